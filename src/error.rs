@@ -1,0 +1,142 @@
+//! The one error type: what went wrong, of which kind, and what to do next.
+//!
+//! Owns the kinds of CONTRACT §1 and their one mapping to exit codes and to JSON-RPC numbers.
+//! Does not own how an error is shown: `serve` and `cli` do that.
+
+use std::fmt;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, in the words of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    InvalidPath,
+    UnsupportedFormat,
+    IndexNotFound,
+    GpuNotAvailable,
+    NotFound,
+    InvalidArgument,
+    Busy,
+    Cancelled,
+    Timeout,
+    CorruptIndex,
+    NewerIndex,
+    ReadOnly,
+    Internal,
+    /// No tool of that name, or arguments that are no object: the caller's protocol fault.
+    UnknownTool,
+}
+
+impl ErrorKind {
+    /// The word that stands in every answer, and its JSON-RPC number.
+    const fn row(self) -> (&'static str, i32) {
+        match self {
+            Self::InvalidPath => ("INVALID_PATH", 1001),
+            Self::UnsupportedFormat => ("UNSUPPORTED_FORMAT", 1002),
+            Self::IndexNotFound => ("INDEX_NOT_FOUND", 1003),
+            Self::GpuNotAvailable => ("GPU_NOT_AVAILABLE", 1004),
+            Self::NotFound => ("NOT_FOUND", 1005),
+            Self::InvalidArgument => ("INVALID_ARGUMENT", 1006),
+            Self::Busy => ("BUSY", 1007),
+            Self::Cancelled => ("CANCELLED", 1008),
+            Self::Timeout => ("TIMEOUT", 1009),
+            Self::CorruptIndex => ("CORRUPT_INDEX", 1010),
+            Self::NewerIndex => ("NEWER_INDEX", 1011),
+            Self::ReadOnly => ("READ_ONLY", 1012),
+            Self::Internal => ("INTERNAL", 1099),
+            Self::UnknownTool => ("INVALID_PARAMS", -32602),
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    pub const fn number(self) -> i32 {
+        self.row().1
+    }
+
+    /// Exit code of the program: 1 for "nothing there", 2 for every fault.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::NotFound => 1,
+            _ => 2,
+        }
+    }
+}
+
+/// An error that reaches a person or an agent. `message` says what happened, `hint` what to do.
+///
+/// Neither ever holds the content of a file.
+#[derive(Debug)]
+pub struct Error {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub hint: Option<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, source: None }
+    }
+
+    pub fn invalid_argument(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    pub fn invalid_path(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidPath, message)
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Internal, message)
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// A failed system call on `path`, told as the reader needs it: what was tried, on what.
+    pub fn io(what: &str, path: &std::path::Path, error: std::io::Error) -> Self {
+        let shown = crate::model::printable(&path.to_string_lossy());
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorKind::InvalidPath,
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::ReadOnly,
+            _ => ErrorKind::Internal,
+        };
+        Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error)
+    }
+}
+
+/// `CODE: what happened. What to do next.`: the whole of an error in one text.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.message)?;
+        if !self.message.ends_with(['.', '?', '!']) {
+            f.write_str(".")?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, " {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as _)
+    }
+}

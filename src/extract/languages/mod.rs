@@ -1,0 +1,66 @@
+//! The languages: one file, one `.scm`, one fixture folder and one row of `LANGUAGES` each.
+//!
+//! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
+//! described in `parse`.
+
+mod plain;
+mod python;
+mod rust;
+
+use std::sync::OnceLock;
+
+use crate::model::RepoPath;
+
+/// All languages, by name. `plain` takes what no other does.
+pub static LANGUAGES: &[&Language] = &[&plain::PLAIN, &python::PYTHON, &rust::RUST];
+
+/// One language, as data.
+pub struct Language {
+    /// Lower-case, as answers and filters say it.
+    pub name: &'static str,
+    /// Raised when this language's query or grammar would give other rows.
+    pub version: u32,
+    /// Without the dot, lower-case.
+    pub extensions: &'static [&'static str],
+    /// Whole file names.
+    pub file_names: &'static [&'static str],
+    /// Programs named in a `#!` line, without version numbers.
+    pub interpreters: &'static [&'static str],
+    /// Between the parts of a qualified name: `.` or `::`.
+    pub separator: &'static str,
+    /// `None`: text without syntax.
+    pub grammar: Option<fn() -> tree_sitter::Language>,
+    /// The `.scm` beside the language's file.
+    pub query: &'static str,
+    /// Compiled when the first file of the language comes: all queries together take the better part of a second.
+    pub(super) compiled: OnceLock<super::parse::Compiled>,
+}
+
+/// The language of a file: by its name, its extension, its `#!` line; else plain text.
+pub fn of_file(path: &RepoPath, text: &str) -> &'static Language {
+    let name = path.file_name();
+    let by_name = || LANGUAGES.iter().find(|language| language.file_names.contains(&name));
+    let extension = path.extension().map(str::to_lowercase);
+    let by_extension = || {
+        let extension = extension.as_deref()?;
+        LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+    };
+    let by_interpreter = || {
+        let interpreter = interpreter(text)?;
+        LANGUAGES.iter().find(|language| language.interpreters.contains(&interpreter))
+    };
+    by_name().or_else(by_extension).or_else(by_interpreter).copied().unwrap_or(&plain::PLAIN)
+}
+
+pub fn by_name(name: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.name.eq_ignore_ascii_case(name)).copied()
+}
+
+/// The program of a `#!` line: `python` for `#!/usr/bin/env -S python3.11 -u`.
+fn interpreter(text: &str) -> Option<&str> {
+    let line = text.strip_prefix("#!")?.lines().next()?;
+    let mut words = line.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains('='));
+    let program = words.next()?.rsplit('/').next()?;
+    let program = if program == "env" { words.next()?.rsplit('/').next()? } else { program };
+    Some(program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+}

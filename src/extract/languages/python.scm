@@ -1,0 +1,44 @@
+; Definitions. A decorated one begins at its first decorator.
+(decorated_definition
+  definition: (class_definition name: (identifier) @name body: (_) @body) @signature) @definition.class
+(decorated_definition
+  definition: (function_definition name: (identifier) @name body: (_) @body) @signature) @definition.function
+(class_definition name: (identifier) @name) @definition.class
+(function_definition name: (identifier) @name) @definition.function
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+
+; Module and class level names: what others can import or reach through the class.
+(module (expression_statement (assignment left: (identifier) @name) @definition.variable))
+(class_definition
+  body: (block (expression_statement (assignment left: (identifier) @name) @definition.attribute)))
+
+; Imports.
+(import_statement name: (dotted_name) @import.module)
+(import_statement name: (aliased_import name: (dotted_name) @import.module alias: (identifier) @import.alias))
+(import_from_statement module_name: (_) @import.module name: (dotted_name) @import.name)
+(import_from_statement
+  module_name: (_) @import.module
+  name: (aliased_import name: (dotted_name) @import.name alias: (identifier) @import.alias))
+(import_from_statement module_name: (_) @import.module (wildcard_import) @import.wildcard)
+
+; Inheritance.
+(class_definition superclasses: (argument_list (identifier) @inherits))
+(class_definition superclasses: (argument_list (attribute attribute: (identifier) @inherits)))
+(class_definition superclasses: (argument_list (subscript value: (identifier) @inherits)))
+
+; References.
+(call function: (identifier) @name) @reference.call
+(call function: (attribute attribute: (identifier) @name)) @reference.call
+(decorator (identifier) @name) @reference.call
+(decorator (attribute attribute: (identifier) @name)) @reference.call
+(type (identifier) @name) @reference.type
+(type (attribute attribute: (identifier) @name)) @reference.type
+(type (generic_type (identifier) @name)) @reference.type
+(type (binary_operator (identifier) @name)) @reference.type
+(type (subscript (identifier) @name)) @reference.type
+
+; Names passed around as values, and what attributes are read from.
+(argument_list (identifier) @name) @reference.use
+(keyword_argument value: (identifier) @name) @reference.use
+(attribute attribute: (identifier) @name) @reference.use
+((identifier) @name (#match? @name "^_*[A-Z]")) @reference.use

@@ -1,0 +1,65 @@
+; Definitions.
+(struct_item name: (type_identifier) @name) @definition.struct
+(enum_item name: (type_identifier) @name) @definition.enum
+(union_item name: (type_identifier) @name) @definition.union
+(type_item name: (type_identifier) @name) @definition.type
+(trait_item name: (type_identifier) @name) @definition.trait
+(associated_type name: (type_identifier) @name) @definition.type
+(function_item name: (identifier) @name) @definition.function
+(function_signature_item name: (identifier) @name) @definition.function
+(macro_definition name: (identifier) @name) @definition.macro
+(mod_item name: (identifier) @name body: (_)) @definition.module
+(const_item name: (identifier) @name) @definition.constant
+(static_item name: (identifier) @name) @definition.constant
+(enum_variant name: (identifier) @name) @definition.variant
+(field_declaration name: (field_identifier) @name) @definition.field
+
+; An impl block is no symbol of its own, but its type contains what stands in it.
+(impl_item type: (type_identifier) @name) @scope
+(impl_item type: (generic_type type: (type_identifier) @name)) @scope
+(impl_item type: (scoped_type_identifier name: (type_identifier) @name)) @scope
+
+; Trait implementations and bounds.
+(impl_item trait: (type_identifier) @implements type: (_) @implementor)
+(impl_item trait: (generic_type type: (type_identifier) @implements) type: (_) @implementor)
+(impl_item trait: (scoped_type_identifier name: (type_identifier) @implements) type: (_) @implementor)
+(trait_item bounds: (trait_bounds (type_identifier) @inherits))
+(trait_item bounds: (trait_bounds (generic_type type: (type_identifier) @inherits)))
+(trait_item bounds: (trait_bounds (scoped_type_identifier name: (type_identifier) @inherits)))
+
+; Imports. A list inside braces gives one import a name; the path before the braces is read from the text.
+(use_declaration argument: (identifier) @import.module)
+(use_declaration argument: (scoped_identifier path: (_) @import.module name: (identifier) @import.name))
+(use_declaration argument: (use_wildcard (_) @import.module) @import.wildcard)
+(use_declaration
+  argument: (use_as_clause
+    path: (scoped_identifier path: (_) @import.module name: (identifier) @import.name)
+    alias: (identifier) @import.alias))
+(use_declaration
+  argument: (scoped_use_list path: (_) @import.module list: (use_list (identifier) @import.name)))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (use_as_clause path: (identifier) @import.name alias: (identifier) @import.alias))))
+(use_declaration
+  argument: (scoped_use_list
+    path: (_) @import.module
+    list: (use_list (scoped_identifier name: (identifier) @import.name))))
+(mod_item name: (identifier) @import.module !body)
+(extern_crate_declaration name: (identifier) @import.module)
+
+; References.
+(call_expression function: (identifier) @name) @reference.call
+(call_expression function: (field_expression field: (field_identifier) @name)) @reference.call
+(call_expression function: (scoped_identifier name: (identifier) @name)) @reference.call
+(call_expression function: (generic_function function: (identifier) @name)) @reference.call
+(call_expression function: (generic_function function: (scoped_identifier name: (identifier) @name))) @reference.call
+(call_expression function: (generic_function function: (field_expression field: (field_identifier) @name))) @reference.call
+(macro_invocation macro: (identifier) @name) @reference.call
+(macro_invocation macro: (scoped_identifier name: (identifier) @name)) @reference.call
+(struct_expression name: (type_identifier) @name) @reference.call
+((type_identifier) @name) @reference.type
+(arguments (identifier) @name) @reference.use
+(field_expression field: (field_identifier) @name) @reference.use
+(scoped_identifier name: (identifier) @name) @reference.use
+((identifier) @name (#match? @name "^[A-Z]")) @reference.use

@@ -1,0 +1,65 @@
+//! What a file means: bytes in, values out.
+//!
+//! Owns decoding, parsing, chunking and the language packs. A pure function of (path, bytes, options,
+//! extractor version): no disk, no clock, no environment. It never fails: it returns what it got, and problems.
+
+mod chunk;
+pub mod languages;
+mod parse;
+mod text;
+
+use crate::model::{Extracted, RepoPath, SkipReason};
+
+pub use languages::{LANGUAGES, Language};
+
+/// Raised when the code of this folder would give other rows for every language.
+const EXTRACTOR: u32 = 1;
+
+/// What a person may choose about extraction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// A chunk is never above this many bytes, unless one character is.
+    pub chunk_bytes: usize,
+    pub skip_minified: bool,
+    pub skip_generated: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true }
+    }
+}
+
+/// The version that rows of `language` carry: other rows for the same bytes need another number.
+pub const fn version(language: &Language) -> u32 {
+    EXTRACTOR * 10_000 + language.version
+}
+
+/// Everything `bytes` mean, or why they are not indexed.
+pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
+    let decoded = text::decode(bytes)?;
+    let text = decoded.text.as_ref();
+    let language = languages::of_file(path, text);
+    text::refuse(path, text, language, options)?;
+
+    let parsed = parse::parse(language, text);
+    let chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    Ok(Extracted {
+        language: language.name,
+        extractor: version(language),
+        encoding: decoded.encoding,
+        lines: line_count(text),
+        chunks,
+        symbols: parsed.symbols,
+        references: parsed.references,
+        edges: parsed.edges,
+        problems: parsed.problems,
+    })
+}
+
+/// Lines end at LF; text after the last LF is a line too.
+fn line_count(text: &str) -> u32 {
+    let ended = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let open = usize::from(!text.is_empty() && !text.ends_with('\n'));
+    u32::try_from(ended + open).unwrap_or(u32::MAX)
+}

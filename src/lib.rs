@@ -1,0 +1,5 @@
+pub mod budget;
+pub mod error;
+pub mod extract;
+pub mod model;
+pub mod words;

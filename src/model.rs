@@ -1,0 +1,221 @@
+//! The plain values that every part speaks of: paths, hashes, stats, and what extraction makes.
+//!
+//! Owns their shapes and nothing else: no disk, no database, no JSON.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RepoPath(String);
+
+impl RepoPath {
+    /// `None` for what cannot be a repository path: absolute, empty, or with `.` or `..` in it.
+    pub fn new(path: impl Into<String>) -> Option<Self> {
+        let path = path.into();
+        let fits = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+        fits.then_some(Self(path))
+    }
+
+    /// The path of `file` under `root`; `None` when it lies elsewhere or is not UTF-8.
+    pub fn under(root: &Path, file: &Path) -> Option<Self> {
+        let mut path = String::new();
+        for part in file.strip_prefix(root).ok()?.components() {
+            if !path.is_empty() {
+                path.push('/');
+            }
+            path.push_str(part.as_os_str().to_str()?);
+        }
+        Self::new(path)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// What follows the last dot of the file name; none for dot files.
+    pub fn extension(&self) -> Option<&str> {
+        let (stem, extension) = self.file_name().rsplit_once('.')?;
+        (!stem.is_empty()).then_some(extension)
+    }
+
+    pub fn to_path(&self, root: &Path) -> PathBuf {
+        root.join(&self.0)
+    }
+}
+
+impl fmt::Display for RepoPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `text` with control, bidirectional and zero-width characters escaped: safe in a terminal and in an error.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| {
+            let hidden = c.is_control()
+                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+            let escaped = hidden.then(|| c.escape_unicode());
+            let plain = if hidden { None } else { Some(c) };
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+/// blake3 of a file's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ContentHash(pub [u8; 32]);
+
+impl ContentHash {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..6].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// What the file system says of a file without reading it. Times in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Stat {
+    pub size: u64,
+    pub mtime_ns: i64,
+    pub ctime_ns: i64,
+    pub inode: u64,
+}
+
+/// Why a file that was found is not indexed. The text form is what people and answers see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SkipReason {
+    Secret,
+    Minified,
+    Generated,
+    Binary,
+    Oversize,
+    Encoding,
+    NonUtf8Path,
+    Symlink,
+    Special,
+    Unreadable,
+}
+
+impl SkipReason {
+    pub const ALL: &'static [Self] = &[
+        Self::Secret,
+        Self::Minified,
+        Self::Generated,
+        Self::Binary,
+        Self::Oversize,
+        Self::Encoding,
+        Self::NonUtf8Path,
+        Self::Symlink,
+        Self::Special,
+        Self::Unreadable,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::Minified => "minified",
+            Self::Generated => "generated",
+            Self::Binary => "binary",
+            Self::Oversize => "oversize",
+            Self::Encoding => "encoding",
+            Self::NonUtf8Path => "non_utf8_path",
+            Self::Symlink => "symlink",
+            Self::Special => "special",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.as_str() == name)
+    }
+}
+
+/// Everything one file's bytes mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extracted {
+    pub language: &'static str,
+    /// Changes when the same bytes would give other rows.
+    pub extractor: u32,
+    /// `None` is UTF-8.
+    pub encoding: Option<&'static str>,
+    pub lines: u32,
+    pub chunks: Vec<Chunk>,
+    pub symbols: Vec<Symbol>,
+    pub references: Vec<Reference>,
+    pub edges: Vec<Edge>,
+    pub problems: Vec<Problem>,
+}
+
+/// A piece of a file's text. In order, the chunks of a file are its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    pub start_line: u32,
+    pub end_line: u32,
+    /// In characters of the decoded text.
+    pub start_offset: u32,
+    pub text: String,
+    /// The parts of compound identifiers in `text`, lower-case, each once, separated by spaces.
+    pub words: String,
+}
+
+/// A definition. Lines and columns 1-based; columns count code points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    pub name: String,
+    /// class, function, method, heading, … : the word of the language's query.
+    pub kind: &'static str,
+    /// Place of the symbol around it in the same list.
+    pub parent: Option<usize>,
+    /// Qualified name around it, whether or not that is a symbol of this file.
+    pub container: Option<String>,
+    pub signature: Option<String>,
+    /// Of the name.
+    pub line: u32,
+    pub column: u32,
+    /// Of the whole definition.
+    pub start_line: u32,
+    pub end_line: u32,
+}
+
+/// A use of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    pub name: String,
+    /// call, type, inherits, implements, import or use.
+    pub kind: &'static str,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A relation that the file states: from the symbol (by place in the list) or the file itself, to a name as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// imports, inherits or implements.
+    pub kind: &'static str,
+    pub symbol: Option<usize>,
+    /// A module, or a type, as written.
+    pub target: String,
+    /// imports: the name taken from the module.
+    pub name: Option<String>,
+    /// imports: what it is called here.
+    pub alias: Option<String>,
+    pub line: u32,
+}
+
+/// Something extraction could not make sense of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub line: Option<u32>,
+    pub reason: String,
+}

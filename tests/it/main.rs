@@ -1,0 +1,3 @@
+//! The one integration binary: links once, each file a feature.
+
+mod languages;
