@@ -71,7 +71,7 @@ CREATE TABLE chunks (
 
 -- What the FTS indexes, and where it reads the text of a row back from when the row goes.
 CREATE VIEW chunk_text AS
-SELECT c.id, c.text, c.words, f.path || ' ' || f.path_words AS path
+SELECT c.id, c.file_id, c.text, c.words, f.path || ' ' || f.path_words AS path
 FROM chunks c JOIN files f ON f.id = c.file_id;
 
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (

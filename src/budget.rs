@@ -82,6 +82,11 @@ impl Progress {
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// (done, total) in bytes.
+    pub fn bytes(&self) -> (u64, u64) {
+        (self.done_bytes.load(Ordering::Relaxed), self.total_bytes.load(Ordering::Relaxed))
+    }
+
     /// (done, total) in files.
     pub fn files(&self) -> (u64, u64) {
         (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))

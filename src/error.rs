@@ -109,6 +109,12 @@ impl Error {
         self
     }
 
+    /// The same error for another who waited for the same work.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
+    }
+
     /// A failed system call on `path`, told as the reader needs it: what was tried, on what.
     pub fn io(what: &str, path: &std::path::Path, error: std::io::Error) -> Self {
         let shown = crate::model::printable(&path.to_string_lossy());

@@ -1,5 +1,69 @@
-pub mod budget;
-pub mod error;
+//! ixmcp keeps a repository's files, chunks, symbols, tags and entity graph in one SQLite database, keeps it fresh to
+//! the last save, and serves it over MCP and on the command line. This page is the map; it holds no code.
+//!
+//! ```text
+//! disk ─► scan ─► extract ─────────► store ◄─ query ◄─ tools ◄─ serve   MCP and plain JSON-RPC
+//!         walk    decode             SQLite   smart    one      └ cli   people
+//!         rules   parse              FTS5     exact    file
+//!         hash    chunk                       symbols  each
+//!           └────────── index ──────────┘  the only writer; driven by the CLI and by every read
+//! ```
+//!
+//! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
+//! anyone may use: [`model`] (plain values), [`error`], [`budget`] (deadlines, cancellation, progress), [`words`]
+//! (splitting identifiers), [`config`] (settings; the only reader of the environment).
+//!
+//! # A file is saved
+//!
+//! 1. The next read calls [`index::Workspace::freshen`], which starts an update or joins one that is young enough.
+//! 2. [`scan::list`] walks the tree by git's rules and stats every file; `index::diff` compares with what is stored and
+//!    gives a plan: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
+//! 3. `index::pipeline` reads and hashes the rest on all cores, and calls [`extract::extract`] where the bytes are new:
+//!    decoding, tree-sitter, chunks, symbols, references, edges. Bytes of a vanished file under a new name are a rename.
+//! 4. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred files
+//!    each; between batches other processes have their turn at the update lock.
+//!
+//! # A tool is called
+//!
+//! 1. A line of JSON comes in through [`serve`]; the mux finds the method, sets the deadline, and hands the call to a
+//!    thread.
+//! 2. [`tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
+//! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
+//! 4. The answer becomes JSON, whole items are left out until it fits, and [`serve`] wraps it for MCP or not at all.
+//!
+//! # Invariants
+//!
+//! 1. The database is derived: deleting it loses nothing but time.
+//! 2. Only [`index`] writes; one file's rows change in one transaction.
+//! 3. Incremental equals full: after any sequence of changes the database holds what a fresh build would.
+//! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
+//! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`; [`query`] returns plain values.
+//! 6. SQL is text beside its row mapping, values are bound, and user text reaches the FTS only inside quotes.
+//! 7. stdout belongs to the protocol, and to `cli::output`.
+//! 8. A read sees one snapshot, has a deadline, and can be cancelled.
+//! 9. Nothing that a repository contains is executed, and nothing it contains can crash the process, hang it, or make it
+//!    read outside.
+//!
+//! Who may import whom is a table in `tests/it/tidy.rs`.
+
+pub mod scan;
+
 pub mod extract;
+
+pub mod store;
+
+pub mod index;
+
+pub mod query;
+
+pub mod tools;
+
+pub mod serve;
+
+pub mod cli;
+
+pub mod budget;
+pub mod config;
+pub mod error;
 pub mod model;
 pub mod words;

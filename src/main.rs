@@ -1,1 +1,5 @@
-fn main(){}
+//! The program: arguments in, exit code out. Everything else is the library's.
+
+fn main() -> std::process::ExitCode {
+    ixmcp::cli::run()
+}

@@ -8,7 +8,7 @@ pub mod languages;
 mod parse;
 mod text;
 
-use crate::model::{Extracted, RepoPath, SkipReason};
+use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
 
@@ -43,8 +43,28 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
     text::refuse(path, text, language, options)?;
 
     let parsed = parse::parse(language, text);
+    Ok(assemble(language, &decoded, parsed, options))
+}
+
+/// What can be had without the language's parser, after that has failed on these bytes.
+pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
+    let decoded = text::decode(bytes)?;
+    let language = languages::of_file(path, decoded.text.as_ref());
+    text::refuse(path, decoded.text.as_ref(), language, options)?;
+    let reason = format!("the {} parser failed; indexed as plain text", language.name);
+    let problems = vec![Problem { line: None, reason }];
+    Ok(assemble(language, &decoded, parse::Parsed { problems, ..Default::default() }, options))
+}
+
+fn assemble(
+    language: &'static Language,
+    decoded: &text::Decoded,
+    parsed: parse::Parsed,
+    options: &Options,
+) -> Extracted {
+    let text = decoded.text.as_ref();
     let chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
-    Ok(Extracted {
+    Extracted {
         language: language.name,
         extractor: version(language),
         encoding: decoded.encoding,
@@ -54,7 +74,7 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
         references: parsed.references,
         edges: parsed.edges,
         problems: parsed.problems,
-    })
+    }
 }
 
 /// Lines end at LF; text after the last LF is a line too.

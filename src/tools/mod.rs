@@ -11,16 +11,21 @@ mod query;
 mod render;
 mod stats;
 
+use std::cell::RefCell;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Workspace, Workspaces};
+use crate::index::{Freshness, Workspace, Workspaces};
+use crate::query::near;
+use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
 pub static TOOLS: &[&Declaration] =
@@ -50,7 +55,7 @@ pub struct Declaration {
     pub example: &'static str,
     input: fn() -> Value,
     output: fn() -> Value,
-    run: fn(&Call, Value) -> Result<Value>,
+    run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
 /// Who asks: set by the door a call came through.
@@ -61,29 +66,120 @@ pub struct Caller {
     pub cap: Option<usize>,
     pub budget: Budget,
     /// How long to wait for an index that is being built before answering `BUSY`.
-    pub patience: Option<std::time::Duration>,
+    pub patience: Option<Duration>,
 }
 
 /// One call at work.
 struct Call<'a> {
-    workspace: &'a Workspace,
+    workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
+    budget: Budget,
+    /// Why the answer may be outdated, once the index was asked.
+    stale: RefCell<Option<String>>,
 }
 
-/// Answers one call: finds the tool and the repository, checks the arguments, makes the index fresh, asks, renders.
+/// A call ends after this, unless it says otherwise.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+impl Call<'_> {
+    fn workspace(&self) -> &Workspace {
+        self.workspace
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// The most bytes of compact JSON the answer may have.
+    fn cap(&self) -> Option<usize> {
+        self.caller.cap
+    }
+
+    /// Asks the index, made fresh before.
+    fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        if let Freshness::Stale(reason) = self.workspace.freshen(self.caller.patience, &self.budget)? {
+            *self.stale.borrow_mut() = Some(reason);
+        }
+        self.workspace.read(&self.budget, ask)
+    }
+}
+
+/// Answers one call: finds the tool and the repository, checks the arguments, asks, renders.
 ///
-/// The error is `UnknownTool` (a protocol fault) only for a name that no tool has and for arguments that are no object.
+/// The error is of kind `UnknownTool` (a protocol fault) only for a name that no tool has and for arguments that are
+/// no object.
 pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
-    let _ = (workspaces, arguments, caller);
-    let _ = find(name)?;
-    Err(Error::new(ErrorKind::Internal, "not wired"))
+    let tool = find(name)?;
+    let mut arguments = match arguments {
+        Value::Object(arguments) => arguments,
+        Value::Null => Map::new(),
+        _ => return Err(Error::new(ErrorKind::UnknownTool, format!("the arguments of {name} must be an object"))),
+    };
+    let common = arguments::common(&mut arguments)?;
+    let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
+    let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
+    let time = common.timeout_ms.map_or(DEADLINE, Duration::from_millis);
+    let budget = match caller.budget.deadline() {
+        Some(sooner) if common.timeout_ms.is_none() => caller.budget.with_deadline(Some(sooner)),
+        _ => caller.budget.with_deadline(Instant::now().checked_add(time)),
+    };
+    let call = Call { workspace: &workspace, caller, budget, stale: RefCell::new(None) };
+    let mut answer = (tool.run)(&call, arguments)?;
+    if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
+        render::fit(&mut answer, list, offset.unwrap_or(0), cap);
+    }
+    if let Some(reason) = call.stale.take() {
+        answer["stale"] = Value::String(reason);
+    }
+    Ok(answer)
 }
 
 /// The tool of that name; else an error that names the nearest ones.
 pub fn find(name: &str) -> Result<&'static Declaration> {
     TOOLS.iter().find(|tool| tool.name == name).copied().ok_or_else(|| {
-        Error::new(ErrorKind::UnknownTool, format!("unknown tool {name:?}"))
+        let names = || TOOLS.iter().map(|tool| tool.name);
+        let near = near::did_you_mean(&near::nearest(name, names(), 3));
+        let shown: String = crate::model::printable(name).chars().take(80).collect();
+        Error::new(ErrorKind::UnknownTool, format!("there is no tool {shown:?}"))
+            .hint(near.unwrap_or_else(|| format!("There are: {}.", names().collect::<Vec<_>>().join(", "))))
     })
+}
+
+/// Offset and limit of a call: the limit is clamped, never refused.
+fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) -> (usize, usize) {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    (offset.map_or(0, size), limit.map_or(default, size).min(most))
+}
+
+/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer.
+macro_rules! declare {
+    ($($field:ident: $value:expr),* , run: $run:path $(,)?) => {
+        Declaration {
+            $($field: $value,)*
+            long: false,
+            input: || $crate::tools::arguments_schema_of($run),
+            output: || $crate::tools::answer_schema_of($run),
+            run: |call, arguments| $crate::tools::answer($run, call, arguments),
+        }
+    };
+}
+use declare;
+
+fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, A) -> Result<O>) -> Value {
+    arguments::input_schema::<A>()
+}
+
+fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, A) -> Result<O>) -> Value {
+    arguments::output_schema::<O>()
+}
+
+fn answer<A, O>(run: fn(&Call, A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
+where
+    A: DeserializeOwned + JsonSchema,
+    O: Serialize,
+{
+    let answer = run(call, arguments::parse(arguments)?)?;
+    serde_json::to_value(answer).map_err(|error| Error::internal("an answer could not be rendered").caused_by(error))
 }
 
 impl Declaration {

@@ -1,3 +1,6 @@
 //! The one integration binary: links once, each file a feature.
 
+mod cli;
+mod harness;
 mod languages;
+mod tidy;

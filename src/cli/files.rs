@@ -1,0 +1,58 @@
+//! `ixmcp files`: the tool `list_files` for people, and what is not indexed.
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Outcome, Session, arguments, output};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::model::printable;
+
+/// List the indexed files, or with --skipped those left out and why
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Globs of paths to list
+    #[arg(long, short = 'g')]
+    include: Vec<String>,
+    /// Globs of paths to leave out
+    #[arg(long, short = 'x')]
+    exclude: Vec<String>,
+    /// Only files of this language
+    #[arg(long, short)]
+    language: Option<String>,
+    /// List the files that were found and left out, each with its reason
+    #[arg(long, conflicts_with_all = ["include", "exclude", "language"])]
+    skipped: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let given = arguments! { "include": typed.include, "exclude": typed.exclude, "language": typed.language };
+    let answer = session.call("list_files", given)?;
+    if typed.skipped {
+        return skipped(session, typed.json);
+    }
+    let files = answer["files"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&answer);
+    } else {
+        files.iter().for_each(|file| output::line(&output::text(file)));
+    }
+    Ok(if files.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn skipped(session: &Session, as_json: bool) -> Result<Outcome> {
+    let skipped = session.workspace()?.read(&Budget::unlimited(), |snapshot| snapshot.skipped())?;
+    if as_json {
+        let files: Vec<_> =
+            skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.as_str() })).collect();
+        output::json(&json!({ "total": files.len(), "skipped": files }));
+    } else {
+        for file in &skipped {
+            output::line(&format!("{:<14}{}", file.reason.as_str(), printable(&file.path)));
+        }
+    }
+    Ok(if skipped.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}

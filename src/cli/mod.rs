@@ -1,0 +1,135 @@
+//! Commands: one file each; here are only the list, the global options and the way to an exit code.
+//!
+//! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
+
+mod call;
+mod files;
+mod mcp;
+mod output;
+mod query;
+mod rebuild;
+mod slice;
+mod sql;
+mod stats;
+mod symbol;
+mod sync;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use serde_json::Value;
+
+use self::output::HowFar;
+use crate::budget::Budget;
+use crate::config::{Flags, Settings};
+use crate::error::Result;
+use crate::index::{Workspace, Workspaces};
+use crate::tools::{self, Caller};
+
+/// Search and read a repository through one SQLite index that is always fresh.
+///
+/// The index lives in .ixmcp/index.db and is made on first need.
+#[derive(Debug, Parser)]
+#[command(name = "ixmcp", version, max_term_width = 100)]
+struct Cli {
+    /// The repository: the nearest folder from here up that holds .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the working directory]
+    #[arg(long, global = true, value_name = "PATH")]
+    repo: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Sync(sync::Arguments),
+    Query(query::Arguments),
+    Symbol(symbol::Arguments),
+    Slice(slice::Arguments),
+    Files(files::Arguments),
+    Stats(stats::Arguments),
+    Call(call::Arguments),
+    Mcp(mcp::Arguments),
+    Sql(sql::Arguments),
+    Rebuild(rebuild::Arguments),
+}
+
+/// Whether a command found what it was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Found,
+    Nothing,
+}
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(Outcome::Found) => ExitCode::SUCCESS,
+        Ok(Outcome::Nothing) => ExitCode::from(1),
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Outcome> {
+    let settings = Settings::load(Flags::default())?;
+    output::start_log(settings.log_filter());
+    let start = cli.repo.or_else(|| settings.project_dir()).map_or_else(std::env::current_dir, Ok);
+    let start = start.map_err(|error| crate::error::Error::invalid_path("there is no working directory").caused_by(error))?;
+    let session = Session { start, workspaces: Arc::new(Workspaces::new(settings)) };
+    match cli.command {
+        Command::Sync(arguments) => sync::run(&session, &arguments),
+        Command::Query(arguments) => query::run(&session, &arguments),
+        Command::Symbol(arguments) => symbol::run(&session, &arguments),
+        Command::Slice(arguments) => slice::run(&session, &arguments),
+        Command::Files(arguments) => files::run(&session, &arguments),
+        Command::Stats(arguments) => stats::run(&session, &arguments),
+        Command::Call(arguments) => call::run(&session, &arguments),
+        Command::Mcp(arguments) => mcp::run(&session, &arguments),
+        Command::Sql(arguments) => sql::run(&session, &arguments),
+        Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+    }
+}
+
+/// What every command has to work with.
+struct Session {
+    /// Where the person stands, or pointed to.
+    start: PathBuf,
+    workspaces: Arc<Workspaces>,
+}
+
+impl Session {
+    fn workspace(&self) -> Result<Arc<Workspace>> {
+        self.workspaces.at(&self.start)
+    }
+
+    /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
+    fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let workspace = self.workspace()?;
+        let budget = Budget::unlimited();
+        output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)), || workspace.freshen(Some(Duration::MAX), &budget))?;
+        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
+        tools::call(&self.workspaces, tool, arguments, &caller)
+    }
+}
+
+/// Arguments of a tool from what was typed: what was not typed is left out.
+macro_rules! arguments {
+    ($($name:literal: $value:expr),* $(,)?) => {{
+        let mut arguments = serde_json::Map::new();
+        $(
+            let value = serde_json::json!($value);
+            if !(value.is_null() || value == serde_json::json!([]) || value == serde_json::json!(false)) {
+                arguments.insert($name.to_owned(), value);
+            }
+        )*
+        serde_json::Value::Object(arguments)
+    }};
+}
+use arguments;

@@ -1,0 +1,140 @@
+//! What a person sees: the only place that writes to stdout outside the protocol.
+//!
+//! Results go to stdout, everything else to stderr. A reader that went away (`| head`) ends the program quietly.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde_json::Value;
+use tracing_subscriber::EnvFilter;
+
+use crate::budget::Progress;
+use crate::error::Error;
+use crate::model::printable;
+
+/// Work shorter than this shows no progress.
+const QUIET: Duration = Duration::from_millis(400);
+/// How often a bar moves, and how often a line is written where there is no terminal.
+const TICK: Duration = Duration::from_millis(100);
+const LINE: Duration = Duration::from_secs(5);
+
+/// How far work has come: files and bytes, done and in all. In all 0: not known yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HowFar {
+    pub files: (u64, u64),
+    pub bytes: (u64, u64),
+}
+
+impl HowFar {
+    pub(super) fn of(progress: &Progress) -> Self {
+        Self { files: progress.files(), bytes: progress.bytes() }
+    }
+}
+
+pub(super) fn line(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n")).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Text as it is, without a line break of ours.
+pub(super) fn raw(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// One line of compact JSON.
+pub(super) fn json(value: &impl Serialize) {
+    match serde_json::to_string(value) {
+        Ok(text) => line(&text),
+        Err(error) => note(&format!("cannot write JSON: {error}")),
+    }
+}
+
+/// A line beside the results.
+pub(super) fn note(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // Nobody is left to tell.
+    let _ = writeln!(stderr, "{text}");
+}
+
+pub(super) fn error(error: &Error) {
+    note(&format!("ixmcp: {error}"));
+}
+
+/// Whether an answer's list goes on, for a person.
+pub(super) fn note_rest(answer: &Value, list: &str) {
+    if answer["truncated"] == Value::Bool(true) {
+        let shown = answer[list].as_array().map_or(0, Vec::len);
+        let next = &answer["next_offset"];
+        match answer["total"].as_u64() {
+            Some(total) => note(&format!("{shown} of {total} shown; more with --offset {next}")),
+            None => note(&format!("{shown} shown; more with --offset {next}")),
+        }
+    }
+    if let Some(reason) = answer["stale"].as_str() {
+        note(&format!("may be outdated: {reason}"));
+    }
+}
+
+/// A string of an answer, safe for a terminal.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), printable)
+}
+
+/// Log lines go to stderr: stdout is the protocol's or the results'.
+pub(super) fn start_log(filter: &str) {
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    // A second start in one process keeps the first log.
+    let _ = log.try_init();
+}
+
+/// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
+pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let shower = scope.spawn(|| show(&how_far, &done));
+        let answer = work();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        shower.thread().unpark();
+        answer
+    })
+}
+
+fn show(how_far: &impl Fn() -> HowFar, done: &std::sync::atomic::AtomicBool) {
+    let started = Instant::now();
+    let terminal = std::io::stderr().is_terminal();
+    let mut bar: Option<ProgressBar> = None;
+    let mut last_line = started;
+    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+        std::thread::park_timeout(TICK);
+        let HowFar { files: (done_files, files), bytes: (done_bytes, bytes) } = how_far();
+        if started.elapsed() < QUIET || files == 0 {
+            continue;
+        }
+        if terminal {
+            let bar = bar.get_or_insert_with(new_bar);
+            bar.set_length(bytes);
+            bar.set_position(done_bytes);
+            bar.set_message(format!("{done_files}/{files} files"));
+        } else if last_line.elapsed() >= LINE {
+            last_line = Instant::now();
+            note(&format!("indexing: {done_files} of {files} files, {} of {} MB", done_bytes >> 20, bytes >> 20));
+        }
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let template = "indexing {wide_bar} {msg}  {binary_bytes_per_sec}  {eta} left";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0).with_style(style)
+}

@@ -1,0 +1,34 @@
+//! `ixmcp rebuild`: make the index anew.
+
+use clap::Args;
+
+use super::output::{self, HowFar};
+use super::{Outcome, Session, sync};
+use crate::budget::{Budget, Progress};
+use crate::error::Result;
+use crate::index;
+
+/// Make the index anew, beside the old one, and switch at the end
+///
+/// An index that is damaged or not ixmcp's is kept as .ixmcp/index.db.bad.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+    let (root, config) = session.workspaces.settle(&session.start)?;
+    let progress = Progress::default();
+    let report = output::with_progress(
+        || HowFar::of(&progress),
+        || index::rebuild(&root, config, &progress, &Budget::unlimited()),
+    )?;
+    if arguments.json {
+        output::json(&report);
+    } else {
+        sync::print(&report);
+    }
+    Ok(Outcome::Found)
+}

@@ -1,0 +1,32 @@
+//! `ixmcp slice`: the tool `get_slice`, for people.
+
+use clap::Args;
+
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+
+/// Print lines of a file exactly as they are
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The file, relative to the repository or absolute
+    file: String,
+    /// First line
+    start: u64,
+    /// Last line [default: the first]
+    end: Option<u64>,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let end = typed.end.unwrap_or(typed.start);
+    let given = arguments! { "file_path": typed.file, "start_line": typed.start, "end_line": end };
+    let answer = session.call("get_slice", given)?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        output::raw(answer["content"].as_str().unwrap_or_default());
+    }
+    Ok(Outcome::Found)
+}

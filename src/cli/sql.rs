@@ -1,0 +1,91 @@
+//! `ixmcp sql`: the index as a database, read-only, with all extensions loaded.
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use clap::Args;
+use serde_json::{Map, Value};
+
+use super::{Outcome, Session, output};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
+use crate::store::{self, Cell};
+
+/// Ask the index in SQL, read-only
+///
+/// The stock sqlite3 program can read .ixmcp/index.db too; this one also knows vectors.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Statements; without it they are read from stdin
+    query: Option<String>,
+    /// Print each row as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let sql = match &typed.query {
+        Some(query) => query.clone(),
+        None => {
+            let mut text = String::new();
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map_err(|error| Error::invalid_argument("stdin is no text").caused_by(error))?;
+            text
+        }
+    };
+    let (root, _) = session.workspaces.settle(&session.start)?;
+    let path = root.join(".ixmcp/index.db");
+    if !path.exists() {
+        return Err(Error::new(ErrorKind::IndexNotFound, format!("there is no index at {}", path.display()))
+            .hint("Run `ixmcp sync` first."));
+    }
+    let names: RefCell<Vec<String>> = RefCell::default();
+    let mut rows = 0_usize;
+    store::ask(
+        &path,
+        &sql,
+        |columns| {
+            *names.borrow_mut() = columns.iter().map(|&name| name.to_owned()).collect();
+            if !typed.json && !columns.is_empty() {
+                output::line(&columns.join("\t"));
+            }
+            Ok(())
+        },
+        |cells| {
+            rows += 1;
+            if typed.json {
+                let names = names.borrow();
+                let row: Map<String, Value> = names.iter().cloned().zip(cells.iter().map(value)).collect();
+                output::json(&row);
+            } else {
+                output::line(&cells.iter().map(shown).collect::<Vec<_>>().join("\t"));
+            }
+            Ok(())
+        },
+    )?;
+    Ok(if rows == 0 { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Null => String::new(),
+        Cell::Integer(number) => number.to_string(),
+        Cell::Real(number) => number.to_string(),
+        Cell::Text(text) => printable(text),
+        Cell::Blob(bytes) => format!("x'{}'", hex(bytes)),
+    }
+}
+
+fn value(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => Value::from(*number),
+        Cell::Real(number) => Value::from(*number),
+        Cell::Text(text) => Value::from(text.as_str()),
+        Cell::Blob(bytes) => Value::from(hex(bytes)),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

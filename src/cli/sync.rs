@@ -1,0 +1,73 @@
+//! `ixmcp sync`: bring the index up to date and say what changed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::output::{self, HowFar};
+use super::{Outcome, Session};
+use crate::budget::{Budget, Progress};
+use crate::error::Result;
+use crate::index::{Report, Thoroughness};
+
+/// Bring the index up to date and say what changed since the last sync
+///
+/// Only what changed is read. `ixmcp sync` twice in a row says that nothing changed.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The repository [default: as --repo]
+    path: Option<PathBuf>,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Make every row anew
+    #[arg(long)]
+    force: bool,
+    /// Read and hash every file, whatever its time stamps say
+    #[arg(long, conflicts_with = "force")]
+    verify: bool,
+}
+
+pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+    let workspace = match &arguments.path {
+        Some(path) => session.workspaces.at(path)?,
+        None => session.workspace()?,
+    };
+    let thoroughness = match (arguments.force, arguments.verify) {
+        (true, _) => Thoroughness::Everything,
+        (_, true) => Thoroughness::Verify,
+        _ => Thoroughness::Changed,
+    };
+    let progress = Progress::default();
+    let report = output::with_progress(
+        || HowFar::of(&progress),
+        || workspace.sync(thoroughness, &progress, &Budget::unlimited()),
+    )?;
+    if arguments.json {
+        output::json(&report);
+    } else {
+        print(&report);
+    }
+    Ok(Outcome::Found)
+}
+
+pub(super) fn print(report: &Report) {
+    let Report { added, modified, deleted, unchanged, .. } = report;
+    output::line(&format!("files     {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"));
+    let skipped: Vec<String> = report.skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    if !skipped.is_empty() {
+        output::line(&format!("skipped   {} (see `ixmcp files --skipped`)", skipped.join(", ")));
+    }
+    output::line(&format!("index     {} chunks, {} symbols, {}", report.chunks, report.symbols, size(report.db_bytes)));
+    output::line(&format!("time      {:.2} s", report.seconds));
+}
+
+/// Bytes for a person.
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}

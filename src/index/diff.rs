@@ -1,0 +1,107 @@
+//! What an update has to do: the listing of the disk against what is stored. Pure.
+
+use std::collections::HashMap;
+
+use super::Thoroughness;
+use crate::extract::{self, languages};
+use crate::model::{RepoPath, SkipReason, Stat};
+use crate::scan::{Listing, hash};
+use crate::store::{SkippedFile, StoredFile};
+
+/// The work of one update.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Files to read: new, or perhaps changed.
+    pub read: Vec<Task>,
+    /// Stored files that are no longer there, or no longer to be indexed.
+    pub gone: Vec<StoredFile>,
+    /// Files found and left out by their path, where that is news.
+    pub skip: Vec<SkippedFile>,
+    /// Paths that were left out and are no longer found.
+    pub unskip: Vec<String>,
+}
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub path: RepoPath,
+    pub size: u64,
+    /// What is stored, with rows that would still be right if the bytes are the same.
+    pub known: Option<StoredFile>,
+}
+
+impl Plan {
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.gone.is_empty() && self.skip.is_empty() && self.unskip.is_empty()
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.read.iter().map(|task| task.size).sum()
+    }
+}
+
+pub(super) fn plan(
+    listing: Listing,
+    stored: Vec<StoredFile>,
+    skipped: Vec<SkippedFile>,
+    thoroughness: Thoroughness,
+) -> Plan {
+    let mut plan = Plan::default();
+    let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
+    let mut skipped: HashMap<String, SkippedFile> =
+        skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
+    for found in listing.files {
+        let known = stored.remove(&found.path);
+        let left_out = skipped.remove(found.path.as_str());
+        let task = |known| Task { path: found.path.clone(), size: found.stat.size, known };
+        match (known, left_out) {
+            (Some(known), _) => {
+                let as_stored = hash::trusted(&known.stat, known.seen_ns, &found.stat);
+                let right_rows = rows_are_current(&known);
+                match thoroughness {
+                    Thoroughness::Everything => plan.read.push(task(None)),
+                    _ if !right_rows => plan.read.push(task(None)),
+                    Thoroughness::Verify => plan.read.push(task(Some(known))),
+                    Thoroughness::Changed if !as_stored => plan.read.push(task(Some(known))),
+                    Thoroughness::Changed => {}
+                }
+            }
+            (None, Some(left_out)) => {
+                let as_stored = hash::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
+                if thoroughness != Thoroughness::Changed || !as_stored || !by_content(left_out.reason) {
+                    plan.read.push(task(None));
+                }
+            }
+            (None, None) => plan.read.push(task(None)),
+        }
+    }
+    for left in listing.skipped {
+        let news = skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
+        if news {
+            plan.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
+        }
+    }
+    plan.gone = stored.into_values().collect();
+    plan.gone.sort_by(|a, b| a.path.cmp(&b.path));
+    plan.unskip = skipped.into_keys().collect();
+    plan
+}
+
+/// Whether this program would make the same rows from the same bytes.
+fn rows_are_current(known: &StoredFile) -> bool {
+    let Some(language) = languages::by_name(&known.language) else { return false };
+    // A language learned since may claim what was plain text.
+    let claimed = language.grammar.is_none() && languages::claims(&known.path);
+    extract::version(language) == known.extractor && !claimed
+}
+
+/// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
+fn by_content(reason: SkipReason) -> bool {
+    matches!(
+        reason,
+        SkipReason::Binary | SkipReason::Encoding | SkipReason::Minified | SkipReason::Generated
+    )
+}
+
+/// A stat that says nothing, for a file that could not be read.
+pub(super) const UNKNOWN: Stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 };

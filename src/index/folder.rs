@@ -1,0 +1,94 @@
+//! `.ixmcp/`: where the index lives, made on first need and never trusted from elsewhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan;
+use crate::store::Mode;
+
+const FOLDER: &str = ".ixmcp";
+
+pub(super) fn database(root: &Path) -> PathBuf {
+    root.join(FOLDER).join("index.db")
+}
+
+/// Makes the folder, and says whether the index can be written. What a clone shipped in it is made anew.
+pub(super) fn prepare(root: &Path) -> Result<Mode> {
+    let folder = root.join(FOLDER);
+    match fs::symlink_metadata(&folder) {
+        Ok(data) if !data.is_dir() => {
+            return Err(Error::invalid_path(format!("{} is no folder", folder.display()))
+                .hint("Move it away: ixmcp keeps its index there."));
+        }
+        Ok(data) => refuse_foreign(&folder, &data)?,
+        Err(_) => {
+            if let Err(error) = fs::create_dir(&folder)
+                && error.kind() != std::io::ErrorKind::AlreadyExists
+            {
+                return Err(Error::new(ErrorKind::ReadOnly, format!("cannot make {}: {error}", folder.display()))
+                    .hint("Make the repository's folder writable, or use one that is.")
+                    .caused_by(error));
+            }
+        }
+    }
+    if scan::git::tracks_under(root, FOLDER) {
+        tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are made anew");
+        discard(&database(root))?;
+    }
+    let ignore = folder.join(".gitignore");
+    if ignore.symlink_metadata().is_err() {
+        // Where it cannot be written, the index cannot either, and the mode says so.
+        let _ = fs::write(&ignore, "*\n");
+    }
+    let writable = database(root).symlink_metadata().map_or_else(|_| can_write(&folder), |_| can_write(&folder));
+    match (writable, database(root).exists()) {
+        (true, _) => Ok(Mode::Write),
+        (false, true) => Ok(Mode::Read),
+        (false, false) => {
+            Err(Error::new(ErrorKind::ReadOnly, format!("there is no index, and {} cannot be written", folder.display()))
+                .hint("Make the folder writable, or sync a copy of the repository."))
+        }
+    }
+}
+
+/// Removes a database with its log.
+pub(super) fn discard(database: &Path) -> Result<()> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        let path = PathBuf::from(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Only trying tells: permissions, mounts and quotas all have a say.
+fn can_write(folder: &Path) -> bool {
+    let probe = folder.join(format!(".probe-{}", std::process::id()));
+    let made = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&probe).is_ok();
+    // What cannot be removed was not made.
+    let _ = fs::remove_file(&probe);
+    made
+}
+
+#[cfg(unix)]
+fn refuse_foreign(folder: &Path, data: &fs::Metadata) -> Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    if data.uid() == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    // An administrator's index of somebody's repository is that somebody's business to mend.
+    Err(Error::invalid_path(format!("{} belongs to another user", folder.display()))
+        .hint("Remove it, or run ixmcp as the user who owns the repository."))
+}
+
+#[cfg(not(unix))]
+fn refuse_foreign(_: &Path, _: &fs::Metadata) -> Result<()> {
+    Ok(())
+}

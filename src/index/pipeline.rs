@@ -1,0 +1,227 @@
+//! Many files at once: threads read, hash and extract; the calling thread writes in batches.
+//!
+//! A file's rows change in one transaction. Files that vanished are matched by content with files that came, so that a
+//! rename keeps its rows.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::diff::{Plan, Task, UNKNOWN};
+use super::lock::UpdateLock;
+use super::locked;
+use crate::budget::{Budget, Progress};
+use crate::error::{Error, Result};
+use crate::extract::{self, Options};
+use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::scan::hash;
+use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+
+/// Outcomes between the readers and the writer.
+const IN_FLIGHT: usize = 32;
+/// A transaction ends at so many files or so much text, so that others' writes and reads get their turn.
+const BATCH_FILES: usize = 500;
+const BATCH_BYTES: u64 = 16 << 20;
+/// Parsers are not ours, and nesting is the file's to choose.
+const STACK_BYTES: usize = 16 << 20;
+
+/// What an update holds and heeds while it works.
+pub(super) struct Turn<'a> {
+    pub lock: &'a UpdateLock,
+    pub progress: &'a Progress,
+    pub budget: &'a Budget,
+    /// Rows are made anew even from the same bytes.
+    pub anew: bool,
+}
+
+/// What became of one file.
+enum Outcome {
+    /// The bytes are those that are stored.
+    Same { path: RepoPath, stat: Stat, seen_ns: i64 },
+    /// The bytes are those of a file that is gone.
+    Moved { from: RepoPath, path: RepoPath, stat: Stat, seen_ns: i64 },
+    Indexed { path: RepoPath, hash: ContentHash, stat: Stat, seen_ns: i64, extracted: Box<Extracted> },
+    Skipped(SkippedFile),
+    /// Gone between the walk and now.
+    Vanished(RepoPath),
+}
+
+/// Does the work of a plan. Says whether any row changed that an answer could show.
+pub(super) fn apply(
+    store: &Store,
+    root: &Path,
+    plan: Plan,
+    options: &Options,
+    turn: &Turn,
+) -> Result<bool> {
+    let Turn { progress, budget, .. } = *turn;
+    progress.begin(plan.read.len() as u64, plan.bytes());
+    let moved = Moved::new(&plan.gone);
+    let mut changed = write_left_out(store, &plan)?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
+    let (send_task, tasks) = crossbeam_channel::unbounded::<Task>();
+    let (send, outcomes) = crossbeam_channel::bounded::<(Outcome, u64)>(IN_FLIGHT);
+    for task in plan.read {
+        // The receiver is in this very function.
+        let _ = send_task.send(task);
+    }
+    drop(send_task);
+    changed |= std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (tasks, send, moved) = (tasks.clone(), send.clone(), &moved);
+            std::thread::Builder::new()
+                .name("extract".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || work(root, options, moved, &tasks, &send, budget))
+                .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+        }
+        drop(send);
+        write(store, outcomes, turn)
+    })?;
+    let gone: Vec<RepoPath> = plan.gone.into_iter().map(|file| file.path).collect();
+    for paths in gone.chunks(BATCH_FILES) {
+        changed |= store.write(|batch| {
+            let mut any = false;
+            for path in paths {
+                any |= batch.remove_file(path)?;
+            }
+            Ok(any)
+        })?;
+    }
+    Ok(changed)
+}
+
+fn write_left_out(store: &Store, plan: &Plan) -> Result<bool> {
+    if plan.skip.is_empty() && plan.unskip.is_empty() {
+        return Ok(false);
+    }
+    store.write(|batch| {
+        for path in &plan.unskip {
+            batch.unskip(path)?;
+        }
+        for file in &plan.skip {
+            batch.skip(file)?;
+        }
+        Ok(true)
+    })
+}
+
+/// Takes tasks until there are none, or the writer is gone.
+fn work(
+    root: &Path,
+    options: &Options,
+    moved: &Moved,
+    tasks: &Receiver<Task>,
+    send: &Sender<(Outcome, u64)>,
+    budget: &Budget,
+) {
+    for task in tasks {
+        let size = task.size;
+        if budget.is_spent() || send.send((outcome(root, options, moved, task), size)).is_err() {
+            return;
+        }
+    }
+}
+
+fn outcome(root: &Path, options: &Options, moved: &Moved, task: Task) -> Outcome {
+    let path = task.path;
+    let skipped = |path: &RepoPath, reason, stat, seen_ns| {
+        Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
+    };
+    let (bytes, stat, seen_ns) = match hash::read(root, &path) {
+        Ok(read) => read,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Outcome::Vanished(path),
+        Err(_) => return skipped(&path, SkipReason::Unreadable, UNKNOWN, 0),
+    };
+    let hash = ContentHash::of(&bytes);
+    if task.known.is_some_and(|known| known.hash == hash) {
+        return Outcome::Same { path, stat, seen_ns };
+    }
+    if let Some(from) = moved.claim(&path, hash) {
+        return Outcome::Moved { from, path, stat, seen_ns };
+    }
+    // A fault in a parser costs that file its syntax, never the run.
+    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract(&path, &bytes, options)))
+        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, options));
+    match extracted {
+        Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
+        Err(reason) => skipped(&path, reason, stat, seen_ns),
+    }
+}
+
+fn write(
+    store: &Store,
+    outcomes: Receiver<(Outcome, u64)>,
+    turn: &Turn,
+) -> Result<bool> {
+    let mut changed = false;
+    let mut outcomes = outcomes.into_iter().peekable();
+    while outcomes.peek().is_some() {
+        changed |= store.write(|batch| {
+            let (mut files, mut bytes, mut any) = (0, 0, false);
+            while files < BATCH_FILES && bytes < BATCH_BYTES {
+                let Some((outcome, size)) = outcomes.next() else { break };
+                any |= write_one(batch, outcome, turn.anew)?;
+                turn.progress.advance(size);
+                files += 1;
+                bytes += size;
+            }
+            Ok(any)
+        })?;
+        turn.budget.check()?;
+        turn.lock.take_turns(turn.budget)?;
+    }
+    Ok(changed)
+}
+
+fn write_one(batch: &mut Batch, outcome: Outcome, anew: bool) -> Result<bool> {
+    match outcome {
+        Outcome::Same { path, stat, seen_ns } => {
+            batch.touch_file(&path, &stat, seen_ns)?;
+            Ok(false)
+        }
+        Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(&from, &path, &stat, seen_ns),
+        Outcome::Indexed { path, hash, stat, seen_ns, extracted } => {
+            batch.replace_file(&FileRow { path: &path, hash, stat, seen_ns, extracted: &extracted, anew })
+        }
+        Outcome::Skipped(file) => {
+            if let Some(path) = RepoPath::new(file.path.as_str()) {
+                batch.remove_file(&path)?;
+            }
+            batch.skip(&file)?;
+            Ok(true)
+        }
+        Outcome::Vanished(path) => {
+            batch.unskip(path.as_str())?;
+            batch.remove_file(&path)
+        }
+    }
+}
+
+/// Files that are gone, by content, for files that came to take over their rows. Each is claimed once.
+struct Moved(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
+
+impl Moved {
+    fn new(gone: &[StoredFile]) -> Self {
+        let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
+        for file in gone {
+            by_hash.entry(file.hash).or_default().push(file.path.clone());
+        }
+        Self(Mutex::new(by_hash))
+    }
+
+    /// A gone file with the same content whose rows hold for `path` too: the name decides about language and rules, so
+    /// it must end alike.
+    fn claim(&self, path: &RepoPath, hash: ContentHash) -> Option<RepoPath> {
+        let mut by_hash = locked(&self.0);
+        let candidates = by_hash.get_mut(&hash)?;
+        let alike = |from: &RepoPath| {
+            from.file_name() == path.file_name() || (path.extension().is_some() && from.extension() == path.extension())
+        };
+        let at = candidates.iter().position(alike)?;
+        Some(candidates.swap_remove(at))
+    }
+}

@@ -1,0 +1,40 @@
+//! `ixmcp rebuild`: a new database beside the old, switched at the end.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use super::lock::UpdateLock;
+use super::{Report, Thoroughness, Workspace, folder, sync};
+use crate::budget::{Budget, Progress};
+use crate::config::Config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{Mode, Store};
+
+/// Builds the index anew. The old one answers until the new one is complete; one that is damaged or not ours is kept
+/// as `index.db.bad`.
+pub fn rebuild(root: &Path, config: Config, progress: &Progress, budget: &Budget) -> Result<Report> {
+    let started = Instant::now();
+    let old = folder::database(root);
+    if folder::prepare(root)? == Mode::Read {
+        return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", old.display()))
+            .hint("Make the folder .ixmcp writable."));
+    }
+    let new = old.with_extension("db.new");
+    folder::discard(&new)?;
+    let workspace = Workspace::over(root, config, Store::open(&new, Mode::Write)?);
+    sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
+    let mut report = sync::report(&workspace, started, budget)?;
+    // Closing the last connection folds the log into the file: what is renamed is whole.
+    drop(workspace);
+    let _lock = UpdateLock::take(root, budget)?;
+    let damaged = old.exists() && Store::open(&old, Mode::Write).is_err();
+    if damaged {
+        let bad = old.with_extension("db.bad");
+        fs::rename(&old, &bad).map_err(|error| Error::io("rename", &old, error))?;
+    }
+    folder::discard(&old)?;
+    fs::rename(&new, &old).map_err(|error| Error::io("rename", &new, error))?;
+    report.db_bytes = fs::metadata(&old).map_or(report.db_bytes, |data| data.len());
+    Ok(report)
+}

@@ -1,0 +1,53 @@
+//! Read-only questions to a snapshot of the index.
+//!
+//! Owns what a question means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
+//! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
+
+pub mod exact;
+pub mod files;
+mod globs;
+pub mod near;
+mod preview;
+pub mod slice;
+pub mod smart;
+pub mod symbols;
+
+pub use globs::PathFilter;
+
+/// One page of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// The real number of items on all pages; `None` where they were not counted.
+    pub total: Option<usize>,
+    /// Where the next page begins; `None` at the end.
+    pub next_offset: Option<usize>,
+}
+
+impl<T> Page<T> {
+    /// The page at `offset` of a complete list.
+    pub fn of(all: Vec<T>, offset: usize, limit: usize) -> Self {
+        let total = all.len();
+        let items: Vec<T> = all.into_iter().skip(offset).take(limit).collect();
+        let next_offset = (offset + items.len() < total && !items.is_empty()).then(|| offset + items.len());
+        Self { items, total: Some(total), next_offset }
+    }
+}
+
+/// A place that answers a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    pub path: String,
+    /// The line of the match.
+    pub line: u32,
+    /// The lines of the chunk, or of the preview where the match was exact.
+    pub start_line: u32,
+    pub end_line: u32,
+    /// The innermost symbol around the line, qualified.
+    pub symbol: Option<String>,
+    /// Larger is better; 1 for an exact match.
+    pub score: f64,
+    pub preview: String,
+    /// What the score is made of.
+    pub parts: Vec<(&'static str, f64)>,
+}

@@ -1,0 +1,64 @@
+//! "Did you mean": the nearest of many names.
+
+/// The best few of `names` for a mistyped `wanted`, nearest first: those that share its last part, or differ in few
+/// characters.
+pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
+    let wanted_lower = wanted.to_lowercase();
+    let last = last_part(&wanted_lower);
+    let mut scored: Vec<(usize, &str)> = names
+        .into_iter()
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let tail = last_part(&lower);
+            let far = distance(last, tail).min(distance(&wanted_lower, &lower));
+            let close_enough = last.chars().count().max(3) / 3;
+            let inside = tail.len() >= 3 && last.len() >= 3 && (tail.contains(last) || last.contains(tail));
+            (far <= close_enough || inside).then_some((far, name))
+        })
+        .collect();
+    scored.sort_unstable();
+    scored.truncate(count);
+    scored.into_iter().map(|(_, name)| name).collect()
+}
+
+/// `", "`-joined and quoted, for a hint; `None` when there is nothing near.
+pub fn did_you_mean(near: &[&str]) -> Option<String> {
+    let quoted: Vec<String> = near.iter().map(|name| crate::model::printable(name)).collect();
+    (!quoted.is_empty()).then(|| format!("Did you mean {}?", quoted.join(", ")))
+}
+
+fn last_part(name: &str) -> &str {
+    name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
+}
+
+/// Edits of one character (insert, delete, replace) between two words; names above 64 characters count as far apart.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 8 || a.len().max(b.len()) > 64 {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_come_first() {
+        let names = ["src/query/mod.rs", "src/store/mod.rs", "src/main.rs", "README.md"];
+        assert_eq!(nearest("src/mian.rs", names, 3), ["src/main.rs"]);
+        assert_eq!(nearest("quer", ["query", "stats", "get_slice"], 2), ["query"]);
+        assert!(nearest("zzzzzz", names, 3).is_empty());
+    }
+}

@@ -1,0 +1,151 @@
+//! Lines of a file, exactly as its bytes have them.
+
+use crate::error::{Error, Result};
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    pub start_line: u64,
+    pub end_line: u64,
+    pub content: String,
+    /// Bytes that are no text became U+FFFD.
+    pub lossy: bool,
+    pub total_lines: u64,
+    /// Where to go on, when the content was cut: a line, and the column inside it when one line alone was too long.
+    pub next: Option<(u64, Option<u64>)>,
+}
+
+/// Lines `start..=end` (1-based) of `bytes`, from `column` of the first on, of at most `cap` bytes of JSON text.
+///
+/// Lines end at LF; line breaks come back as they are. An end past the file's is clamped. `INVALID_ARGUMENT`, naming the
+/// file's length, for a start of 0 or past the end, and for an end before the start.
+pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>) -> Result<Slice> {
+    let starts = line_starts(bytes);
+    let total = starts.len() as u64;
+    let wrong = |what: String| {
+        Error::invalid_argument(format!("{what}; the file has {total} lines"))
+            .hint("Give 1-based lines with start_line ≤ end_line.")
+    };
+    if start == 0 || end == 0 {
+        return Err(wrong("lines are 1-based: 0 is none".to_owned()));
+    }
+    if end < start {
+        return Err(wrong(format!("end_line {end} is before start_line {start}")));
+    }
+    if total == 0 && start == 1 {
+        return Ok(Slice { start_line: 1, end_line: 0, content: String::new(), lossy: false, total_lines: 0, next: None });
+    }
+    if start > total {
+        return Err(wrong(format!("start_line {start} is past the end")));
+    }
+    let last = end.min(total);
+    let mut content = String::new();
+    let mut lossy = false;
+    let mut room = cap.unwrap_or(usize::MAX);
+    for number in start..=last {
+        let line = line(bytes, &starts, number);
+        let text = String::from_utf8_lossy(line);
+        lossy |= matches!(text, std::borrow::Cow::Owned(_));
+        let skipped = if number == start { column.saturating_sub(1) } else { 0 };
+        let rest = text.char_indices().nth(usize::try_from(skipped).unwrap_or(usize::MAX)).map_or("", |(at, _)| &text[at..]);
+        if skipped > 0 && rest.is_empty() {
+            return Err(wrong(format!("start_column {column} is past the end of line {number}")));
+        }
+        let cost = json_cost(rest);
+        if cost <= room {
+            room -= cost;
+            content.push_str(rest);
+            continue;
+        }
+        if number > start {
+            let next = Some((number, None));
+            return Ok(Slice { start_line: start, end_line: number - 1, content, lossy, total_lines: total, next });
+        }
+        let part = fitting(rest, room);
+        content.push_str(part);
+        let next = Some((number, Some(skipped + 1 + part.chars().count() as u64)));
+        return Ok(Slice { start_line: start, end_line: number, content, lossy, total_lines: total, next });
+    }
+    Ok(Slice { start_line: start, end_line: last, content, lossy, total_lines: total, next: None })
+}
+
+fn line_starts(bytes: &[u8]) -> Vec<usize> {
+    if bytes.is_empty() {
+        return Vec::new();
+    }
+    let after_breaks = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).filter(|at| *at < bytes.len());
+    std::iter::once(0).chain(after_breaks).collect()
+}
+
+fn line<'b>(bytes: &'b [u8], starts: &[usize], number: u64) -> &'b [u8] {
+    let at = usize::try_from(number - 1).unwrap_or(usize::MAX);
+    let end = starts.get(at + 1).copied().unwrap_or(bytes.len());
+    &bytes[starts[at]..end]
+}
+
+/// Bytes that `text` takes inside a JSON string.
+fn json_cost(text: &str) -> usize {
+    text.chars().map(char_cost).sum()
+}
+
+fn char_cost(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        c if c < ' ' => 6,
+        c => c.len_utf8(),
+    }
+}
+
+/// As much of the start of `text` as fits; at least one character, so that paging comes to an end.
+fn fitting(text: &str, room: usize) -> &str {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += char_cost(c);
+        if used > room && at > 0 {
+            return &text[..at];
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_breaks_and_a_missing_last_one_come_back_as_they_are() {
+        let bytes = b"one\r\ntwo\nthree";
+        assert_eq!(slice(bytes, 1, 2, 1, None).unwrap().content, "one\r\ntwo\n");
+        let rest = slice(bytes, 3, 1_000_000_000_000, 1, None).unwrap();
+        assert_eq!((rest.content.as_str(), rest.end_line, rest.total_lines), ("three", 3, 3));
+    }
+
+    #[test]
+    fn lines_that_are_not_there_are_named_with_the_length() {
+        for (start, end) in [(0, 1), (1, 0), (2, 1), (4, 9)] {
+            let error = slice(b"a\nb\nc\n", start, end, 1, None).unwrap_err();
+            assert!(error.message.contains("3 lines"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cut_goes_on_where_it_ended() {
+        let text = format!("first\n{}\nlast\n", "ä".repeat(100));
+        let mut whole = String::new();
+        let (mut line, mut column) = (1, 1);
+        loop {
+            let part = slice(text.as_bytes(), line, 9, column, Some(50)).unwrap();
+            whole.push_str(&part.content);
+            let Some((next, inside)) = part.next else { break };
+            (line, column) = (next, inside.unwrap_or(1));
+        }
+        assert_eq!(whole, text);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_marked() {
+        let slice = slice(b"a\xff\n", 1, 1, 1, None).unwrap();
+        assert!(slice.lossy);
+        assert_eq!(slice.content, "a\u{fffd}\n");
+    }
+}

@@ -1,0 +1,135 @@
+//! Where a name is defined and used.
+
+use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use super::Page;
+use crate::error::{Error, Result};
+use crate::store::{Definition, Snapshot};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    Exact,
+    Prefix,
+    Fuzzy,
+}
+
+/// One place where a name stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    pub name: String,
+    /// Of the definition; of a reference what it is used as: call, type, import, …
+    pub kind: String,
+    pub is_definition: bool,
+    pub path: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: Option<u32>,
+    pub container: Option<String>,
+    pub signature: Option<String>,
+}
+
+/// Names that a fuzzy question may match, at most.
+const FUZZY_NAMES: usize = 200;
+
+/// Every occurrence of a name: definitions first, then uses, each in path and line order (fuzzy: best names first).
+/// `Class.method`, `Class#method` and `module::name` ask for definitions inside that container.
+pub fn occurrences(
+    snapshot: &Snapshot,
+    wanted: &str,
+    kind: Option<&str>,
+    how: Match,
+    offset: usize,
+    limit: usize,
+) -> Result<Page<Occurrence>> {
+    let (qualifier, name) = qualified(wanted);
+    if name.is_empty() {
+        return Err(Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet."));
+    }
+    let mut definitions = match how {
+        Match::Exact => {
+            let exact = snapshot.definitions(name)?;
+            if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
+        }
+        Match::Prefix => snapshot.definitions_by_prefix(name)?,
+        Match::Fuzzy => fuzzy(snapshot, name)?,
+    };
+    definitions.retain(|definition| stands_in(definition, &qualifier));
+    // The case in which the name is really written.
+    let written = match definitions.first() {
+        Some(first) if how == Match::Exact => first.name.clone(),
+        _ => name.to_owned(),
+    };
+    let uses = match how {
+        Match::Exact if qualifier.is_empty() || !definitions.is_empty() => snapshot.uses(&written)?,
+        _ => Vec::new(),
+    };
+    let defined = definitions.into_iter().map(|found| Occurrence {
+        name: found.name,
+        kind: found.kind,
+        is_definition: true,
+        path: found.path,
+        line: found.line,
+        column: found.column,
+        end_line: Some(found.end_line),
+        container: found.container,
+        signature: found.signature,
+    });
+    let used = uses.into_iter().map(|found| Occurrence {
+        name: found.name,
+        kind: found.kind,
+        is_definition: false,
+        path: found.path,
+        line: found.line,
+        column: found.column,
+        end_line: None,
+        container: None,
+        signature: None,
+    });
+    let all = defined.chain(used).filter(|found| kind.is_none_or(|kind| found.kind == kind)).collect();
+    Ok(Page::of(all, offset, limit))
+}
+
+/// `a::b::C` is ([a, b], C).
+fn qualified(wanted: &str) -> (Vec<&str>, &str) {
+    let mut parts: Vec<&str> = separated(wanted.trim()).collect();
+    let name = parts.pop().unwrap_or_default();
+    (parts, name)
+}
+
+fn separated(text: &str) -> impl Iterator<Item = &str> {
+    text.split(['.', ':', '#']).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// Whether the definition's container, or its file's path for a module, ends with the qualifier.
+fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
+    if qualifier.is_empty() {
+        return true;
+    }
+    let stem = definition.path.rsplit_once('.').map_or(definition.path.as_str(), |(stem, _)| stem);
+    let modules = stem.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "__init__" | "index" | "src"));
+    let container = definition.container.as_deref().unwrap_or_default();
+    let around: Vec<&str> = modules.chain(separated(container)).collect();
+    around.len() >= qualifier.len()
+        && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
+}
+
+/// Definitions of the names that an editor's matcher would offer, best first.
+fn fuzzy(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Definition>> {
+    let pattern = Pattern::new(wanted, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut buffer = Vec::new();
+    let mut scored: Vec<(u32, String)> = Vec::new();
+    for name in snapshot.defined_names()? {
+        if let Some(score) = pattern.score(Utf32Str::new(&name, &mut buffer), &mut matcher) {
+            scored.push((score, name));
+        }
+    }
+    scored.sort_by(|(a, a_name), (b, b_name)| b.cmp(a).then(a_name.len().cmp(&b_name.len())).then(a_name.cmp(b_name)));
+    scored.truncate(FUZZY_NAMES);
+    let mut definitions = Vec::new();
+    for (_, name) in scored {
+        definitions.extend(snapshot.definitions(&name)?);
+    }
+    Ok(definitions)
+}

@@ -1,0 +1,127 @@
+//! `chunks` and their FTS rows: a file's text in pieces.
+//!
+//! The FTS reads the text of its rows from the view `chunk_text`; a row leaves the FTS with the very words that the
+//! view still has, before the chunk goes. So it never depends on a splitter being the same as when it came.
+
+use rusqlite::{named_params, params};
+
+use super::statements::statements;
+use super::{Batch, ChunkId, FileId, Snapshot};
+use crate::error::Result;
+use crate::model::Chunk;
+
+statements! {
+    INSERT = "INSERT INTO chunks (file_id, ordinal, start_line, end_line, start_offset, hash, text, words)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    DELETE = "DELETE FROM chunks WHERE file_id = ?1";
+    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path)
+        SELECT id, text, words, path FROM chunk_text WHERE file_id = ?1";
+    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path)
+        SELECT 'delete', id, text, words, path FROM chunk_text WHERE file_id = ?1";
+    COUNT = "SELECT count(*) FROM chunks";
+    /// All text of the repository, file by file in path order.
+    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal";
+    LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
+        WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.ordinal";
+    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text FROM chunks c JOIN files f ON f.id = c.file_id
+        WHERE c.id = :id";
+}
+
+/// A piece of a file's text, as the scan over all text gives it.
+pub struct ChunkText<'r> {
+    pub path: &'r str,
+    pub text: &'r str,
+}
+
+/// A chunk with its place.
+#[derive(Clone, Debug)]
+pub struct ChunkHit {
+    pub path: String,
+    pub language: String,
+    pub start_line: u32,
+    pub end_line: u32,
+    pub text: String,
+}
+
+impl Snapshot<'_> {
+    pub fn chunk_count(&self) -> Result<u64> {
+        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Shows every chunk to `visit`, files in path order, a file's chunks in order.
+    pub fn each_text(&self, mut visit: impl FnMut(ChunkText) -> Result<()>) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(TEXTS)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let path = row.get_ref(0)?.as_str().unwrap_or_default();
+            let text = row.get_ref(1)?.as_str().unwrap_or_default();
+            visit(ChunkText { path, text })?;
+        }
+        Ok(())
+    }
+
+    /// Lines `first..=last` of a file's stored text, without line breaks.
+    pub fn lines(&self, path: &str, first: u32, last: u32) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(LINES)?;
+        let mut rows = statement.query(named_params! { ":path": path, ":first": first, ":last": last })?;
+        let mut start = None;
+        let mut text = String::new();
+        while let Some(row) = rows.next()? {
+            start = start.or(Some(row.get::<_, u32>(0)?));
+            text.push_str(row.get_ref(1)?.as_str().unwrap_or_default());
+        }
+        let Some(start) = start else { return Ok(Vec::new()) };
+        let numbered = (start..).zip(text.lines());
+        Ok(numbered.filter(|(number, _)| (first..=last).contains(number)).map(|(_, line)| line.to_owned()).collect())
+    }
+
+    pub fn chunk(&self, id: ChunkId) -> Result<ChunkHit> {
+        let mut statement = self.connection.prepare_cached(HIT)?;
+        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| {
+            Ok(ChunkHit {
+                path: row.get(0)?,
+                language: row.get(1)?,
+                start_line: row.get(2)?,
+                end_line: row.get(3)?,
+                text: row.get(4)?,
+            })
+        })?)
+    }
+}
+
+impl Batch<'_> {
+    pub(super) fn insert_chunks(&mut self, file: FileId, chunks: &[Chunk]) -> Result<()> {
+        let mut insert = self.connection.prepare_cached(INSERT)?;
+        for (ordinal, chunk) in (0_i64..).zip(chunks) {
+            let hash = blake3::hash(chunk.text.as_bytes());
+            insert.execute(params![
+                file.0,
+                ordinal,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.start_offset,
+                &hash.as_bytes()[..16],
+                chunk.text,
+                chunk.words,
+            ])?;
+        }
+        self.index_chunks(file)
+    }
+
+    /// Puts a file's stored chunks into the FTS.
+    pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
+        self.connection.prepare_cached(INDEX)?.execute([file.0])?;
+        Ok(())
+    }
+
+    /// Takes a file's stored chunks out of the FTS; must come before anything the view shows changes.
+    pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
+        self.connection.prepare_cached(UNINDEX)?.execute([file.0])?;
+        Ok(())
+    }
+
+    pub(super) fn delete_chunks(&self, file: FileId) -> Result<()> {
+        self.connection.prepare_cached(DELETE)?.execute([file.0])?;
+        Ok(())
+    }
+}

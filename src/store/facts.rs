@@ -1,0 +1,120 @@
+//! `meta` and `changes`: facts about the index, and what changed since an answer last counted it.
+
+use rusqlite::{OptionalExtension, named_params};
+
+use super::statements::statements;
+use super::{Batch, Snapshot};
+use crate::error::Result;
+use crate::model::{ContentHash, RepoPath};
+
+statements! {
+    FACT = "SELECT value FROM meta WHERE key = :key";
+    SET_FACT = "INSERT OR REPLACE INTO meta (key, value) VALUES (:key, :value)";
+    DELETE_FACT = "DELETE FROM meta WHERE key = :key";
+    /// One row for each consumer that has counted before; the first change since is the one that counts.
+    RECORD = "INSERT OR IGNORE INTO changes (consumer, path, hash)
+        SELECT substr(key, 10), :path, :hash FROM meta WHERE key >= 'baseline:' AND key < 'baseline;'";
+    CHANGES = "SELECT c.path, c.hash, f.hash FROM changes c LEFT JOIN files f ON f.path = c.path
+        WHERE c.consumer = :consumer ORDER BY c.path";
+    COUNT_ENTITIES = "SELECT count(*) FROM entities";
+    COUNT_TAGS = "SELECT count(DISTINCT tag_id) FROM tagged";
+    FORGET = "DELETE FROM changes WHERE consumer = :consumer";
+}
+
+/// A fact about the index: one row of `meta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// The first build has ended; until then an answer would lack files.
+    Built,
+    /// Nanoseconds since 1970 of the last change of a row that an answer could show.
+    LastChange,
+    /// Options that the rows were made with; other options make every file anew.
+    Options,
+}
+
+impl Fact {
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Built => "built",
+            Self::LastChange => "last_change_ns",
+            Self::Options => "options",
+        }
+    }
+}
+
+/// Net changes since an answer of one kind was last given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub added: Vec<String>,
+    pub modified: Vec<String>,
+    pub deleted: Vec<String>,
+}
+
+impl Snapshot<'_> {
+    pub fn entity_count(&self) -> Result<u64> {
+        let count: i64 = self.connection.prepare_cached(COUNT_ENTITIES)?.query_row([], |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// Tags that something carries.
+    pub fn tag_count(&self) -> Result<u64> {
+        let count: i64 = self.connection.prepare_cached(COUNT_TAGS)?.query_row([], |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+
+    pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached(FACT)?;
+        Ok(statement.query_row(named_params! { ":key": fact.key() }, |row| row.get(0)).optional()?)
+    }
+}
+
+impl Batch<'_> {
+    pub fn set_fact(&self, fact: Fact, value: &str) -> Result<()> {
+        self.put(fact.key(), value)
+    }
+
+    /// Notes that a path changed, with the hash it had before, for every kind of answer that counts changes.
+    pub(super) fn record_change(&self, path: &RepoPath, before: Option<ContentHash>) -> Result<()> {
+        let hash = before.as_ref().map(|hash| hash.0.as_slice());
+        self.connection.prepare_cached(RECORD)?.execute(named_params! { ":path": path.as_str(), ":hash": hash })?;
+        Ok(())
+    }
+
+    /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
+    /// The first time, every file is added.
+    pub fn count_changes(&self, consumer: &str) -> Result<Counted> {
+        let key = format!("baseline:{consumer}");
+        let mut counted = Counted::default();
+        if self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": key })? {
+            let mut statement = self.connection.prepare_cached(CHANGES)?;
+            let mut rows = statement.query(named_params! { ":consumer": consumer })?;
+            while let Some(row) = rows.next()? {
+                let path: String = row.get(0)?;
+                let before: Option<Vec<u8>> = row.get(1)?;
+                let now: Option<Vec<u8>> = row.get(2)?;
+                match (before, now) {
+                    (None, Some(_)) => counted.added.push(path),
+                    (Some(_), None) => counted.deleted.push(path),
+                    (Some(before), Some(now)) if before != now => counted.modified.push(path),
+                    _ => {}
+                }
+            }
+        } else {
+            counted.added = self.paths(None)?.into_iter().map(|(path, _)| path).collect();
+            self.put(&key, "1")?;
+        }
+        self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
+        Ok(counted)
+    }
+
+    /// Forgets a fact.
+    pub fn clear_fact(&self, fact: Fact) -> Result<()> {
+        self.connection.prepare_cached(DELETE_FACT)?.execute(named_params! { ":key": fact.key() })?;
+        Ok(())
+    }
+
+    fn put(&self, key: &str, value: &str) -> Result<()> {
+        self.connection.prepare_cached(SET_FACT)?.execute(named_params! { ":key": key, ":value": value })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! `files`, `skipped`, `problems`: what was found on disk, and replacing all that one file says.
+
+use rusqlite::{Row, named_params, params};
+
+use super::statements::statements;
+use super::{Batch, FileId, Snapshot};
+use crate::error::Result;
+use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::words;
+
+statements! {
+    STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files";
+    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files \
+        WHERE path = :path";
+    PATHS = "SELECT path, language FROM files ORDER BY path";
+    PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
+    ID_AND_HASH = "SELECT id, hash, extractor FROM files WHERE path = :path";
+    INSERT = "INSERT INTO files
+        (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
+        VALUES (:path, :path_words, :language, :extractor, :encoding, :hash, :lines, :size, :mtime_ns, :ctime_ns,
+                :inode, :seen_ns)";
+    UPDATE = "UPDATE files SET language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
+        lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns
+        WHERE id = :id";
+    TOUCH = "UPDATE files SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode,
+        seen_ns = :seen_ns WHERE path = :path";
+    RENAME = "UPDATE files SET path = :path, path_words = :path_words WHERE id = :id";
+    DELETE = "DELETE FROM files WHERE id = :id";
+    SKIPPED = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped ORDER BY path";
+    SKIPPED_COUNTS = "SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY reason";
+    SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
+        VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
+    UNSKIP = "DELETE FROM skipped WHERE path = :path";
+    INSERT_PROBLEM = "INSERT INTO problems (file_id, line, reason) VALUES (?1, ?2, ?3)";
+    DELETE_PROBLEMS = "DELETE FROM problems WHERE file_id = ?1";
+    COUNT = "SELECT count(*) FROM files";
+    COUNT_BY_LANGUAGE = "SELECT language, count(*), sum(lines) FROM files GROUP BY language ORDER BY language";
+}
+
+/// An indexed file as it was last read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    pub path: RepoPath,
+    pub language: String,
+    pub extractor: u32,
+    pub hash: ContentHash,
+    pub stat: Stat,
+    /// The clock just before the bytes were read.
+    pub seen_ns: i64,
+}
+
+/// A file that was found and left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedFile {
+    /// As shown: a path that is not UTF-8 has replacement characters.
+    pub path: String,
+    pub reason: SkipReason,
+    pub stat: Stat,
+    pub seen_ns: i64,
+}
+
+/// One version of one file, ready to be written.
+pub struct FileRow<'a> {
+    pub path: &'a RepoPath,
+    pub hash: ContentHash,
+    pub stat: Stat,
+    pub seen_ns: i64,
+    pub extracted: &'a Extracted,
+    /// Replace the rows even if they were made from the same bytes by the same extractor.
+    pub anew: bool,
+}
+
+fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
+    let path: String = row.get(0)?;
+    let Some(path) = RepoPath::new(path) else { return Ok(None) };
+    Ok(Some(StoredFile {
+        path,
+        language: row.get(1)?,
+        extractor: row.get(2)?,
+        hash: ContentHash(row.get(3)?),
+        stat: stat(row, 4)?,
+        seen_ns: row.get(8)?,
+    }))
+}
+
+fn stat(row: &Row, first: usize) -> rusqlite::Result<Stat> {
+    Ok(Stat {
+        size: row.get::<_, i64>(first)?.cast_unsigned(),
+        mtime_ns: row.get(first + 1)?,
+        ctime_ns: row.get(first + 2)?,
+        inode: row.get::<_, i64>(first + 3)?.cast_unsigned(),
+    })
+}
+
+impl Snapshot<'_> {
+    /// Every indexed file, in no order.
+    pub fn stored_files(&self) -> Result<Vec<StoredFile>> {
+        let mut statement = self.connection.prepare_cached(STORED)?;
+        let rows = statement.query_map([], stored)?;
+        Ok(rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn stored_file(&self, path: &RepoPath) -> Result<Option<StoredFile>> {
+        let mut statement = self.connection.prepare_cached(STORED_AT)?;
+        let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
+        Ok(rows.next()?.map(stored).transpose()?.flatten())
+    }
+
+    /// (path, language) of every indexed file, or of those of one language, in path order.
+    pub fn paths(&self, language: Option<&str>) -> Result<Vec<(String, String)>> {
+        let pair = |row: &Row| Ok((row.get(0)?, row.get(1)?));
+        let rows = match language {
+            None => self.connection.prepare_cached(PATHS)?.query_map([], pair)?.collect::<rusqlite::Result<_>>()?,
+            Some(language) => self
+                .connection
+                .prepare_cached(PATHS_OF_LANGUAGE)?
+                .query_map(named_params! { ":language": language }, pair)?
+                .collect::<rusqlite::Result<_>>()?,
+        };
+        Ok(rows)
+    }
+
+    pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
+        let mut statement = self.connection.prepare_cached(SKIPPED)?;
+        let rows = statement.query_map([], |row| {
+            let reason: String = row.get(1)?;
+            Ok(SkippedFile {
+                path: row.get(0)?,
+                // A reason this version does not know is looked at again.
+                reason: SkipReason::from_name(&reason).unwrap_or(SkipReason::Unreadable),
+                stat: stat(row, 2)?,
+                seen_ns: row.get(6)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn skipped_counts(&self) -> Result<Vec<(String, u64)>> {
+        let mut statement = self.connection.prepare_cached(SKIPPED_COUNTS)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn file_count(&self) -> Result<u64> {
+        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// (language, files, lines).
+    pub fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
+        let mut statement = self.connection.prepare_cached(COUNT_BY_LANGUAGE)?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned()))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+impl Batch<'_> {
+    /// Replaces all rows of one file. A file whose content and extractor are already stored is only touched, so that
+    /// two processes that read the same save write it once. Says whether anything but the stat changed.
+    pub fn replace_file(&mut self, row: &FileRow) -> Result<bool> {
+        let known = self.id_and_hash(row.path)?;
+        if let Some((_, hash, extractor)) = known
+            && hash == row.hash
+            && extractor == row.extracted.extractor
+            && !row.anew
+        {
+            self.touch_file(row.path, &row.stat, row.seen_ns)?;
+            return Ok(false);
+        }
+        self.record_change(row.path, known.map(|(_, hash, _)| hash))?;
+        self.unskip(row.path.as_str())?;
+        let id = match known {
+            Some((id, ..)) => {
+                self.clear_file(id)?;
+                self.update_file(id, row)?;
+                id
+            }
+            None => self.insert_file(row)?,
+        };
+        self.insert_chunks(id, &row.extracted.chunks)?;
+        self.insert_symbols(id, row.extracted)?;
+        let mut insert = self.connection.prepare_cached(INSERT_PROBLEM)?;
+        for problem in &row.extracted.problems {
+            insert.execute(params![id.0, problem.line, problem.reason])?;
+        }
+        Ok(true)
+    }
+
+    /// The file is the same, its stat is not.
+    pub fn touch_file(&self, path: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<()> {
+        self.connection.prepare_cached(TOUCH)?.execute(named_params! {
+            ":path": path.as_str(), ":size": stat.size.cast_signed(), ":mtime_ns": stat.mtime_ns,
+            ":ctime_ns": stat.ctime_ns, ":inode": stat.inode.cast_signed(), ":seen_ns": seen_ns,
+        })?;
+        Ok(())
+    }
+
+    /// The same content under another path keeps its rows. `false` when `from` is not stored or `to` is.
+    pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
+        let Some((id, hash, _)) = self.id_and_hash(from)? else { return Ok(false) };
+        if self.id_and_hash(to)?.is_some() {
+            return Ok(false);
+        }
+        self.record_change(from, Some(hash))?;
+        self.record_change(to, None)?;
+        self.unskip(to.as_str())?;
+        self.unindex_chunks(id)?;
+        self.connection.prepare_cached(RENAME)?.execute(named_params! {
+            ":id": id.0, ":path": to.as_str(), ":path_words": words::compound_parts(to.as_str()),
+        })?;
+        self.index_chunks(id)?;
+        self.touch_file(to, stat, seen_ns)?;
+        Ok(true)
+    }
+
+    /// Forgets a file. `false` when it was not stored.
+    pub fn remove_file(&mut self, path: &RepoPath) -> Result<bool> {
+        let Some((id, hash, _)) = self.id_and_hash(path)? else { return Ok(false) };
+        self.record_change(path, Some(hash))?;
+        self.clear_file(id)?;
+        self.connection.prepare_cached(DELETE)?.execute(named_params! { ":id": id.0 })?;
+        Ok(true)
+    }
+
+    pub fn skip(&self, file: &SkippedFile) -> Result<()> {
+        self.connection.prepare_cached(SKIP)?.execute(named_params! {
+            ":path": file.path, ":reason": file.reason.as_str(), ":size": file.stat.size.cast_signed(),
+            ":mtime_ns": file.stat.mtime_ns, ":ctime_ns": file.stat.ctime_ns,
+            ":inode": file.stat.inode.cast_signed(), ":seen_ns": file.seen_ns,
+        })?;
+        Ok(())
+    }
+
+    pub fn unskip(&self, path: &str) -> Result<()> {
+        self.connection.prepare_cached(UNSKIP)?.execute(named_params! { ":path": path })?;
+        Ok(())
+    }
+
+    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<(FileId, ContentHash, u32)>> {
+        let mut statement = self.connection.prepare_cached(ID_AND_HASH)?;
+        let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?)))
+    }
+
+    fn insert_file(&self, row: &FileRow) -> Result<FileId> {
+        self.connection.prepare_cached(INSERT)?.execute(named_params! {
+            ":path": row.path.as_str(), ":path_words": words::compound_parts(row.path.as_str()),
+            ":language": row.extracted.language, ":extractor": row.extracted.extractor,
+            ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
+            ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+        })?;
+        Ok(FileId(self.connection.last_insert_rowid()))
+    }
+
+    fn update_file(&self, id: FileId, row: &FileRow) -> Result<()> {
+        self.connection.prepare_cached(UPDATE)?.execute(named_params! {
+            ":id": id.0, ":language": row.extracted.language, ":extractor": row.extracted.extractor,
+            ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
+            ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+        })?;
+        Ok(())
+    }
+
+    /// Removes all that hangs on a file, in the order that foreign keys ask for.
+    fn clear_file(&mut self, id: FileId) -> Result<()> {
+        self.delete_symbols(id)?;
+        self.connection.prepare_cached(DELETE_PROBLEMS)?.execute([id.0])?;
+        self.unindex_chunks(id)?;
+        self.delete_chunks(id)
+    }
+}

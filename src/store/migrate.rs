@@ -1,0 +1,64 @@
+//! The schema: migrations from `migrations/`, append-only, run by `refinery`.
+//!
+//! The index is derived, so a file that cannot be migrated is never mended here: the error names `ixmcp rebuild`.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::open::foreign;
+use crate::error::{Error, ErrorKind, Result};
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// The newest version this program knows.
+pub fn newest() -> i64 {
+    embedded::migrations::runner().get_migrations().iter().map(|step| i64::from(step.version())).max().unwrap_or(0)
+}
+
+/// Brings the file up to the newest version.
+pub(super) fn up(mut connection: Connection, path: &Path) -> Result<Connection> {
+    let version = version(&connection)?;
+    if version == Some(newest()) {
+        return Ok(connection);
+    }
+    refuse_newer(version, path)?;
+    embedded::migrations::runner().run(&mut connection).map_err(|error| foreign(path).caused_by(error))?;
+    Ok(connection)
+}
+
+/// A reader cannot migrate: the version must be the newest.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
+    let version = version(connection)?;
+    refuse_newer(version, path)?;
+    match version {
+        Some(version) if version == newest() => Ok(()),
+        Some(_) => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
+            .hint("Run `ixmcp sync` where the index can be written.")),
+        None => Err(foreign(path)),
+    }
+}
+
+fn refuse_newer(version: Option<i64>, path: &Path) -> Result<()> {
+    match version {
+        Some(version) if version > newest() => Err(Error::new(
+            ErrorKind::NewerIndex,
+            format!("{} has schema {version}, this ixmcp knows up to {}", path.display(), newest()),
+        )
+        .hint("Use the newer ixmcp, or run `ixmcp rebuild` to make the index anew with this one.")),
+        _ => Ok(()),
+    }
+}
+
+const HISTORY_EXISTS: &str =
+    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'refinery_schema_history'";
+const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
+
+fn version(connection: &Connection) -> Result<Option<i64>> {
+    if connection.query_row(HISTORY_EXISTS, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
+    Ok(connection.query_row(VERSION, [], |row| row.get(0))?)
+}

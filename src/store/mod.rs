@@ -1,0 +1,227 @@
+//! The database: the only module that names `rusqlite`, and the only place where SQL stands.
+//!
+//! Owns opening and migrating the file, the pool of readers and the one writer, and for each family of tables the
+//! statements beside their row mapping. Does not own when to write: that is `index`'s.
+//!
+//! Reads are closures over a [`Snapshot`] and see one state of the index; writes are closures over a [`Batch`], which
+//! is a transaction: it is committed when the closure returns `Ok`, and leaves nothing behind otherwise.
+//!
+//! **Concurrency.** WAL: readers never wait for the writer. Across processes the writers take turns by SQLite's own
+//! lock (`busy_timeout`), and by `index`'s update lock so that work is not done twice. A read holds its snapshot only
+//! as long as its closure runs, so checkpoints are not held up.
+
+mod chunks;
+mod facts;
+mod files;
+mod migrate;
+mod open;
+mod raw;
+mod search;
+mod statements;
+mod symbols;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::budget::Budget;
+use crate::error::{Error, ErrorKind, Result};
+
+pub use chunks::{ChunkHit, ChunkText};
+pub use facts::{Counted, Fact};
+pub use files::{FileRow, SkippedFile, StoredFile};
+pub use open::Mode;
+pub use migrate::newest as schema_version;
+pub use raw::{Cell, ask};
+pub use search::{FtsQuestion, ScoredChunk};
+pub use symbols::{Definition, Use};
+
+/// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(i64);
+
+/// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId(i64);
+
+/// Readers kept for the next question; more may be open at once.
+const IDLE_READERS: usize = 4;
+
+/// Interned names kept between batches, at most: one entry is some 60 bytes.
+const NAMES_CACHED: usize = 200_000;
+
+/// The index of one repository.
+pub struct Store {
+    path: PathBuf,
+    mode: Mode,
+    /// The file that the connections below have open; a rebuild puts another one in its place.
+    opened: Mutex<open::Identity>,
+    writer: Mutex<Option<Writer>>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+struct Writer {
+    connection: Connection,
+    names: HashMap<String, i64>,
+}
+
+/// One state of the index, to ask questions of.
+pub struct Snapshot<'c> {
+    connection: &'c Connection,
+}
+
+/// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
+pub struct Batch<'c> {
+    snapshot: Snapshot<'c>,
+    names: &'c mut HashMap<String, i64>,
+}
+
+impl<'c> std::ops::Deref for Batch<'c> {
+    type Target = Snapshot<'c>;
+    fn deref(&self) -> &Snapshot<'c> {
+        &self.snapshot
+    }
+}
+
+impl Store {
+    /// Opens the index at `path`, making or migrating it unless `mode` is read-only.
+    ///
+    /// `CORRUPT_INDEX` for a file that is no index of ours, `NEWER_INDEX` for one from a later version.
+    pub fn open(path: &Path, mode: Mode) -> Result<Self> {
+        let connection = open::connect(path, mode)?;
+        let opened = open::Identity::of(path)?;
+        let (writer, readers) = match mode {
+            Mode::Write => (Some(Writer { connection, names: HashMap::new() }), Vec::new()),
+            Mode::Read => (None, vec![connection]),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            mode,
+            opened: Mutex::new(opened),
+            writer: Mutex::new(writer),
+            readers: Mutex::new(readers),
+        })
+    }
+
+    pub fn is_read_only(&self) -> bool {
+        self.mode == Mode::Read
+    }
+
+    /// Asks one state of the index. The query is stopped when `budget` is spent.
+    pub fn read<T>(&self, budget: &Budget, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        budget.check()?;
+        self.follow_rebuild()?;
+        let idle = locked(&self.readers).pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => open::connect(&self.path, Mode::Read)?,
+        };
+        let watched = budget.clone();
+        // Some thousand virtual machine steps are well under a millisecond.
+        connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
+        let answer = in_snapshot(&connection, ask);
+        connection.progress_handler(0, None::<fn() -> bool>)?;
+        let mut readers = locked(&self.readers);
+        if readers.len() < IDLE_READERS {
+            readers.push(connection);
+        }
+        drop(readers);
+        answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
+    }
+
+    /// Changes the index: all of `change` or nothing.
+    pub fn write<T>(&self, change: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
+        self.follow_rebuild()?;
+        let mut slot = locked(&self.writer);
+        if self.mode == Mode::Read {
+            return Err(Error::new(ErrorKind::ReadOnly, "the index is open for reading alone"));
+        }
+        if slot.is_none() {
+            let connection = open::connect(&self.path, Mode::Write)?;
+            *slot = Some(Writer { connection, names: HashMap::new() });
+        }
+        let Some(writer) = slot.as_mut() else { return Err(Error::internal("the writer is gone")) };
+        if writer.names.len() > NAMES_CACHED {
+            writer.names.clear();
+        }
+        let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
+        let mut batch = Batch { snapshot: Snapshot { connection: &transaction }, names: &mut writer.names };
+        let outcome = change(&mut batch).and_then(|answer| {
+            transaction.commit()?;
+            Ok(answer)
+        });
+        if outcome.is_err() {
+            // Names interned by a batch that was rolled back have no rows.
+            writer.names.clear();
+        }
+        outcome
+    }
+
+    /// Moves what the log holds into the database file and merges the FTS, after a bulk build.
+    pub fn settle(&self, after_bulk: bool) -> Result<()> {
+        let slot = locked(&self.writer);
+        let Some(writer) = slot.as_ref() else { return Ok(()) };
+        if after_bulk {
+            writer.connection.execute_batch(search::OPTIMIZE)?;
+            writer.connection.execute_batch("PRAGMA optimize")?;
+        }
+        // A reader may hold the log; then the next settle shortens it.
+        writer.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+
+    /// Bytes on disk, the log included.
+    pub fn size(&self) -> u64 {
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
+        size(&self.path) + size(&open::beside(&self.path, "-wal"))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// After another process has switched the file (a rebuild), our connections would go on with the old one.
+    fn follow_rebuild(&self) -> Result<()> {
+        let mut opened = locked(&self.opened);
+        let now = open::Identity::of(&self.path)?;
+        if *opened != now {
+            locked(&self.readers).clear();
+            *locked(&self.writer) = None;
+            *opened = now;
+        }
+        Ok(())
+    }
+}
+
+fn in_snapshot<T>(connection: &Connection, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
+    ask(&Snapshot { connection: &transaction })
+}
+
+/// A panic while a lock was held left no half-done state in what these guard.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        let (kind, message, hint) = match error.sqlite_error_code() {
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
+                (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to make it anew.")
+            }
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+                (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
+            }
+            Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
+            Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", "Free some space and run `ixmcp sync`."),
+            Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
+                (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
+            }
+            _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
+        };
+        Self::new(kind, format!("{message} ({error})")).hint(hint).caused_by(error)
+    }
+}

@@ -1,0 +1,155 @@
+//! Opening the database file: pragmas, extensions, and what to say of a file that is not ours.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::migrate;
+use crate::error::{Error, ErrorKind, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Write,
+    Read,
+}
+
+/// Stands in the file's header: "ixmc".
+const APPLICATION_ID: i32 = 0x6978_6d63;
+
+/// Every connection. WAL lets readers go on while the writer works; NORMAL may lose the last commits with the power,
+/// never the file, and the next sync makes them again; a checkpoint leaves at most 64 MB of log.
+const PRAGMAS: &str = "
+    PRAGMA busy_timeout = 5000;
+    PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA journal_size_limit = 67108864;
+";
+const WRITER_PRAGMAS: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    PRAGMA cache_size = -65536;
+";
+/// Mapped pages spare a copy and take a third off a large query; an index is rarely above 1 GB.
+const READER_PRAGMAS: &str = "
+    PRAGMA query_only = ON;
+    PRAGMA cache_size = -16384;
+    PRAGMA mmap_size = 1073741824;
+";
+
+/// Statements kept prepared by each connection: more than there are.
+const PREPARED: usize = 128;
+
+/// Which file a path named when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity(u64, u64);
+
+impl Identity {
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
+        Ok(Self(data.dev(), data.ino()))
+    }
+
+    /// Where files have no number, a file that is open cannot be replaced either.
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        std::fs::metadata(path).map_err(|error| gone(path, error))?;
+        Ok(Self(0, 0))
+    }
+}
+
+fn gone(path: &Path, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::IndexNotFound, format!("the index {} is gone", path.display()))
+        .hint("Run `ixmcp sync` to build it again.")
+        .caused_by(error)
+}
+
+/// `index.db-wal` for `index.db`.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
+    register_extensions();
+    refuse_other_formats(path)?;
+    let connection = match mode {
+        Mode::Write => Connection::open(path)?,
+        Mode::Read => open_for_reading(path)?,
+    };
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    connection.execute_batch(PRAGMAS)?;
+    match mode {
+        Mode::Write => {
+            refuse_other_programs(&connection, path)?;
+            connection.execute_batch(WRITER_PRAGMAS)?;
+            migrate::up(connection, path)
+        }
+        Mode::Read => {
+            connection.execute_batch(READER_PRAGMAS)?;
+            migrate::check(&connection, path)?;
+            Ok(connection)
+        }
+    }
+}
+
+/// A database in a folder where nothing can be written has no shared memory file; it is then read as it stands.
+fn open_for_reading(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(path, flags)?;
+    let readable = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    match readable.map_err(Error::from) {
+        Err(error) if error.kind == ErrorKind::ReadOnly => {
+            let name = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+            Ok(Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)?)
+        }
+        outcome => outcome.map(|()| connection),
+    }
+}
+
+/// A file that is not SQLite at all is named as such before SQLite could touch it.
+fn refuse_other_formats(path: &Path) -> Result<()> {
+    let mut head = Vec::new();
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    file.take(16).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
+    if head.is_empty() || head == b"SQLite format 3\0" { Ok(()) } else { Err(foreign(path)) }
+}
+
+fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
+    let id: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if id == APPLICATION_ID {
+        return Ok(());
+    }
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if tables > 0 {
+        return Err(foreign(path));
+    }
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    Ok(())
+}
+
+pub(super) fn foreign(path: &Path) -> Error {
+    Error::new(ErrorKind::CorruptIndex, format!("{} is no index of ixmcp, or is damaged", path.display()))
+        .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
+}
+
+fn register_extensions() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: `sqlite3_vec_init` is a SQLite extension entry point; the crate declares it without its parameters.
+        // SQLite calls it with the three that every entry point takes, and it lives as long as the program.
+        #[expect(unsafe_code, reason = "statically linked extensions are registered through SQLite's C interface")]
+        unsafe {
+            let entry = std::mem::transmute::<*const (), rusqlite::auto_extension::RawAutoExtension>(
+                sqlite_vec::sqlite3_vec_init as *const (),
+            );
+            // It fails only without memory; then `vec0` is missing and says so when used.
+            let _ = rusqlite::auto_extension::register_auto_extension(entry);
+        }
+    });
+}

@@ -1,0 +1,83 @@
+//! The FTS: questions in, scored chunks out.
+
+use rusqlite::named_params;
+
+use super::statements::statements;
+use super::{ChunkId, Snapshot};
+use crate::error::Result;
+
+statements! {
+    /// Joins stay outside: inside they run for every match, not for the best alone.
+    BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
+    MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
+}
+
+/// Merges the segments that a bulk build leaves.
+pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')";
+
+/// A chunk and its BM25 score: larger is better, above 0.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoredChunk {
+    pub id: ChunkId,
+    pub score: f64,
+}
+
+/// A question in the FTS's own language, built from quoted strings only: user text never becomes an operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FtsQuestion(String);
+
+impl FtsQuestion {
+    /// The words of `text` next to each other, in order; `None` when it has no letter or digit.
+    pub fn phrase(text: &str) -> Option<Self> {
+        let has_word = text.chars().any(|c| c.is_alphanumeric() || c == '_');
+        // The tokenizer ends a C string at NUL.
+        let text = text.replace('\0', " ").replace('"', "\"\"");
+        has_word.then(|| Self(format!("\"{text}\"")))
+    }
+
+    /// Words that begin with the last word of `text`.
+    pub fn prefix(text: &str) -> Option<Self> {
+        Self::phrase(text).map(|Self(phrase)| Self(format!("{phrase}*")))
+    }
+
+    pub fn all(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        Self::join(parts, " AND ")
+    }
+
+    pub fn any(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        Self::join(parts, " OR ")
+    }
+
+    /// What matches this and does not match `other`.
+    #[must_use]
+    pub fn without(self, other: &Self) -> Self {
+        Self(format!("({}) NOT ({})", self.0, other.0))
+    }
+
+    fn join(parts: impl IntoIterator<Item = Self>, operator: &str) -> Option<Self> {
+        let parts: Vec<String> = parts.into_iter().map(|Self(part)| part).collect();
+        match parts.as_slice() {
+            [] => None,
+            [one] => Some(Self(one.clone())),
+            _ => Some(Self(format!("({})", parts.join(operator)))),
+        }
+    }
+}
+
+impl Snapshot<'_> {
+    /// The best chunks for a question, best first; equal scores in no order.
+    pub fn best_chunks(&self, question: &FtsQuestion, limit: usize) -> Result<Vec<ScoredChunk>> {
+        let mut statement = self.connection.prepare_cached(BEST)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(named_params! { ":question": question.0, ":limit": limit }, |row| {
+            Ok(ScoredChunk { id: ChunkId(row.get(0)?), score: row.get(1)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn count_matches(&self, question: &FtsQuestion) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(MATCHES)?;
+        let count: i64 = statement.query_row(named_params! { ":question": question.0 }, |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+}

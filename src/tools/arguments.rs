@@ -1,0 +1,182 @@
+//! Arguments of a call: from JSON to a tool's own struct, with errors that name the argument; and their schemas.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Result};
+use crate::query::near;
+
+/// Arguments that every tool takes, told apart from its own.
+#[derive(Debug, Default)]
+pub(super) struct Common {
+    pub repo: Option<String>,
+    pub timeout_ms: Option<u64>,
+}
+
+/// The longest text an argument may have: a question longer than this is a mistake, and costs everybody's time.
+const MAX_TEXT: usize = 10_000;
+
+/// Splits off `repo` and `timeout_ms`.
+pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
+    let wrong = |name: &str, what: &str, got: &Value| {
+        Error::invalid_argument(format!("argument `{name}`: expected {what}, got {}", type_name(got)))
+    };
+    let repo = match arguments.remove("repo") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(repo)) if repo.is_empty() || repo.contains('\0') => {
+            return Err(Error::invalid_path("argument `repo` is empty or has a NUL in it").hint("Give the path of a repository."));
+        }
+        Some(Value::String(repo)) => Some(repo),
+        Some(other) => return Err(wrong("repo", "the path of a repository", &other)),
+    };
+    let timeout_ms = match arguments.remove("timeout_ms") {
+        None | Some(Value::Null) => None,
+        Some(value) => match value.as_u64() {
+            Some(0) | None => return Err(wrong("timeout_ms", "a whole number of milliseconds above 0", &value)),
+            some => some,
+        },
+    };
+    Ok(Common { repo, timeout_ms })
+}
+
+/// A tool's own arguments.
+pub(super) fn parse<A: DeserializeOwned + JsonSchema>(arguments: Map<String, Value>) -> Result<A> {
+    let schema = input_schema::<A>();
+    let known: Vec<&str> = schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    for (name, value) in &arguments {
+        if value.as_str().is_some_and(|text| text.len() > MAX_TEXT) {
+            return Err(Error::invalid_argument(format!("argument `{name}` is longer than {MAX_TEXT} bytes"))
+                .hint("Give a shorter one."));
+        }
+    }
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| refused(&error, &known))
+}
+
+/// serde's words, turned into those of somebody who calls a tool.
+fn refused(error: &serde_path_to_error::Error<serde_json::Error>, known: &[&str]) -> Error {
+    let path = error.path().to_string();
+    let mut said = error.inner().to_string();
+    for (serde, ours) in [
+        ("u64", "a whole number of 0 or more"),
+        ("u32", "a whole number of 0 or more"),
+        ("usize", "a whole number of 0 or more"),
+        ("a string", "text"),
+        ("a boolean", "true or false"),
+        ("a sequence", "a list"),
+    ] {
+        said = said.replace(&format!("expected {serde}"), &format!("expected {ours}"));
+    }
+    // What serde quotes back may be as long as the argument.
+    let said: String = said.chars().take(300).collect();
+    if let Some(unknown) = said.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
+        let near = near::nearest(unknown, known.iter().copied(), 1);
+        let hint = match near.first() {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => format!("It takes: {}.", known.join(", ")),
+        };
+        return Error::invalid_argument(format!("unknown argument `{}`", crate::model::printable(unknown))).hint(hint);
+    }
+    if let Some(missing) = said.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
+        return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
+    }
+    let said = crate::model::printable(&said);
+    match path.as_str() {
+        "." => Error::invalid_argument(said),
+        path => Error::invalid_argument(format!("argument `{path}`: {said}")),
+    }
+    .hint("See the tool's input schema.")
+}
+
+/// JSON Schema of a tool's arguments, the common ones included: one object, no references.
+pub(super) fn input_schema<A: JsonSchema>() -> Value {
+    let mut schema = schema::<A>();
+    schema["additionalProperties"] = json!(false);
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    schema["properties"]["repo"] =
+        json!({"type": "string", "description": "Path of the repository; default: the connection's own."});
+    schema["properties"]["timeout_ms"] =
+        json!({"type": "integer", "minimum": 1, "description": "Deadline of the call in milliseconds."});
+    schema
+}
+
+/// JSON Schema of a tool's answer; one that may be outdated says so.
+pub(super) fn output_schema<O: JsonSchema>() -> Value {
+    let mut schema = schema::<O>();
+    schema["properties"]["stale"] = json!({"type": "string"});
+    strip_descriptions(&mut schema);
+    schema
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+        object.remove("description");
+    }
+    simplify(&mut schema);
+    schema
+}
+
+/// Takes out what clients trip over or what costs them tokens: number formats, null for "left out", null defaults.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
+            if object.get("default").is_some_and(Value::is_null) {
+                object.remove("default");
+            }
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|kind| kind != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
+                if let [Value::Object(only)] = choices.as_slice() {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    object.extend(only);
+                }
+            }
+            object.values_mut().for_each(simplify);
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        _ => {}
+    }
+}
+
+fn strip_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(strip_descriptions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_descriptions),
+        _ => {}
+    }
+}
+
+const fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number that does not fit",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,86 @@
+//! `get_slice`: lines of a file, exactly.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::{files, slice};
+
+pub(super) static GET_SLICE: Declaration = declare! {
+    name: "get_slice",
+    title: "Read lines of a file",
+    about: "Read lines start_line..end_line (1-based, inclusive) of a file, exactly as they are on disk. Use it after \
+        query or get_symbol to read around a hit. A long answer is cut at a line and says next_start_line to go on. \
+        Example: {\"file_path\": \"src/lib.rs\", \"start_line\": 1, \"end_line\": 40}.",
+    access: Access::Read,
+    core: true,
+    list: None,
+    example: r#"{"file_path": "README.md", "start_line": 1, "end_line": 5}"#,
+    run: run,
+};
+
+/// Arguments of `get_slice`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Relative to the repository, or absolute inside it.
+    #[serde(alias = "file", alias = "filePath", alias = "path")]
+    file_path: String,
+    /// First line, 1-based.
+    start_line: u64,
+    /// Last line, inclusive; past the end means the last one.
+    end_line: u64,
+    /// Where to go on in a line that was too long: its next_column (1-based, counting code points).
+    #[serde(default)]
+    start_column: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    file_path: String,
+    start_line: u64,
+    end_line: u64,
+    content: String,
+    total_lines: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lossy: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_start_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_column: Option<u64>,
+}
+
+/// What the answer's other fields take of the room, the path aside.
+const FIELDS: usize = 300;
+
+fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+    let (path, bytes) = call.workspace().read_file(&arguments.file_path).map_err(|error| {
+        let missing = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
+        let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
+        match missing.then(near).flatten() {
+            Some(near) => error.hint(near),
+            None if missing => error.hint("Use list_files to see what is there."),
+            None => error,
+        }
+    })?;
+    let column = arguments.start_column.unwrap_or(1);
+    if column == 0 {
+        return Err(Error::invalid_argument("argument `start_column`: columns are 1-based").hint("Give 1 or more."));
+    }
+    let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.as_str().len()));
+    let slice = slice::slice(&bytes, arguments.start_line, arguments.end_line, column, cap)?;
+    Ok(Answer {
+        file_path: path.as_str().to_owned(),
+        start_line: slice.start_line,
+        end_line: slice.end_line,
+        content: slice.content,
+        total_lines: slice.total_lines,
+        lossy: slice.lossy,
+        truncated: slice.next.is_some(),
+        next_start_line: slice.next.map(|(line, _)| line),
+        next_column: slice.next.and_then(|(_, column)| column),
+    })
+}

@@ -1,0 +1,116 @@
+//! `get_symbol`: where a name is defined and used.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::query::symbols::{self, Match, Occurrence};
+
+pub(super) static GET_SYMBOL: Declaration = declare! {
+    name: "get_symbol",
+    title: "Find a symbol",
+    about: "Where a class, function, method, constant or heading is defined and used: definitions first, with kind, \
+        signature and range, then references (calls, types, imports). \"Class.method\" and \"module::name\" narrow it. \
+        match \"prefix\" and \"fuzzy\" list definitions alone. Example: {\"symbol_name\": \"QuerySet\"}. For text that is \
+        no name, use query.",
+    access: Access::Read,
+    core: true,
+    list: Some("symbols"),
+    example: r#"{"symbol_name": "Workspace", "limit": 5}"#,
+    run: run,
+};
+
+/// Arguments of `get_symbol`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A name, or Class.method, Class#method, module::name.
+    #[serde(alias = "symbol", alias = "name")]
+    symbol_name: String,
+    /// Only this kind: class, function, method, … or call, type, import for references.
+    #[serde(default)]
+    kind: Option<String>,
+    /// How names match (default exact; another case counts when nothing else does).
+    #[serde(default, rename = "match")]
+    how: Option<How>,
+    /// Most symbols to return (default 100, at most 1000).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Symbols to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum How {
+    #[default]
+    Exact,
+    Prefix,
+    Fuzzy,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    symbols: Vec<Found>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    name: String,
+    kind: String,
+    role: &'static str,
+    file_path: String,
+    line: u32,
+    column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
+}
+
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1000;
+
+fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+    if arguments.symbol_name.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
+    }
+    let how = match arguments.how.unwrap_or_default() {
+        How::Exact => Match::Exact,
+        How::Prefix => Match::Prefix,
+        How::Fuzzy => Match::Fuzzy,
+    };
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    let page = call.read(|snapshot| {
+        symbols::occurrences(snapshot, &arguments.symbol_name, arguments.kind.as_deref(), how, offset, limit)
+    })?;
+    Ok(Answer {
+        total: page.total,
+        truncated: page.next_offset.is_some(),
+        next_offset: page.next_offset,
+        symbols: page.items.into_iter().map(shown).collect(),
+    })
+}
+
+fn shown(found: Occurrence) -> Found {
+    Found {
+        name: found.name,
+        kind: found.kind,
+        role: if found.is_definition { "definition" } else { "reference" },
+        file_path: found.path,
+        line: found.line,
+        column: found.column,
+        end_line: found.end_line,
+        container: found.container,
+        signature: found.signature,
+    }
+}

@@ -1,0 +1,74 @@
+//! `list_files`: which files are indexed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::extract::languages;
+use crate::query::{PathFilter, files, near};
+
+pub(super) static LIST_FILES: Declaration = declare! {
+    name: "list_files",
+    title: "List indexed files",
+    about: "Paths of all indexed files, sorted; narrow with include and exclude globs (\"*.py\", \"src/**\") or a \
+        language. Example: {\"include\": [\"docs/**\"], \"language\": \"markdown\"}. To look inside files use query.",
+    access: Access::Read,
+    core: true,
+    list: Some("files"),
+    example: r#"{"include": ["migrations/**"]}"#,
+    run: run,
+};
+
+/// Arguments of `list_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Globs of paths to list, as in .gitignore.
+    #[serde(default)]
+    include: Vec<String>,
+    /// Globs of paths to leave out.
+    #[serde(default)]
+    exclude: Vec<String>,
+    /// Only files of this language: python, rust, markdown, …
+    #[serde(default)]
+    language: Option<String>,
+    /// Most paths to return (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Paths to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    files: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+    let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
+    let language = arguments.language.as_deref().map(known_language).transpose()?;
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let page = call.read(|snapshot| files::list(snapshot, &filter, language, offset, limit))?;
+    Ok(Answer {
+        total: page.total,
+        truncated: page.next_offset.is_some(),
+        next_offset: page.next_offset,
+        files: page.items,
+    })
+}
+
+fn known_language(name: &str) -> Result<&'static str> {
+    languages::by_name(name).map(|language| language.name).ok_or_else(|| {
+        let names = || languages::LANGUAGES.iter().map(|language| language.name);
+        let near = near::did_you_mean(&near::nearest(name, names(), 2));
+        Error::invalid_argument(format!("argument `language`: {:?} is none that ixmcp knows", crate::model::printable(name)))
+            .hint(near.unwrap_or_else(|| format!("Known: {}.", names().collect::<Vec<_>>().join(", "))))
+    })
+}

@@ -1,0 +1,141 @@
+//! `query`: search the repository's text.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::query::{Hit, PathFilter, exact, smart};
+
+pub(super) static QUERY: Declaration = declare! {
+    name: "query",
+    title: "Search code and documents",
+    about: "Search the repository's files. mode \"smart\" (default) ranks by words: identifiers are split, so \
+        \"user id\" finds getUserById; filters path: lang: kind: -word \"phrase\" work inside text. \"literal\" and \
+        \"regex\" list every matching line, as ripgrep does. Then read around a hit with get_slice. For a known \
+        name, get_symbol is more exact.",
+    access: Access::Read,
+    core: true,
+    list: Some("results"),
+    example: r#"{"text": "incremental update", "limit": 5}"#,
+    run: run,
+};
+
+/// Arguments of `query`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What to look for.
+    #[serde(alias = "query", alias = "pattern")]
+    text: String,
+    /// Most hits to return (default 10, at most 1000).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Hits to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+    /// How `text` is read (default smart).
+    #[serde(default)]
+    mode: Option<Mode>,
+    /// Default: false in smart mode (which never heeds case), true in the others.
+    #[serde(default)]
+    case_sensitive: Option<bool>,
+    /// literal and regex: only at word boundaries.
+    #[serde(default)]
+    word: Option<bool>,
+    /// literal and regex: matches may cover several lines; each line is a hit.
+    #[serde(default)]
+    multiline: Option<bool>,
+    /// Add to each hit what its score is made of.
+    #[serde(default)]
+    explain: Option<bool>,
+    /// Globs of paths to search, as in .gitignore.
+    #[serde(default)]
+    include: Vec<String>,
+    /// Globs of paths to leave out.
+    #[serde(default)]
+    exclude: Vec<String>,
+    /// Lines around the matching one in the preview (default 0, at most 20).
+    #[serde(default)]
+    context: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Smart,
+    Literal,
+    Regex,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    results: Vec<Found>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    file_path: String,
+    line: u32,
+    start_line: u32,
+    end_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol_name: Option<String>,
+    score: f64,
+    preview: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<std::collections::BTreeMap<&'static str, f64>>,
+}
+
+const DEFAULT_LIMIT: usize = 10;
+const MAX_LIMIT: usize = 1000;
+
+fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+    if arguments.text.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `text` is empty").hint("Say what to look for."));
+    }
+    let explain = arguments.explain.unwrap_or(false);
+    let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
+    let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
+    let mode = arguments.mode.unwrap_or_default();
+    let budget = call.budget();
+    let found = call.read(|snapshot| {
+        if mode == Mode::Smart {
+            return smart::search(snapshot, &arguments.text, &filter, context, page, budget);
+        }
+        let pattern = exact::Pattern {
+            text: &arguments.text,
+            is_regex: mode == Mode::Regex,
+            case_sensitive: arguments.case_sensitive.unwrap_or(true),
+            word: arguments.word.unwrap_or(false),
+            multiline: arguments.multiline.unwrap_or(false),
+        };
+        exact::search(snapshot, &pattern, &filter, context, page, budget)
+    })?;
+    Ok(Answer {
+        total: found.total,
+        truncated: found.next_offset.is_some(),
+        next_offset: found.next_offset,
+        results: found.items.into_iter().map(|hit| shown(hit, explain)).collect(),
+    })
+}
+
+fn shown(hit: Hit, explain: bool) -> Found {
+    Found {
+        file_path: hit.path,
+        line: hit.line,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        symbol_name: hit.symbol,
+        score: hit.score,
+        preview: hit.preview,
+        parts: explain.then(|| hit.parts.into_iter().collect()),
+    }
+}

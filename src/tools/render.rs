@@ -1,0 +1,60 @@
+//! Keeping an answer small: whole items are left out at the end of its list, never half of one.
+
+use serde_json::{Value, json};
+
+/// Cuts the list `field` of `answer` so that all of it fits `cap` bytes of compact JSON, and says so.
+///
+/// `offset` is where the list began; `next_offset` and `truncated` are set anew. One item always stays: an answer that
+/// shows nothing helps nobody.
+pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
+    let size = json_size(answer);
+    if size <= cap {
+        return;
+    }
+    let Some(items) = answer.get_mut(field).and_then(Value::as_array_mut) else { return };
+    // Room for `truncated` and `next_offset`, should they not be there yet.
+    let mut over = (size + 48).saturating_sub(cap);
+    while over > 0 && items.len() > 1 {
+        let Some(last) = items.pop() else { break };
+        over = over.saturating_sub(json_size(&last) + 1);
+    }
+    let next = offset + items.len();
+    answer["truncated"] = json!(true);
+    answer["next_offset"] = json!(next);
+}
+
+/// Bytes of the compact JSON, counted without making it.
+fn json_size(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_items_are_left_out_until_the_rest_fits() {
+        let items: Vec<String> = (0..100).map(|i| format!("item {i:03} {}", "x".repeat(20))).collect();
+        let mut answer = json!({ "results": items, "total": 100, "truncated": false });
+        fit(&mut answer, "results", 10, 1000);
+        let kept = answer["results"].as_array().unwrap().len();
+        assert!(json_size(&answer) <= 1000);
+        assert!(kept > 20, "{kept}");
+        assert_eq!(answer["next_offset"], json!(10 + kept));
+        assert_eq!(answer["truncated"], json!(true));
+        assert_eq!(answer["total"], json!(100));
+    }
+}

@@ -1,0 +1,78 @@
+//! `stats`: what the index holds and how it is kept.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::query::files;
+
+pub(super) static STATS: Declaration = declare! {
+    name: "stats",
+    title: "Index statistics",
+    about: "How many files, chunks and symbols are indexed, per language, how large the index is, when it last changed \
+        and how it is kept fresh. Example: {}.",
+    access: Access::Read,
+    core: false,
+    list: None,
+    example: "{}",
+    run: run,
+};
+
+/// Arguments of `stats`: none of its own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    root: String,
+    total_files: u64,
+    total_chunks: u64,
+    total_symbols: u64,
+    total_references: u64,
+    index_size_bytes: u64,
+    /// RFC 3339: when the index last changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_update: Option<String>,
+    languages: BTreeMap<String, Language>,
+    skipped: BTreeMap<String, u64>,
+    entities: u64,
+    tags: u64,
+    vectors: u64,
+    schema_version: i64,
+    /// How changes are noticed: sweep is a look at every file's stat before each answer.
+    watch_mode: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Language {
+    files: u64,
+    lines: u64,
+}
+
+fn run(call: &Call, _: Arguments) -> Result<Answer> {
+    let counts = call.read(files::counts)?;
+    let workspace = call.workspace();
+    let last_update = counts.last_change_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok());
+    let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
+    Ok(Answer {
+        root: workspace.root().to_string_lossy().into_owned(),
+        total_files: counts.files,
+        total_chunks: counts.chunks,
+        total_symbols: counts.symbols,
+        total_references: counts.references,
+        index_size_bytes: workspace.index_size(),
+        last_update: last_update.map(|time| format!("{time:.3}")),
+        languages: languages.collect(),
+        skipped: counts.skipped.into_iter().collect(),
+        entities: counts.entities,
+        tags: counts.tags,
+        vectors: 0,
+        schema_version: counts.schema_version,
+        watch_mode: "sweep",
+    })
+}

@@ -1,0 +1,193 @@
+//! The program as a person runs it.
+
+use serde_json::json;
+
+use crate::harness::Repo;
+
+const SMALL: &str = "\
+//- /src/shop.py
+class Cart:
+    def total_price(self):
+        return sum(self.items)
+
+def checkout(cart):
+    return cart.total_price()
+//- /README.md
+# Shop
+
+How to check out.
+//- /notes.txt
+nothing here
+";
+
+#[test]
+fn a_sync_counts_what_changed_since_the_last_one() {
+    let repo = Repo::new(SMALL);
+    let first = repo.sync();
+    assert_eq!((&first["added"], &first["modified"], &first["deleted"]), (&json!(3), &json!(0), &json!(0)));
+    assert_eq!(repo.sync()["unchanged"], 3);
+
+    repo.write("src/shop.py", "def checkout(cart):\n    return 1\n");
+    repo.write("src/new.py", "x = 1\n");
+    repo.remove("notes.txt");
+    let second = repo.sync();
+    assert_eq!((&second["added"], &second["modified"], &second["deleted"]), (&json!(1), &json!(1), &json!(1)));
+    assert_eq!(second["unchanged"], 1);
+}
+
+#[test]
+fn a_change_that_a_read_applied_first_is_counted_by_the_next_sync() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    repo.write("src/new.py", "fresh_name = 1\n");
+    assert_eq!(repo.call("query", &json!({ "text": "fresh_name" }))["results"][0]["file_path"], "src/new.py");
+    assert_eq!(repo.sync()["added"], 1);
+    assert_eq!(repo.sync()["added"], 0);
+}
+
+#[test]
+fn a_rewrite_of_the_same_length_with_the_old_time_is_noticed() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let path = repo.path().join("notes.txt");
+    let old = std::fs::metadata(&path).unwrap().modified().unwrap();
+    repo.write("notes.txt", "something ok\n");
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    assert_eq!(repo.sync()["modified"], 1);
+}
+
+#[test]
+fn force_makes_every_row_anew_and_changes_nothing() {
+    let repo = Repo::new(SMALL);
+    let first = repo.sync();
+    let text = repo.ok(&["sync", "--json", "--force"]);
+    let forced: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(forced["unchanged"], 3);
+    assert_eq!(forced["chunks"], first["chunks"]);
+    assert_eq!(repo.call("get_symbol", &json!({ "symbol_name": "checkout" }))["total"], 1);
+}
+
+#[test]
+fn a_symbol_is_found_with_its_uses() {
+    let repo = Repo::new(SMALL);
+    let answer = repo.call("get_symbol", &json!({ "symbol_name": "Cart.total_price" }));
+    assert_eq!(
+        answer["symbols"],
+        json!([
+            {"name": "total_price", "kind": "method", "role": "definition", "file_path": "src/shop.py", "line": 2,
+             "column": 9, "end_line": 3, "container": "Cart", "signature": "def total_price(self)"},
+            {"name": "total_price", "kind": "call", "role": "reference", "file_path": "src/shop.py", "line": 6,
+             "column": 17},
+        ])
+    );
+}
+
+#[test]
+fn a_slice_has_the_bytes_of_the_file() {
+    let repo = Repo::new("");
+    repo.write("crlf.txt", "one\r\ntwo\r\nthree");
+    assert_eq!(repo.ok(&["slice", "crlf.txt", "2", "3"]), "two\r\nthree");
+    assert_eq!(
+        repo.call("get_slice", &json!({"file_path": "crlf.txt", "start_line": 1, "end_line": 99}))["end_line"],
+        3
+    );
+}
+
+#[test]
+fn nothing_outside_the_repository_is_read() {
+    let repo = Repo::new(SMALL);
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(outside.path(), "secret").unwrap();
+    std::os::unix::fs::symlink(outside.path(), repo.path().join("link.txt")).unwrap();
+    std::os::unix::fs::symlink("/etc", repo.path().join("etc")).unwrap();
+    let absolute = outside.path().to_str().unwrap();
+    for path in ["../../etc/passwd", "/etc/passwd", "etc/passwd", "link.txt", absolute, "src/../../x", "\0", "", "src"]
+    {
+        let arguments = json!({ "file_path": path, "start_line": 1, "end_line": 2 }).to_string();
+        let error = repo.fails(&["call", "get_slice", "--args", &arguments]);
+        assert!(error.contains("INVALID_PATH"), "{path:?}: {error}");
+        assert!(!error.contains("secret") && !error.contains("root:"), "{path:?}: {error}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_refused_with_the_nearest_names() {
+    let repo = Repo::new(SMALL);
+    let error = repo.fails(&["slice", "src/shp.py", "1"]);
+    assert!(error.contains("INVALID_PATH") && error.contains("src/shop.py"), "{error}");
+}
+
+#[test]
+fn skipped_files_are_listed_with_their_reasons() {
+    let repo = Repo::new(SMALL);
+    repo.write("image.bin", [0_u8, 159, 146, 150]);
+    repo.write(".env", "PASSWORD=1\n");
+    repo.write("app.min.js", "x");
+    let answer: serde_json::Value = serde_json::from_str(&repo.ok(&["files", "--skipped", "--json"])).unwrap();
+    let pairs: Vec<_> =
+        answer["skipped"].as_array().unwrap().iter().map(|file| (&file["path"], &file["reason"])).collect();
+    assert_eq!(
+        pairs,
+        [
+            (&json!(".env"), &json!("secret")),
+            (&json!("app.min.js"), &json!("minified")),
+            (&json!("image.bin"), &json!("binary")),
+        ]
+    );
+    assert!(repo.fails(&["slice", ".env", "1"]).contains("INVALID_PATH"));
+}
+
+#[test]
+fn exit_codes_tell_found_from_nothing_from_error() {
+    let repo = Repo::new(SMALL);
+    assert_eq!(repo.run(&["query", "checkout"]).status.code(), Some(0));
+    assert_eq!(repo.run(&["query", "zzzz_not_there"]).status.code(), Some(1));
+    assert_eq!(repo.run(&["query", "-m", "regex", "("]).status.code(), Some(2));
+}
+
+#[test]
+fn a_file_that_is_no_index_is_kept_and_rebuild_is_named() {
+    let repo = Repo::new(SMALL);
+    repo.write(".ixmcp/index.db", "this is a diary");
+    let error = repo.fails(&["sync"]);
+    assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
+    assert_eq!(std::fs::read(repo.database()).unwrap(), b"this is a diary");
+
+    repo.ok(&["rebuild"]);
+    assert_eq!(std::fs::read(repo.path().join(".ixmcp/index.db.bad")).unwrap(), b"this is a diary");
+    assert_eq!(repo.sync()["unchanged"], 3);
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_left_alone() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let newer = "INSERT INTO refinery_schema_history VALUES (999, 'future', '2099-01-01T00:00:00Z', '0')";
+    let status = std::process::Command::new("sqlite3").arg(repo.database()).arg(newer).status().unwrap();
+    assert!(status.success());
+    let error = repo.fails(&["query", "checkout"]);
+    assert!(error.contains("NEWER_INDEX"), "{error}");
+}
+
+#[test]
+fn the_index_can_be_asked_in_sql_but_not_changed() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    assert_eq!(repo.ok(&["sql", "SELECT path FROM files ORDER BY path"]), "path\nREADME.md\nnotes.txt\nsrc/shop.py\n");
+    assert_eq!(repo.ok(&["sql", "SELECT vec_version() IS NOT NULL AS vec"]), "vec\n1\n");
+    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("readonly"));
+}
+
+#[test]
+fn two_programs_may_sync_at_once() {
+    let repo = Repo::new(SMALL);
+    for i in 0..200 {
+        repo.write(&format!("many/f{i}.py"), format!("def f{i}(): return {i}\n"));
+    }
+    let children: Vec<_> = (0..4).map(|_| repo.command(&["sync", "--json"]).spawn().unwrap()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(repo.ok(&["sql", "SELECT count(*) FROM files"]), "count(*)\n203\n");
+    assert_eq!(repo.ok(&["sql", "PRAGMA integrity_check"]), "integrity_check\nok\n");
+}

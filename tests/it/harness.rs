@@ -1,0 +1,95 @@
+//! Repositories made of text, and the program run on them as a person or a client would.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A repository in a folder of its own, which goes when this does.
+pub struct Repo {
+    folder: TempDir,
+    /// What the program takes for the person's home: nothing of the real one may be read.
+    home: TempDir,
+}
+
+impl Repo {
+    /// Files as blocks, each headed by `//- /path`.
+    pub fn new(files: &str) -> Self {
+        let folder = tempfile::Builder::new().prefix("ixmcp-test").tempdir().unwrap();
+        // The root must be found here, not further up.
+        fs::create_dir(folder.path().join(".git")).unwrap();
+        let repo = Self { folder, home: tempfile::tempdir().unwrap() };
+        for block in files.split("//- /").skip(1) {
+            let (path, text) = block.split_once('\n').unwrap();
+            repo.write(path.trim(), text);
+        }
+        repo
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn remove(&self, path: &str) {
+        fs::remove_file(self.path().join(path)).unwrap();
+    }
+
+    pub fn rename(&self, from: &str, to: &str) {
+        let to = self.path().join(to);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(self.path().join(from), to).unwrap();
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.path().join(".ixmcp/index.db")
+    }
+
+    /// The program with `arguments`, not started yet.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ixmcp"));
+        command.args(arguments).current_dir(self.path());
+        for variable in ["CLAUDE_PROJECT_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "RUST_LOG"] {
+            command.env_remove(variable);
+        }
+        command.env("HOME", self.home.path());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// stdout of a run that must end well.
+    pub fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?} ended with {}: {stderr}", output.status);
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// stderr of a run that must end with an error.
+    pub fn fails(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// The answer of a tool.
+    pub fn call(&self, tool: &str, arguments: &Value) -> Value {
+        serde_json::from_str(&self.ok(&["call", tool, "--args", &arguments.to_string()])).unwrap()
+    }
+
+    /// The summary of a sync.
+    pub fn sync(&self) -> Value {
+        let text = self.ok(&["sync", "--json"]);
+        serde_json::from_str(text.lines().last().unwrap()).unwrap()
+    }
+}

@@ -1,0 +1,178 @@
+//! House rules that the compiler cannot see.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What every module may import: plain values, errors, deadlines, words.
+const BASE: &[&str] = &["model", "error", "budget", "words"];
+
+/// Who may import whom, in the order in which data passes. A module may always import itself.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("error", &["model"]),
+    ("budget", &["error"]),
+    ("words", &[]),
+    ("config", &["extract", "scan"]),
+    ("scan", &[]),
+    ("extract", &[]),
+    ("store", &[]),
+    ("index", &["scan", "extract", "store", "config"]),
+    // `extract` for the list of languages alone: their names and separators.
+    ("query", &["store", "extract"]),
+    // `store` for the snapshot that a question is asked of, `extract` for the list of languages.
+    ("tools", &["query", "index", "store", "extract"]),
+    ("serve", &["tools", "index", "config"]),
+    ("cli", &["scan", "extract", "store", "index", "query", "tools", "serve", "config"]),
+];
+
+/// Crates that one module alone may name.
+const ONLY_IN: &[(&str, &str)] = &[
+    ("rusqlite", "store"),
+    ("refinery", "store"),
+    ("rmcp", "serve"),
+    ("tree_sitter", "extract"),
+    ("clap", "cli"),
+    ("indicatif", "cli"),
+    ("gix_index", "scan"),
+];
+
+/// Functions that only one module may call.
+const CALLS_ONLY_IN: &[(&str, &[&str])] = &[("std::env::", &["config", "cli"]), ("println!", &[]), ("eprintln!", &[])];
+
+/// A module with more lines of code than this wants to be two.
+const MAX_LINES: usize = 500;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_under(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_under(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Every source file: (top-level module, path, text without its unit tests).
+fn sources() -> Vec<(String, PathBuf, String)> {
+    let src = root().join("src");
+    files_under(&src, "rs")
+        .into_iter()
+        .map(|path| {
+            let relative = path.strip_prefix(&src).unwrap();
+            let first = relative.iter().next().unwrap().to_str().unwrap();
+            let module = first.strip_suffix(".rs").unwrap_or(first).to_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned();
+            (module, path, code)
+        })
+        .collect()
+}
+
+/// Top-level modules of ours that a text names: `crate::x` and `crate::{x, y}`.
+fn imports(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    for rest in code.split("crate::").skip(1) {
+        let names = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap().split(',').collect(),
+            None => vec![rest],
+        };
+        for name in names {
+            let name: String = name.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            found.push(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_import_only_what_the_table_allows() {
+    let table: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for (module, path, code) in sources() {
+        if matches!(module.as_str(), "lib" | "main") {
+            continue;
+        }
+        let allowed = table.get(module.as_str()).unwrap_or_else(|| panic!("{module} is not in the table"));
+        for name in imports(&code) {
+            let base =
+                !matches!(module.as_str(), "model" | "error" | "budget" | "words") && BASE.contains(&name.as_str());
+            if table.contains_key(name.as_str()) && name != module && !base && !allowed.contains(&name.as_str()) {
+                wrong.push(format!("{}: {module} may not import {name}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn crates_are_named_only_where_they_belong() {
+    let mut wrong = Vec::new();
+    for (module, path, code) in sources() {
+        for (name, home) in ONLY_IN {
+            let named =
+                code.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(&format!("{name}::")));
+            if named && module != *home {
+                wrong.push(format!("{}: only {home} may name {name}", path.display()));
+            }
+        }
+        for (call, homes) in CALLS_ONLY_IN {
+            if code.contains(call) && !homes.contains(&module.as_str()) {
+                wrong.push(format!("{}: {call} does not belong here", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_module_says_what_it_owns_and_none_is_a_drawer() {
+    let mut wrong = Vec::new();
+    for (_, path, code) in sources() {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        if name != "main" && !code.starts_with("//! ") {
+            wrong.push(format!("{}: opens without `//!`", path.display()));
+        }
+        if matches!(name, "util" | "utils" | "helper" | "helpers" | "common" | "misc") {
+            wrong.push(format!("{}: name it by what it serves", path.display()));
+        }
+        let lines = code.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count();
+        if lines > MAX_LINES {
+            wrong.push(format!("{}: {lines} lines of code", path.display()));
+        }
+    }
+    let main = std::fs::read_to_string(root().join("src/main.rs")).unwrap();
+    if main.lines().count() > 40 {
+        wrong.push("src/main.rs: above 40 lines".to_owned());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_integration_test_file_is_in_the_list() {
+    let main = std::fs::read_to_string(root().join("tests/it/main.rs")).unwrap();
+    for path in files_under(&root().join("tests/it"), "rs") {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(name == "main" || main.contains(&format!("mod {name};")), "{} is never run", path.display());
+    }
+}
+
+#[test]
+fn every_index_in_the_migrations_names_its_question() {
+    for path in files_under(&root().join("migrations"), "sql") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let explained = at > 0 && (lines[at - 1].starts_with("--") || lines[at - 1].starts_with("CREATE INDEX"));
+            assert!(!line.starts_with("CREATE INDEX") || explained, "{}:{} has no comment", path.display(), at + 1);
+        }
+    }
+}
