@@ -73,7 +73,7 @@ fn call_params(mut fields: Map<String, Value>) -> Result<CallToolRequestParams, 
     let arguments = match fields.remove("arguments") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(Fault::params(format!("the arguments of {name} are no object"))),
+        Some(_) => return Err(Fault::params("the arguments are no object: name each one")),
     };
     Ok(CallToolRequestParams::new(name).with_arguments(arguments))
 }

@@ -16,7 +16,6 @@ mod mux;
 mod progress;
 mod service;
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +27,9 @@ pub use mux::connection;
 pub use progress::Reporter;
 pub use service::{CallContext, Service, ToolCard};
 
+use crate::error::{Error, Result};
+use crate::model::printable;
+
 /// What every connection of a process shares.
 pub struct Server {
     service: Arc<dyn Service>,
@@ -38,6 +40,15 @@ impl Server {
     pub fn new(service: Arc<dyn Service>) -> Arc<Self> {
         let cards = service.tools();
         Arc::new(Self { service, cards })
+    }
+
+    /// A list that a person asked for must not show less than that person thinks.
+    pub fn check(&self, listing: &Listing) -> Result<()> {
+        let Listing::Only(names) = listing else { return Ok(()) };
+        let Some(unknown) = names.iter().find(|name| self.card(name).is_none()) else { return Ok(()) };
+        let known: Vec<_> = self.cards.iter().map(|card| card.name).collect();
+        Err(Error::invalid_argument(format!("no tool is named {:?}", printable(unknown)))
+            .hint(format!("Give core, all, or names between commas: {}.", known.join(", "))))
     }
 
     fn card(&self, name: &str) -> Option<&ToolCard> {
@@ -94,10 +105,14 @@ impl Listing {
 
 /// Serves standard input and output until the input ends and every answer is written.
 ///
-/// A piped question deserves its answer, so open calls get their whole deadline after the end of the input.
-pub async fn stdio(service: Arc<dyn Service>, root: PathBuf, listing: Listing) -> io::Result<()> {
+/// A piped question deserves its answer, so open calls get their whole deadline after the end of the input. Where
+/// the input is no pipe, a thread may still wait for it afterwards: leave the runtime by `shutdown_background`.
+pub async fn stdio(service: Arc<dyn Service>, root: PathBuf, listing: Listing) -> Result<()> {
+    let server = Server::new(service);
+    server.check(&listing)?;
     let door = Door { root, listing, writing: Writing::Allowed, drain: mux::DEADLINE };
     // Pipes without a thread in between: half the latency of tokio's own stdio (which it is where they are no pipes).
     let (reader, writer) = rmcp::transport::stdio_pipes();
-    connection(Server::new(service), reader, writer, door).await
+    connection(server, reader, writer, door).await;
+    Ok(())
 }

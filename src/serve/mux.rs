@@ -6,7 +6,6 @@
 //! the open calls are known here, and nothing else follows from any of them.
 
 use std::future::Future;
-use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -42,8 +41,8 @@ pub struct Connection {
     revision: Mutex<Option<ProtocolVersion>>,
 }
 
-/// Serves one client until it leaves. Ends without error on everything that a client can do.
-pub async fn connection<R, W>(server: Arc<Server>, reader: R, writer: W, door: Door) -> io::Result<()>
+/// Serves one client until it leaves. Nothing that a client does is an error here.
+pub async fn connection<R, W>(server: Arc<Server>, reader: R, writer: W, door: Door)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -78,7 +77,6 @@ where
         writer.abort();
     }
     drop(running);
-    Ok(())
 }
 
 /// Takes messages until the input ends (true) or nobody can be answered any more (false).

@@ -1,211 +1,16 @@
-//! What goes over the wire, byte for byte: a connection is served over an in-memory pipe, in front of small tools
-//! that echo, wait, count and fail.
+//! What goes over the wire, byte for byte.
 
-use std::path::PathBuf;
+mod bench;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use ixmcp::error::{Error, ErrorKind};
-use ixmcp::serve::{CallContext, Door, Listing, MAX_LINE, MAX_OPEN, Server, Service, ToolCard, Writing, connection};
+use bench::{Client, KINDS, PATIENCE, Workbench, call, cancel, door, initialize, modern, plain};
+use ixmcp::error::ErrorKind;
+use ixmcp::serve::{Door, Listing, MAX_LINE, MAX_OPEN, Server, Writing};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
-use tokio::task::JoinHandle;
-
-/// Generous: nothing below waits for it unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The tools behind the wire.
-#[derive(Default)]
-struct Workbench {
-    at_work: AtomicUsize,
-}
-
-const KINDS: &[ErrorKind] = &[
-    ErrorKind::InvalidPath,
-    ErrorKind::NotFound,
-    ErrorKind::InvalidArgument,
-    ErrorKind::Timeout,
-    ErrorKind::CorruptIndex,
-    ErrorKind::Internal,
-];
-
-impl Service for Workbench {
-    fn tools(&self) -> Vec<ToolCard> {
-        let card = |name, title| ToolCard {
-            name,
-            title,
-            about: "For tests.",
-            writes: name == "scribble",
-            long: name == "count",
-            core: name == "echo",
-            input_schema: json!({ "type": "object" }),
-            output_schema: json!({ "type": "object" }),
-        };
-        vec![
-            card("wait", "Wait until stopped"),
-            card("echo", "Give back the arguments"),
-            card("count", "Count with progress"),
-            card("fail", "Fail as told"),
-            card("crash", "Panic"),
-            card("scribble", "Write"),
-            card("caller", "Say who asks"),
-        ]
-    }
-
-    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value, Error> {
-        match name {
-            "echo" | "scribble" => Ok(arguments),
-            "wait" => {
-                self.at_work.fetch_add(1, Ordering::SeqCst);
-                while !call.budget.is_spent() {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                self.at_work.fetch_sub(1, Ordering::SeqCst);
-                Err(call.budget.error())
-            }
-            "count" => {
-                for done in [1, 2, 2, 1, 3] {
-                    call.progress.report(done, Some(3), "counting");
-                    std::thread::sleep(Duration::from_millis(110));
-                }
-                let late = call.progress.clone();
-                std::thread::spawn(move || {
-                    std::thread::sleep(Duration::from_millis(50));
-                    late.report(4, None, "too late");
-                });
-                Ok(json!({ "done": 3, "wanted": call.progress.is_wanted() }))
-            }
-            "fail" => {
-                let kind = KINDS.iter().find(|kind| kind.name() == arguments["kind"]).expect("a kind");
-                Err(Error::new(*kind, "it went wrong").hint("Do this."))
-            }
-            "crash" => panic!("on purpose"),
-            "caller" => Ok(json!({
-                "root": call.root,
-                "cap": call.cap,
-                "deadline": call.budget.deadline().is_some(),
-                "env": call.hello.map(|hello| hello.env.clone()),
-            })),
-            _ => Err(Error::new(ErrorKind::UnknownTool, format!("no tool {name:?}")).hint("Did you mean echo?")),
-        }
-    }
-}
-
-struct Client {
-    bench: Arc<Workbench>,
-    reader: BufReader<ReadHalf<DuplexStream>>,
-    writer: WriteHalf<DuplexStream>,
-    served: JoinHandle<std::io::Result<()>>,
-}
-
-fn door() -> Door {
-    Door {
-        root: PathBuf::from("/repo"),
-        listing: Listing::All,
-        writing: Writing::Allowed,
-        drain: Duration::from_millis(500),
-    }
-}
-
-impl Client {
-    fn new() -> Self {
-        Self::through(door())
-    }
-
-    fn through(door: Door) -> Self {
-        let bench = Arc::new(Workbench::default());
-        let (near, far) = tokio::io::duplex(64 << 10);
-        let (reader, writer) = tokio::io::split(far);
-        let server = Server::new(Arc::clone(&bench) as Arc<dyn Service>);
-        let served = tokio::spawn(connection(server, reader, writer, door));
-        let (reader, writer) = tokio::io::split(near);
-        Self { bench, reader: BufReader::new(reader), writer, served }
-    }
-
-    /// A client that has shaken hands on `revision`.
-    async fn initialized(revision: &str) -> Self {
-        let mut client = Self::new();
-        let reply = client.ask(initialize(revision)).await;
-        assert_eq!(reply["result"]["protocolVersion"], revision);
-        client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        client
-    }
-
-    async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref())).await.expect("in time").unwrap();
-    }
-
-    async fn send(&mut self, message: Value) {
-        self.write(format!("{message}\n")).await;
-    }
-
-    async fn line(&mut self) -> String {
-        let mut line = String::new();
-        tokio::time::timeout(PATIENCE, self.reader.read_line(&mut line)).await.expect("a reply in time").unwrap();
-        line.trim_end_matches('\n').to_owned()
-    }
-
-    async fn reply(&mut self) -> Value {
-        serde_json::from_str(&self.line().await).expect("JSON")
-    }
-
-    async fn ask(&mut self, message: Value) -> Value {
-        self.send(message).await;
-        self.reply().await
-    }
-
-    /// Writes lines and gives the one line that comes back for them; a ping behind them proves that it is only one.
-    async fn raw(&mut self, bytes: impl AsRef<[u8]>) -> String {
-        self.write(bytes).await;
-        self.write("\n").await;
-        let line = self.line().await;
-        self.silent().await;
-        line
-    }
-
-    /// Nothing was sent before the answer to this.
-    async fn silent(&mut self) {
-        let reply = self.ask(json!({ "jsonrpc": "2.0", "id": "sentinel", "method": "ping" })).await;
-        assert_eq!(reply, json!({ "jsonrpc": "2.0", "id": "sentinel", "result": {} }));
-    }
-
-    /// Until so many calls of `wait` are under way.
-    async fn until_at_work(&self, calls: usize) {
-        let begun = Instant::now();
-        while self.bench.at_work.load(Ordering::SeqCst) != calls {
-            assert!(begun.elapsed() < PATIENCE, "{} at work", self.bench.at_work.load(Ordering::SeqCst));
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    }
-}
-
-fn initialize(revision: &str) -> Value {
-    let params =
-        json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
-    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
-}
-
-fn plain(id: impl Into<Value>, tool: &str, params: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id.into(), "method": tool, "params": params })
-}
-
-fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
-    plain(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
-}
-
-/// The same request in the era without handshake.
-fn modern(mut request: Value) -> Value {
-    request["params"]["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    request
-}
-
-fn cancel(id: impl Into<Value>) -> Value {
-    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id.into() } })
-}
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 // ---- lines and envelopes
 
@@ -253,6 +58,22 @@ async fn each_malformed_line_gets_its_fault_and_the_connection_lives_on() {
 }
 
 #[tokio::test]
+async fn deep_nesting_is_a_fault_and_no_crash() {
+    let mut client = Client::new();
+    let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+    for (line, code) in [
+        (format!("{open}{close}"), -32600),
+        (open.clone(), -32700),
+        (format!(r#"{{"jsonrpc":"2.0","id":1,"method":"echo","params":{{"a":{open}{close}}}}}"#), -32602),
+        (format!(r#"{{"jsonrpc":"2.0","id":{open}{close},"method":"ping"}}"#), -32600),
+    ] {
+        let reply: Value = serde_json::from_str(&client.raw(line).await).unwrap();
+        let fault = if reply.is_array() { &reply[0] } else { &reply };
+        assert_eq!(fault["error"]["code"], code);
+    }
+}
+
+#[tokio::test]
 async fn a_fault_is_said_in_exactly_these_words() {
     let mut client = Client::new();
     assert_eq!(
@@ -292,7 +113,7 @@ async fn lines_may_have_bom_carriage_returns_blanks_and_no_end() {
     client.writer.shutdown().await.unwrap();
     assert_eq!(client.line().await, r#"{"jsonrpc":"2.0","id":2,"result":{"a":1}}"#);
     assert_eq!(client.line().await, "", "the connection ends when all is answered");
-    client.served.await.unwrap().unwrap();
+    client.served.await.unwrap();
 }
 
 #[tokio::test]
@@ -420,6 +241,16 @@ async fn a_door_that_only_reads_refuses_writers_without_the_token() {
     }
 }
 
+#[test]
+fn a_listing_names_tools_that_there_are() {
+    let server = Server::new(Arc::new(Workbench::default()));
+    for listing in ["all", "core", "echo, wait"] {
+        server.check(&Listing::parse(listing)).unwrap();
+    }
+    let error = server.check(&Listing::parse("echo,ehco")).unwrap_err().to_string();
+    assert!(error.starts_with("INVALID_ARGUMENT: no tool is named \"ehco\". ") && error.contains("echo, "), "{error}");
+}
+
 // ---- MCP
 
 #[tokio::test]
@@ -541,7 +372,7 @@ async fn leaving_stops_the_work() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     drop((reader, writer));
-    tokio::time::timeout(PATIENCE, served).await.expect("the connection ends").unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, served).await.expect("the connection ends").unwrap();
     assert_eq!(bench.at_work.load(Ordering::SeqCst), 0);
 }
 
@@ -566,7 +397,7 @@ async fn progress_rises_and_ends_with_the_reply() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     client.silent().await;
     let reply = client.ask(call(4, "count", json!({}))).await;
-    assert_eq!(reply["result"]["structuredContent"], json!({ "done": 3, "wanted": false }));
+    assert_eq!(reply["result"]["structuredContent"], json!({ "done": 3, "wanted": false, "deadline": false }));
 }
 
 #[tokio::test]
