@@ -3,4 +3,5 @@
 mod cli;
 mod harness;
 mod languages;
+mod protocol;
 mod tidy;
