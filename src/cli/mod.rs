@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use self::output::HowFar;
 use crate::budget::Budget;
-use crate::config::{Flags, Settings};
+use crate::config::{Config, Environment, Flags};
 use crate::error::Result;
 use crate::index::{Workspace, Workspaces};
 use crate::tools::{self, Caller};
@@ -78,11 +78,12 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
-    let settings = Settings::load(Flags::default())?;
-    output::start_log(settings.log_filter());
-    let start = cli.repo.or_else(|| settings.project_dir()).map_or_else(std::env::current_dir, Ok);
-    let start = start.map_err(|error| crate::error::Error::invalid_path("there is no working directory").caused_by(error))?;
-    let session = Session { start, workspaces: Arc::new(Workspaces::new(settings)) };
+    let environment = Environment::of_process();
+    let flags = Flags { repository: cli.repo, ..Flags::default() };
+    let (config, _) = Config::load(&flags, &environment, None)?;
+    output::start_log(environment.get("RUST_LOG").unwrap_or(&config.log_filter));
+    let start = environment.start_folder(&flags)?;
+    let session = Session { start, config, workspaces: Arc::new(Workspaces::new(flags, environment)) };
     match cli.command {
         Command::Sync(arguments) => sync::run(&session, &arguments),
         Command::Query(arguments) => query::run(&session, &arguments),
@@ -101,6 +102,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 struct Session {
     /// Where the person stands, or pointed to.
     start: PathBuf,
+    /// Settings as they are before a repository has its say.
+    config: Config,
     workspaces: Arc<Workspaces>,
 }
 
@@ -113,7 +116,10 @@ impl Session {
     fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
         let workspace = self.workspace()?;
         let budget = Budget::unlimited();
-        output::with_progress(|| workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)), || workspace.freshen(Some(Duration::MAX), &budget))?;
+        output::with_progress(
+            || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
+            || workspace.freshen(Some(Duration::MAX), &budget),
+        )?;
         let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
         tools::call(&self.workspaces, tool, arguments, &caller)
     }

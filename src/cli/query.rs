@@ -85,7 +85,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 
 fn print(hit: &Value) {
     let place = format!("{}:{}", output::text(&hit["file_path"]), hit["line"]);
-    let symbol = hit["symbol_name"].as_str().map_or_else(String::new, |name| format!("  [{}]", crate::model::printable(name)));
+    let symbol =
+        hit["symbol_name"].as_str().map_or_else(String::new, |name| format!("  [{}]", crate::model::printable(name)));
     output::line(&format!("{place}{symbol}"));
     for line in hit["preview"].as_str().unwrap_or_default().split('\n') {
         output::line(&format!("    {}", crate::model::printable(&line.replace('\t', "    "))));

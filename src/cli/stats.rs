@@ -1,8 +1,9 @@
 //! `ixmcp stats`: the tool `stats`, for people.
 
 use clap::Args;
+use serde_json::json;
 
-use super::{Outcome, Session, arguments, output, sync};
+use super::{Outcome, Session, output, sync};
 use crate::error::Result;
 
 /// Show what the index holds and how it is kept
@@ -14,7 +15,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let answer = session.call("stats", arguments! {})?;
+    let answer = session.call("stats", json!({}))?;
     if typed.json {
         output::json(&answer);
         return Ok(Outcome::Found);
@@ -25,7 +26,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     output::line(&format!("chunks      {}", number("total_chunks")));
     output::line(&format!("symbols     {}", number("total_symbols")));
     output::line(&format!("references  {}", number("total_references")));
-    output::line(&format!("index       {}, schema {}", sync::size(number("index_size_bytes")), answer["schema_version"]));
+    output::line(&format!(
+        "index       {}, schema {}",
+        sync::size(number("index_size_bytes")),
+        answer["schema_version"]
+    ));
     if let Some(changed) = answer["last_update"].as_str() {
         output::line(&format!("changed     {changed}"));
     }

@@ -61,5 +61,9 @@ fn print(symbol: &Value) {
     let container = symbol["container"].as_str().map_or_else(String::new, |container| format!(" in {container}"));
     let signature = symbol["signature"].as_str().map_or_else(String::new, |signature| format!("  {signature}"));
     let place = format!("{}:{}:{}", text("file_path"), symbol["line"], symbol["column"]);
-    output::line(&crate::model::printable(&format!("{place}  {} {}{container}{signature}", text("kind"), text("name"))));
+    output::line(&crate::model::printable(&format!(
+        "{place}  {} {}{container}{signature}",
+        text("kind"),
+        text("name")
+    )));
 }

@@ -55,17 +55,75 @@ enum Capture {
 
 /// Words that a capture may end in; interned here, so that kinds are `&'static str` everywhere.
 const KINDS: &[&str] = &[
-    "class", "struct", "enum", "union", "interface", "trait", "protocol", "object", "record", "module", "namespace",
-    "package", "function", "method", "constructor", "macro", "type", "constant", "variable", "field", "attribute",
-    "property", "variant", "event", "heading", "key", "table", "section", "selector", "rule", "target", "stage",
-    "service", "message", "resource", "view", "index", "trigger", "element", "id", "label", "operator", "extension",
-    "call", "use", "implementation", "instance", "signature", "exception", "mixin", "block", "import",
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "protocol",
+    "object",
+    "record",
+    "module",
+    "namespace",
+    "package",
+    "function",
+    "method",
+    "constructor",
+    "macro",
+    "type",
+    "constant",
+    "variable",
+    "field",
+    "attribute",
+    "property",
+    "variant",
+    "event",
+    "heading",
+    "key",
+    "table",
+    "section",
+    "selector",
+    "rule",
+    "target",
+    "stage",
+    "service",
+    "message",
+    "resource",
+    "view",
+    "index",
+    "trigger",
+    "element",
+    "id",
+    "label",
+    "operator",
+    "extension",
+    "call",
+    "use",
+    "implementation",
+    "instance",
+    "signature",
+    "exception",
+    "mixin",
+    "block",
+    "import",
 ];
 
 /// Kinds in which a function is a method.
 const TYPES: &[&str] = &[
-    "class", "struct", "enum", "union", "interface", "trait", "protocol", "object", "record", "mixin", "extension",
-    "instance", "exception",
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "protocol",
+    "object",
+    "record",
+    "mixin",
+    "extension",
+    "instance",
+    "exception",
 ];
 
 #[derive(Default)]
@@ -259,7 +317,9 @@ impl Found {
         let mut heritage = self.heritage;
         first_pattern_wins(&mut heritage, |heritage| heritage.target.start);
         let mut imports = self.imports;
-        first_pattern_wins(&mut imports, |import| (import.name.as_ref().unwrap_or(&import.module).start, import.module.start));
+        first_pattern_wins(&mut imports, |import| {
+            (import.name.as_ref().unwrap_or(&import.module).start, import.module.start)
+        });
 
         // What a name is used as: heritage and imports say more than a plain reference does.
         let mut uses = self.references;
@@ -286,7 +346,8 @@ impl Found {
                 line,
             });
         }
-        let by_name: HashMap<&str, usize> = symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect();
+        let by_name: HashMap<&str, usize> =
+            symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect();
         for (_, found) in heritage {
             let symbol = match &found.implementor {
                 Some(name) => by_name.get(bare_type(name)).copied(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Thoroughness;
 use crate::extract::{self, languages};
 use crate::model::{RepoPath, SkipReason, Stat};
-use crate::scan::{Listing, hash};
+use crate::scan::{self, Listing};
 use crate::store::{SkippedFile, StoredFile};
 
 /// The work of one update.
@@ -48,15 +48,14 @@ pub(super) fn plan(
 ) -> Plan {
     let mut plan = Plan::default();
     let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
-    let mut skipped: HashMap<String, SkippedFile> =
-        skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
+    let mut skipped: HashMap<String, SkippedFile> = skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
     for found in listing.files {
         let known = stored.remove(&found.path);
         let left_out = skipped.remove(found.path.as_str());
         let task = |known| Task { path: found.path.clone(), size: found.stat.size, known };
         match (known, left_out) {
             (Some(known), _) => {
-                let as_stored = hash::trusted(&known.stat, known.seen_ns, &found.stat);
+                let as_stored = scan::trusted(&known.stat, known.seen_ns, &found.stat);
                 let right_rows = rows_are_current(&known);
                 match thoroughness {
                     Thoroughness::Everything => plan.read.push(task(None)),
@@ -67,7 +66,7 @@ pub(super) fn plan(
                 }
             }
             (None, Some(left_out)) => {
-                let as_stored = hash::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
+                let as_stored = scan::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
                 if thoroughness != Thoroughness::Changed || !as_stored || !by_content(left_out.reason) {
                     plan.read.push(task(None));
                 }
@@ -76,7 +75,8 @@ pub(super) fn plan(
         }
     }
     for left in listing.skipped {
-        let news = skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
+        let news =
+            skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
         if news {
             plan.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
         }
@@ -97,10 +97,7 @@ fn rows_are_current(known: &StoredFile) -> bool {
 
 /// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
 fn by_content(reason: SkipReason) -> bool {
-    matches!(
-        reason,
-        SkipReason::Binary | SkipReason::Encoding | SkipReason::Minified | SkipReason::Generated
-    )
+    matches!(reason, SkipReason::Binary | SkipReason::Encoding | SkipReason::Minified | SkipReason::Generated)
 }
 
 /// A stat that says nothing, for a file that could not be read.

@@ -32,7 +32,7 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
             }
         }
     }
-    if scan::git::tracks_under(root, FOLDER) {
+    if scan::tracks_under(root, FOLDER) {
         tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are made anew");
         discard(&database(root))?;
     }
@@ -45,10 +45,11 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
     match (writable, database(root).exists()) {
         (true, _) => Ok(Mode::Write),
         (false, true) => Ok(Mode::Read),
-        (false, false) => {
-            Err(Error::new(ErrorKind::ReadOnly, format!("there is no index, and {} cannot be written", folder.display()))
-                .hint("Make the folder writable, or sync a copy of the repository."))
-        }
+        (false, false) => Err(Error::new(
+            ErrorKind::ReadOnly,
+            format!("there is no index, and {} cannot be written", folder.display()),
+        )
+        .hint("Make the folder writable, or sync a copy of the repository.")),
     }
 }
 

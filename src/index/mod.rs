@@ -11,6 +11,7 @@ mod rebuild;
 mod sync;
 mod workspaces;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,8 +19,8 @@ use std::time::{Duration, Instant};
 use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::RepoPath;
-use crate::scan;
+use crate::model::printable;
+use crate::scan::Resolver;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use rebuild::rebuild;
@@ -31,6 +32,9 @@ const FRESH_WITHIN: Duration = Duration::from_millis(150);
 
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A file to be read in slices is held in memory whole; larger ones are refused.
+const MAX_SLICED: u64 = 256 << 20;
 
 /// One repository with its index.
 pub struct Workspace {
@@ -102,10 +106,19 @@ impl Workspace {
     }
 
     /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
-    pub fn read_file(&self, path: &str) -> Result<(RepoPath, Vec<u8>)> {
-        let path = scan::resolve::file(&self.root, path)?;
-        let bytes = scan::resolve::read(&self.root, &path)?;
-        Ok((path, bytes))
+    /// Gives the path as answers name it, too.
+    pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
+        let resolver = Resolver::new(&self.root)?.with_secrets(!self.config.index.skip_secrets);
+        let resolved = resolver.resolve(path)?;
+        let shown = resolved.shown();
+        let mut bytes = Vec::new();
+        let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Error::io("read", &resolved.absolute, error))?;
+        if bytes.len() as u64 > MAX_SLICED {
+            return Err(Error::invalid_argument(format!("{} is above {} MB", printable(&shown), MAX_SLICED >> 20))
+                .hint("Read it with another program."));
+        }
+        Ok((shown, bytes))
     }
 
     /// Brings the index up to date and says what changed since this was last said.

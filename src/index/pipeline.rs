@@ -4,6 +4,7 @@
 //! rename keeps its rows.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract::{self, Options};
 use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
-use crate::scan::hash;
+use crate::scan::{self, Content, Rules};
 use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
 
 /// Outcomes between the readers and the writer.
@@ -27,6 +28,13 @@ const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// Parsers are not ours, and nesting is the file's to choose.
 const STACK_BYTES: usize = 16 << 20;
+
+/// What readers need to know of the repository.
+pub(super) struct Job<'a> {
+    pub root: &'a Path,
+    pub rules: &'a Rules,
+    pub options: &'a Options,
+}
 
 /// What an update holds and heeds while it works.
 pub(super) struct Turn<'a> {
@@ -40,23 +48,32 @@ pub(super) struct Turn<'a> {
 /// What became of one file.
 enum Outcome {
     /// The bytes are those that are stored.
-    Same { path: RepoPath, stat: Stat, seen_ns: i64 },
+    Same {
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
     /// The bytes are those of a file that is gone.
-    Moved { from: RepoPath, path: RepoPath, stat: Stat, seen_ns: i64 },
-    Indexed { path: RepoPath, hash: ContentHash, stat: Stat, seen_ns: i64, extracted: Box<Extracted> },
+    Moved {
+        from: RepoPath,
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    Indexed {
+        path: RepoPath,
+        hash: ContentHash,
+        stat: Stat,
+        seen_ns: i64,
+        extracted: Box<Extracted>,
+    },
     Skipped(SkippedFile),
     /// Gone between the walk and now.
     Vanished(RepoPath),
 }
 
 /// Does the work of a plan. Says whether any row changed that an answer could show.
-pub(super) fn apply(
-    store: &Store,
-    root: &Path,
-    plan: Plan,
-    options: &Options,
-    turn: &Turn,
-) -> Result<bool> {
+pub(super) fn apply(store: &Store, plan: Plan, job: &Job, turn: &Turn) -> Result<bool> {
     let Turn { progress, budget, .. } = *turn;
     progress.begin(plan.read.len() as u64, plan.bytes());
     let moved = Moved::new(&plan.gone);
@@ -75,7 +92,7 @@ pub(super) fn apply(
             std::thread::Builder::new()
                 .name("extract".to_owned())
                 .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || work(root, options, moved, &tasks, &send, budget))
+                .spawn_scoped(scope, move || work(job, moved, &tasks, &send, budget))
                 .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         }
         drop(send);
@@ -110,31 +127,30 @@ fn write_left_out(store: &Store, plan: &Plan) -> Result<bool> {
 }
 
 /// Takes tasks until there are none, or the writer is gone.
-fn work(
-    root: &Path,
-    options: &Options,
-    moved: &Moved,
-    tasks: &Receiver<Task>,
-    send: &Sender<(Outcome, u64)>,
-    budget: &Budget,
-) {
+fn work(job: &Job, moved: &Moved, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, budget: &Budget) {
     for task in tasks {
         let size = task.size;
-        if budget.is_spent() || send.send((outcome(root, options, moved, task), size)).is_err() {
+        if budget.is_spent() || send.send((outcome(job, moved, task), size)).is_err() {
             return;
         }
     }
 }
 
-fn outcome(root: &Path, options: &Options, moved: &Moved, task: Task) -> Outcome {
+fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     let path = task.path;
     let skipped = |path: &RepoPath, reason, stat, seen_ns| {
         Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
     };
-    let (bytes, stat, seen_ns) = match hash::read(root, &path) {
-        Ok(read) => read,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Outcome::Vanished(path),
-        Err(_) => return skipped(&path, SkipReason::Unreadable, UNKNOWN, 0),
+    let Content { bytes, stat, seen_ns } = match scan::read(job.root, &path, job.rules.max_file_size()) {
+        Ok(content) => content,
+        Err(error) => {
+            let reason = match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory => return Outcome::Vanished(path),
+                ErrorKind::FileTooLarge => SkipReason::Oversize,
+                _ => SkipReason::Unreadable,
+            };
+            return skipped(&path, reason, UNKNOWN, 0);
+        }
     };
     let hash = ContentHash::of(&bytes);
     if task.known.is_some_and(|known| known.hash == hash) {
@@ -144,19 +160,15 @@ fn outcome(root: &Path, options: &Options, moved: &Moved, task: Task) -> Outcome
         return Outcome::Moved { from, path, stat, seen_ns };
     }
     // A fault in a parser costs that file its syntax, never the run.
-    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract(&path, &bytes, options)))
-        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, options));
+    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract(&path, &bytes, job.options)))
+        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, job.options));
     match extracted {
         Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
         Err(reason) => skipped(&path, reason, stat, seen_ns),
     }
 }
 
-fn write(
-    store: &Store,
-    outcomes: Receiver<(Outcome, u64)>,
-    turn: &Turn,
-) -> Result<bool> {
+fn write(store: &Store, outcomes: Receiver<(Outcome, u64)>, turn: &Turn) -> Result<bool> {
     let mut changed = false;
     let mut outcomes = outcomes.into_iter().peekable();
     while outcomes.peek().is_some() {

@@ -6,12 +6,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use super::lock::UpdateLock;
-use super::pipeline::Turn;
+use super::pipeline::{Job, Turn};
 use super::{Workspace, diff, pipeline};
 use crate::budget::{Budget, Progress};
+use crate::config::Config;
 use crate::error::Result;
 use crate::extract::Options;
-use crate::scan;
+use crate::scan::{self, Rules};
 use crate::store::Fact;
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
@@ -50,8 +51,8 @@ pub(super) fn update(
 ) -> Result<()> {
     let (store, root) = (&workspace.store, workspace.root.as_path());
     let lock = UpdateLock::take(root, budget)?;
-    let rules = workspace.config.rules();
-    let options = workspace.config.extraction();
+    let rules = Rules::new(&workspace.config.index)?;
+    let options = extraction(&workspace.config);
     let fingerprint = fingerprint(&options);
     let (stored, skipped, built, made_with) = store.read(budget, |snapshot| {
         let facts = (snapshot.fact(Fact::Built)?, snapshot.fact(Fact::Options)?);
@@ -60,13 +61,16 @@ pub(super) fn update(
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
     let listing = scan::list(root, &rules, budget)?;
+    for warning in &listing.warnings {
+        tracing::warn!("{warning}");
+    }
     let plan = diff::plan(listing, stored, skipped, thoroughness);
     if built && plan.is_empty() && !other_options {
         return Ok(());
     }
     let bulk = plan.read.len() > BULK_FILES;
     let turn = Turn { lock: &lock, progress, budget, anew: thoroughness == Thoroughness::Everything };
-    let changed = pipeline::apply(store, root, plan, &options, &turn)?;
+    let changed = pipeline::apply(store, plan, &Job { root, rules: &rules, options: &options }, &turn)?;
     store.write(|batch| {
         batch.set_fact(Fact::Built, "1")?;
         batch.set_fact(Fact::Options, &fingerprint)?;
@@ -98,6 +102,14 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
             db_bytes: workspace.store.size(),
         })
     })
+}
+
+fn extraction(config: &Config) -> Options {
+    Options {
+        chunk_bytes: config.index.chunk_size,
+        skip_minified: config.index.skip_minified,
+        skip_generated: config.index.skip_generated,
+    }
 }
 
 /// Other options make other rows of the same bytes.

@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::{Workspace, locked};
-use crate::config::{Config, Settings};
+use crate::config::{Config, Environment, Flags};
 use crate::error::{Error, Result};
-use crate::scan::resolve;
+use crate::scan::{self, Homes};
 
 pub struct Workspaces {
-    settings: Settings,
+    flags: Flags,
+    environment: Environment,
+    homes: Homes,
     opened: Mutex<HashMap<PathBuf, Arc<Workspace>>>,
 }
 
 impl Workspaces {
-    pub fn new(settings: Settings) -> Self {
-        Self { settings, opened: Mutex::new(HashMap::new()) }
+    pub fn new(flags: Flags, environment: Environment) -> Self {
+        Self { homes: Homes::of_machine(environment.home()), flags, environment, opened: Mutex::new(HashMap::new()) }
     }
 
     /// The workspace that `start` stands in: its nearest ancestor that is a repository, else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
-        let root = resolve::root(start, self.settings.home())?;
+        let root = scan::repository_root(start, &self.homes)?;
         let mut opened = locked(&self.opened);
         if let Some(workspace) = opened.get(&root) {
             return Ok(Arc::clone(workspace));
@@ -34,10 +36,10 @@ impl Workspaces {
 
     /// The root that `start` stands in and its settings, without opening its index.
     pub fn settle(&self, start: &Path) -> Result<(PathBuf, Config)> {
-        let root = resolve::root(start, self.settings.home())?;
-        let (config, warnings) = self.settings.resolve(&root)?;
+        let root = scan::repository_root(start, &self.homes)?;
+        let (config, warnings) = Config::load(&self.flags, &self.environment, Some(&root))?;
         for warning in warnings {
-            tracing::warn!("{warning}");
+            tracing::warn!("{}", warning.0);
         }
         Ok((root, config))
     }
@@ -47,12 +49,18 @@ impl Workspaces {
         let Some(repo) = repo else { return self.at(connection) };
         let path = connection.join(repo);
         if !path.is_dir() {
-            return Err(Error::invalid_path(format!("argument `repo`: {} is no folder", crate::model::printable(repo)))
-                .hint("Give the path of a repository."));
+            return Err(Error::invalid_path(format!(
+                "argument `repo`: {} is no folder",
+                crate::model::printable(repo)
+            ))
+            .hint("Give the path of a repository."));
         }
-        let root = resolve::root(&path, self.settings.home())?;
-        if root != resolve::root(connection, self.settings.home())? {
-            resolve::must_be_repository(&root)?;
+        let root = scan::repository_root(&path, &self.homes)?;
+        if root != scan::repository_root(connection, &self.homes)? {
+            if !scan::holds_marker(&root) {
+                return Err(Error::invalid_path(format!("argument `repo`: {} is no repository", root.display()))
+                    .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
+            }
         }
         self.at(&root)
     }

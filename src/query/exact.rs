@@ -211,13 +211,14 @@ impl Finder {
         let mut found: Vec<(u32, usize)> = Vec::new();
         // `line` is the number of the line that starts at `line_start`; the search goes on at `at`.
         let (mut at, mut line, mut line_start) = (0, 1, 0);
-        while let Some(matched) = self.regex.find_at(text, at) {
+        // An empty text has no lines.
+        while let Some(matched) = self.regex.find_at(text, at).filter(|_| !text.is_empty()) {
             let breaks = memchr::memchr_iter(b'\n', &text.as_bytes()[line_start..matched.start()]);
             for newline in breaks.map(|offset| line_start + offset).collect::<Vec<_>>() {
                 line += 1;
                 line_start = newline + 1;
             }
-            if line_start >= text.len() && !text.is_empty() {
+            if line_start >= text.len() {
                 // Past the last line break there is no line.
                 break;
             }
@@ -229,7 +230,11 @@ impl Finder {
                 let content = &text[line_start..line_end];
                 let inside = matched.end() <= line_end;
                 // A match that runs over the line's end may be none when the line stands alone.
-                let alone = if inside { Some(matched.start() - line_start) } else { self.regex.find(content).map(|m| m.start()) };
+                let alone = if inside {
+                    Some(matched.start() - line_start)
+                } else {
+                    self.regex.find(content).map(|m| m.start())
+                };
                 found.extend(alone.map(|offset| (line, offset)));
                 line_end
             };
@@ -268,7 +273,10 @@ fn refused(pattern: &Pattern, error: &regex::Error) -> Error {
         regex::Error::CompiledTooBig(_) => "the pattern is too large".to_owned(),
         error => {
             let text = error.to_string();
-            format!("the pattern cannot be read: {}", text.lines().last().unwrap_or_default().trim_start_matches("error: "))
+            format!(
+                "the pattern cannot be read: {}",
+                text.lines().last().unwrap_or_default().trim_start_matches("error: ")
+            )
         }
     };
     let hint = if pattern.is_regex {

@@ -33,7 +33,14 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         return Err(wrong(format!("end_line {end} is before start_line {start}")));
     }
     if total == 0 && start == 1 {
-        return Ok(Slice { start_line: 1, end_line: 0, content: String::new(), lossy: false, total_lines: 0, next: None });
+        return Ok(Slice {
+            start_line: 1,
+            end_line: 0,
+            content: String::new(),
+            lossy: false,
+            total_lines: 0,
+            next: None,
+        });
     }
     if start > total {
         return Err(wrong(format!("start_line {start} is past the end")));
@@ -47,7 +54,8 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
         let text = String::from_utf8_lossy(line);
         lossy |= matches!(text, std::borrow::Cow::Owned(_));
         let skipped = if number == start { column.saturating_sub(1) } else { 0 };
-        let rest = text.char_indices().nth(usize::try_from(skipped).unwrap_or(usize::MAX)).map_or("", |(at, _)| &text[at..]);
+        let rest =
+            text.char_indices().nth(usize::try_from(skipped).unwrap_or(usize::MAX)).map_or("", |(at, _)| &text[at..]);
         if skipped > 0 && rest.is_empty() {
             return Err(wrong(format!("start_column {column} is past the end of line {number}")));
         }

@@ -50,7 +50,8 @@ pub fn search(
         &question
     };
     if ranked.is_empty() {
-        let pattern = Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
+        let pattern =
+            Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
         return exact::search(snapshot, &pattern, filter, context, (offset, limit), budget);
     }
     let complete = ranked.len() < CANDIDATES;

@@ -44,7 +44,9 @@ pub fn occurrences(
 ) -> Result<Page<Occurrence>> {
     let (qualifier, name) = qualified(wanted);
     if name.is_empty() {
-        return Err(Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet."));
+        return Err(
+            Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
+        );
     }
     let mut definitions = match how {
         Match::Exact => {

@@ -14,6 +14,7 @@ mod hello;
 mod mcp;
 mod mux;
 mod progress;
+mod registry;
 mod service;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ pub use framing::MAX_LINE;
 pub use hello::Hello;
 pub use mux::connection;
 pub use progress::Reporter;
+pub use registry::Registry;
 pub use service::{CallContext, Service, ToolCard};
 
 use crate::error::{Error, Result};

@@ -52,8 +52,7 @@ fn refuse_newer(version: Option<i64>, path: &Path) -> Result<()> {
     }
 }
 
-const HISTORY_EXISTS: &str =
-    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'refinery_schema_history'";
+const HISTORY_EXISTS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'refinery_schema_history'";
 const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
 
 fn version(connection: &Connection) -> Result<Option<i64>> {

@@ -10,6 +10,7 @@
 //! lock (`busy_timeout`), and by `index`'s update lock so that work is not done twice. A read holds its snapshot only
 //! as long as its closure runs, so checkpoints are not held up.
 
+mod audit;
 mod chunks;
 mod facts;
 mod files;
@@ -32,8 +33,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub use chunks::{ChunkHit, ChunkText};
 pub use facts::{Counted, Fact};
 pub use files::{FileRow, SkippedFile, StoredFile};
-pub use open::Mode;
 pub use migrate::newest as schema_version;
+pub use open::Mode;
 pub use raw::{Cell, ask};
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};

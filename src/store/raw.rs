@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::ValueRef;
 
 use super::open::{self, Mode};

@@ -12,14 +12,20 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, chunks, facts, files, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, facts, files, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
-        let families =
-            [chunks::STATEMENTS, facts::STATEMENTS, files::STATEMENTS, search::STATEMENTS, symbols::STATEMENTS];
+        let families = [
+            audit::STATEMENTS,
+            chunks::STATEMENTS,
+            facts::STATEMENTS,
+            files::STATEMENTS,
+            search::STATEMENTS,
+            symbols::STATEMENTS,
+        ];
         store
             .write(|batch| {
                 for (name, sql) in families.into_iter().flatten() {

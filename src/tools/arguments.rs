@@ -1,7 +1,7 @@
 //! Arguments of a call: from JSON to a tool's own struct, with errors that name the argument; and their schemas.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -26,7 +26,8 @@ pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
     let repo = match arguments.remove("repo") {
         None | Some(Value::Null) => None,
         Some(Value::String(repo)) if repo.is_empty() || repo.contains('\0') => {
-            return Err(Error::invalid_path("argument `repo` is empty or has a NUL in it").hint("Give the path of a repository."));
+            return Err(Error::invalid_path("argument `repo` is empty or has a NUL in it")
+                .hint("Give the path of a repository."));
         }
         Some(Value::String(repo)) => Some(repo),
         Some(other) => return Err(wrong("repo", "the path of a repository", &other)),
@@ -44,7 +45,8 @@ pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
 /// A tool's own arguments.
 pub(super) fn parse<A: DeserializeOwned + JsonSchema>(arguments: Map<String, Value>) -> Result<A> {
     let schema = input_schema::<A>();
-    let known: Vec<&str> = schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let known: Vec<&str> =
+        schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
     for (name, value) in &arguments {
         if value.as_str().is_some_and(|text| text.len() > MAX_TEXT) {
             return Err(Error::invalid_argument(format!("argument `{name}` is longer than {MAX_TEXT} bytes"))
@@ -91,7 +93,7 @@ fn refused(error: &serde_path_to_error::Error<serde_json::Error>, known: &[&str]
 
 /// JSON Schema of a tool's arguments, the common ones included: one object, no references.
 pub(super) fn input_schema<A: JsonSchema>() -> Value {
-    let mut schema = schema::<A>();
+    let mut schema = schema::<A>(Contract::Deserialize);
     schema["additionalProperties"] = json!(false);
     if !schema["properties"].is_object() {
         schema["properties"] = json!({});
@@ -105,16 +107,17 @@ pub(super) fn input_schema<A: JsonSchema>() -> Value {
 
 /// JSON Schema of a tool's answer; one that may be outdated says so.
 pub(super) fn output_schema<O: JsonSchema>() -> Value {
-    let mut schema = schema::<O>();
+    let mut schema = schema::<O>(Contract::Serialize);
     schema["properties"]["stale"] = json!({"type": "string"});
     strip_descriptions(&mut schema);
     schema
 }
 
-fn schema<T: JsonSchema>() -> Value {
+fn schema<T: JsonSchema>(contract: Contract) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        settings.contract = contract;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(object) = schema.as_object_mut() {

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::{files, slice};
 
 pub(super) static GET_SLICE: Declaration = declare! {
+    run;
     name: "get_slice",
     title: "Read lines of a file",
     about: "Read lines start_line..end_line (1-based, inclusive) of a file, exactly as they are on disk. Use it after \
@@ -17,7 +18,6 @@ pub(super) static GET_SLICE: Declaration = declare! {
     core: true,
     list: None,
     example: r#"{"file_path": "README.md", "start_line": 1, "end_line": 5}"#,
-    run: run,
 };
 
 /// Arguments of `get_slice`.
@@ -70,10 +70,10 @@ fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
     if column == 0 {
         return Err(Error::invalid_argument("argument `start_column`: columns are 1-based").hint("Give 1 or more."));
     }
-    let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.as_str().len()));
+    let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     let slice = slice::slice(&bytes, arguments.start_line, arguments.end_line, column, cap)?;
     Ok(Answer {
-        file_path: path.as_str().to_owned(),
+        file_path: path,
         start_line: slice.start_line,
         end_line: slice.end_line,
         content: slice.content,

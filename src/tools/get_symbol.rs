@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::query::symbols::{self, Match, Occurrence};
 
 pub(super) static GET_SYMBOL: Declaration = declare! {
+    run;
     name: "get_symbol",
     title: "Find a symbol",
     about: "Where a class, function, method, constant or heading is defined and used: definitions first, with kind, \
@@ -18,7 +19,6 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
     core: true,
     list: Some("symbols"),
     example: r#"{"symbol_name": "Workspace", "limit": 5}"#,
-    run: run,
 };
 
 /// Arguments of `get_symbol`.

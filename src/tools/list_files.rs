@@ -9,6 +9,7 @@ use crate::extract::languages;
 use crate::query::{PathFilter, files, near};
 
 pub(super) static LIST_FILES: Declaration = declare! {
+    run;
     name: "list_files",
     title: "List indexed files",
     about: "Paths of all indexed files, sorted; narrow with include and exclude globs (\"*.py\", \"src/**\") or a \
@@ -17,7 +18,6 @@ pub(super) static LIST_FILES: Declaration = declare! {
     core: true,
     list: Some("files"),
     example: r#"{"include": ["migrations/**"]}"#,
-    run: run,
 };
 
 /// Arguments of `list_files`.
@@ -68,7 +68,10 @@ fn known_language(name: &str) -> Result<&'static str> {
     languages::by_name(name).map(|language| language.name).ok_or_else(|| {
         let names = || languages::LANGUAGES.iter().map(|language| language.name);
         let near = near::did_you_mean(&near::nearest(name, names(), 2));
-        Error::invalid_argument(format!("argument `language`: {:?} is none that ixmcp knows", crate::model::printable(name)))
-            .hint(near.unwrap_or_else(|| format!("Known: {}.", names().collect::<Vec<_>>().join(", "))))
+        Error::invalid_argument(format!(
+            "argument `language`: {:?} is none that ixmcp knows",
+            crate::model::printable(name)
+        ))
+        .hint(near.unwrap_or_else(|| format!("Known: {}.", names().collect::<Vec<_>>().join(", "))))
     })
 }

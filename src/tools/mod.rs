@@ -153,7 +153,7 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
 
 /// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer.
 macro_rules! declare {
-    ($($field:ident: $value:expr),* , run: $run:path $(,)?) => {
+    ($run:path; $($field:ident: $value:expr),* $(,)?) => {
         Declaration {
             $($field: $value,)*
             long: false,

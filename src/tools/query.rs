@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::query::{Hit, PathFilter, exact, smart};
 
 pub(super) static QUERY: Declaration = declare! {
+    run;
     name: "query",
     title: "Search code and documents",
     about: "Search the repository's files. mode \"smart\" (default) ranks by words: identifiers are split, so \
@@ -18,7 +19,6 @@ pub(super) static QUERY: Declaration = declare! {
     core: true,
     list: Some("results"),
     example: r#"{"text": "incremental update", "limit": 5}"#,
-    run: run,
 };
 
 /// Arguments of `query`.

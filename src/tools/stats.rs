@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::query::files;
 
 pub(super) static STATS: Declaration = declare! {
+    run;
     name: "stats",
     title: "Index statistics",
     about: "How many files, chunks and symbols are indexed, per language, how large the index is, when it last changed \
@@ -19,7 +20,6 @@ pub(super) static STATS: Declaration = declare! {
     core: false,
     list: None,
     example: "{}",
-    run: run,
 };
 
 /// Arguments of `stats`: none of its own.

@@ -3,5 +3,7 @@
 mod cli;
 mod harness;
 mod languages;
+mod mcp;
 mod protocol;
+mod surface;
 mod tidy;

@@ -12,8 +12,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("error", &["model"]),
     ("budget", &["error"]),
     ("words", &[]),
-    ("config", &["extract", "scan"]),
-    ("scan", &[]),
+    ("config", &[]),
+    ("scan", &["config"]),
     ("extract", &[]),
     ("store", &[]),
     ("index", &["scan", "extract", "store", "config"]),
@@ -37,7 +37,7 @@ const ONLY_IN: &[(&str, &str)] = &[
 ];
 
 /// Functions that only one module may call.
-const CALLS_ONLY_IN: &[(&str, &[&str])] = &[("std::env::", &["config", "cli"]), ("println!", &[]), ("eprintln!", &[])];
+const CALLS_ONLY_IN: &[(&str, &[&str])] = &[("std::env::", &["config"]), ("println!", &[]), ("eprintln!", &[])];
 
 /// A module with more lines of code than this wants to be two.
 const MAX_LINES: usize = 500;
@@ -157,11 +157,14 @@ fn every_module_says_what_it_owns_and_none_is_a_drawer() {
 }
 
 #[test]
-fn every_integration_test_file_is_in_the_list() {
-    let main = std::fs::read_to_string(root().join("tests/it/main.rs")).unwrap();
-    for path in files_under(&root().join("tests/it"), "rs") {
+fn every_integration_test_file_is_in_a_list() {
+    let folder = root().join("tests/it");
+    for path in files_under(&folder, "rs") {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        assert!(name == "main" || main.contains(&format!("mod {name};")), "{} is never run", path.display());
+        let parent = path.parent().unwrap();
+        let list = if parent == folder { folder.join("main.rs") } else { parent.with_extension("rs") };
+        let list = std::fs::read_to_string(list).unwrap();
+        assert!(name == "main" || list.contains(&format!("mod {name};")), "{} is never run", path.display());
     }
 }
 

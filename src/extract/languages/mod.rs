@@ -52,6 +52,11 @@ pub fn of_file(path: &RepoPath, text: &str) -> &'static Language {
     by_name().or_else(by_extension).or_else(by_interpreter).copied().unwrap_or(&plain::PLAIN)
 }
 
+/// Whether a language with syntax claims the file by its name or extension.
+pub fn claims(path: &RepoPath) -> bool {
+    of_file(path, "").grammar.is_some()
+}
+
 pub fn by_name(name: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.name.eq_ignore_ascii_case(name)).copied()
 }

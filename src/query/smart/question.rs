@@ -182,8 +182,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = crate::store::Store::open(&folder.path().join("index.db"), crate::store::Mode::Write).unwrap();
         let texts = [
-            "foo-bar", "a:b", "\"", "*", "NEAR(", "AND", "x.y()", "-", "--", "-a", "\"open", "lang:", "lang:python x",
-            "path:[", "kind:class", "\0", "é ß \u{202e}", "NOT x", "{", "^a", "col : x",
+            "foo-bar",
+            "a:b",
+            "\"",
+            "*",
+            "NEAR(",
+            "AND",
+            "x.y()",
+            "-",
+            "--",
+            "-a",
+            "\"open",
+            "lang:",
+            "lang:python x",
+            "path:[",
+            "kind:class",
+            "\0",
+            "é ß \u{202e}",
+            "NOT x",
+            "{",
+            "^a",
+            "col : x",
         ];
         for text in texts {
             let budget = crate::budget::Budget::unlimited();

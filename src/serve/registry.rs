@@ -1,0 +1,42 @@
+//! The registry of tools as a [`Service`]: what the mux calls when a tool is called.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::service::{CallContext, Service, ToolCard};
+use crate::error::Result;
+use crate::index::Workspaces;
+use crate::tools::{self, Access, Caller, TOOLS};
+
+/// Every tool, over the repositories that this process serves.
+pub struct Registry {
+    workspaces: Arc<Workspaces>,
+}
+
+impl Registry {
+    pub fn new(workspaces: Arc<Workspaces>) -> Self {
+        Self { workspaces }
+    }
+}
+
+impl Service for Registry {
+    fn tools(&self) -> Vec<ToolCard> {
+        let card = |tool: &&tools::Declaration| ToolCard {
+            name: tool.name,
+            title: tool.title,
+            about: tool.about,
+            writes: tool.access == Access::Write,
+            long: tool.long,
+            core: tool.core,
+            input_schema: tool.input_schema(),
+            output_schema: tool.output_schema(),
+        };
+        TOOLS.iter().map(card).collect()
+    }
+
+    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        let caller = Caller { root: call.root, cap: call.cap, budget: call.budget, patience: None };
+        tools::call(&self.workspaces, name, arguments, &caller)
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether the database is sound, and a canonical dump of it: everything that the repository's content determines,
+//! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
+
+use super::statements::statements;
+use super::{Snapshot, Store, locked};
+use crate::error::Result;
+
+statements! {
+    FILES = "SELECT json_array('file', path, path_words, language, extractor, encoding, hex(hash), lines, size)
+        FROM files ORDER BY path";
+    SKIPPED = "SELECT json_array('skipped', path, reason) FROM skipped ORDER BY path";
+    PROBLEMS = "SELECT json_array('problem', f.path, p.line, p.reason) FROM problems p JOIN files f ON f.id = p.file_id
+        ORDER BY f.path, p.line, p.reason";
+    CHUNKS = "SELECT json_array('chunk', f.path, c.ordinal, c.start_line, c.end_line, c.start_offset, hex(c.hash),
+        c.text, c.words) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
+    SYMBOLS = "SELECT json_array('symbol', f.path, s.name, s.kind, s.container, s.signature, s.line, s.column,
+        s.start_line, s.end_line, p.line, p.column)
+        FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbols p ON p.id = s.parent_id
+        ORDER BY f.path, s.line, s.column, s.name, s.kind";
+    REFERENCES = "SELECT json_array('reference', f.path, r.line, r.column, n.name, r.kind)
+        FROM refs r JOIN files f ON f.id = r.file_id JOIN names n ON n.id = r.name_id
+        ORDER BY f.path, r.line, r.column, n.name";
+    EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column)
+        FROM edges e JOIN files f ON f.id = e.file_id LEFT JOIN symbols s ON s.id = e.symbol_id
+        ORDER BY f.path, e.line, e.kind, e.target, e.name, e.alias";
+    /// How often each word stands in the FTS: rows that are there twice, or stayed when their chunk went, show here.
+    ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
+    ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
+}
+
+/// Compares the FTS with the text it was made of.
+const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1)";
+
+impl Snapshot<'_> {
+    /// The canonical dump, line by line.
+    pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
+        let families = [FILES, SKIPPED, PROBLEMS, CHUNKS, SYMBOLS, REFERENCES, EDGES, ROWS_OF_FTS, ROWS_OF_CHUNKS];
+        for family in families {
+            let mut statement = self.connection.prepare_cached(family)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(row.get_ref(0)?.as_str().unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// What is wrong with the file, in words; empty when it is sound.
+    pub fn faults(&self) -> Result<Vec<String>> {
+        let mut faults = Vec::new();
+        self.write(|_| Ok(()))?;
+        let slot = locked(&self.writer);
+        let Some(writer) = slot.as_ref() else { return Ok(faults) };
+        let mut statement = writer.connection.prepare("PRAGMA integrity_check")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let found: String = row.get(0)?;
+            if found != "ok" {
+                faults.push(found);
+            }
+        }
+        let mut statement = writer.connection.prepare("PRAGMA foreign_key_check")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            faults.push(format!("a row of {} points at nothing", row.get::<_, String>(0)?));
+        }
+        if let Err(error) = writer.connection.execute(CHECK_FTS, []) {
+            faults.push(format!("the FTS differs from the chunks ({error})"));
+        }
+        Ok(faults)
+    }
+}

@@ -1,0 +1,158 @@
+//! The real program over stdin and stdout: official clients, malformed lines, a tree never synced.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+const SMALL: &str = "\
+//- /src/shop.py
+class Cart:
+    def total_price(self):
+        return sum(self.items)
+//- /README.md
+# Shop
+
+How to check out.
+";
+
+/// Sends lines to `ixmcp mcp`, closes its input, and gives the lines that came back.
+fn talk(repo: &Repo, lines: &[&str]) -> Vec<Value> {
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = lines.join("\n") + "\n";
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// One plain call.
+fn plain(repo: &Repo, method: &str, params: &Value) -> Value {
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    talk(repo, &[&request.to_string()]).pop().unwrap()
+}
+
+#[test]
+fn the_official_python_clients_can_use_every_tool() {
+    let repo = Repo::new(SMALL);
+    let plan = json!({
+        "calls": {
+            "query": { "text": "total price" },
+            "get_slice": { "file_path": "src/shop.py", "start_line": 1, "end_line": 2 },
+            "get_symbol": { "symbol_name": "Cart" },
+            "list_files": {},
+            "stats": {},
+        },
+        "faults": [
+            { "tool": "query", "arguments": {}, "code": "INVALID_ARGUMENT" },
+            { "tool": "query", "arguments": { "text": 5 }, "code": "INVALID_ARGUMENT" },
+            { "tool": "query", "arguments": { "text": "x", "limt": 5 }, "code": "INVALID_ARGUMENT" },
+            { "tool": "query", "arguments": { "text": "(", "mode": "regex" }, "code": "INVALID_ARGUMENT" },
+            { "tool": "get_slice", "arguments": { "file_path": "no.py", "start_line": 1, "end_line": 2 },
+              "code": "INVALID_PATH" },
+            { "tool": "get_slice", "arguments": { "file_path": "src/shop.py", "start_line": 9, "end_line": 9 },
+              "code": "INVALID_ARGUMENT" },
+            { "tool": "stats", "arguments": { "repo": "/" }, "code": "INVALID_PATH" },
+        ],
+    });
+    let plan_file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(plan_file.path(), plan.to_string()).unwrap();
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for client in ["python-mcp1", "python-mcp2"] {
+        let python = top.join("target/clients").join(client).join("bin/python");
+        assert!(python.exists(), "{} is missing: run .ci/setup", python.display());
+        let output = std::process::Command::new(python)
+            .arg(top.join("tests/clients/python_mcp.py"))
+            .arg("--calls")
+            .arg(plan_file.path())
+            .args([env!("CARGO_BIN_EXE_ixmcp"), "mcp", "--no-daemon", "--repo"])
+            .arg(repo.path())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{client}: {shown}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said["failures"], json!([]), "{client}");
+        assert!(!said["runs"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn malformed_lines_get_their_errors_and_the_connection_lives_on() {
+    let repo = Repo::new(SMALL);
+    let long = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\",\"params\":{{\"x\":\"{}\"}}}}",
+        "a".repeat(5 << 20)
+    );
+    let replies = talk(
+        &repo,
+        &[
+            "{ not json",
+            r#"{"jsonrpc":"2.0","method":"stats","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+            &long,
+            r#"{"jsonrpc":"2.0","id":1,"method":"no_such_method"}"#,
+            r#"[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}]"#,
+            r#"{"jsonrpc":"2.0","id":"text id","method":"ping","params":{}}"#,
+        ],
+    );
+    let code_of = |id: Value| {
+        let found: Vec<i64> =
+            replies.iter().filter(|r| r["id"] == id).filter_map(|r| r["error"]["code"].as_i64()).collect();
+        found
+    };
+    assert_eq!(code_of(Value::Null), [-32700, -32600, -32600]);
+    assert_eq!(code_of(json!(1)), [-32601]);
+    assert!(replies.iter().any(|reply| reply["id"] == "text id" && reply["result"] == json!({})));
+    assert!(replies.iter().any(|reply| reply.as_array().is_some_and(|batch| batch.len() == 2)));
+    assert_eq!(replies.len(), 6);
+}
+
+#[test]
+fn the_first_read_of_a_tree_never_synced_builds_its_index() {
+    let repo = Repo::new(SMALL);
+    let reply = plain(&repo, "query", &json!({ "text": "total_price", "mode": "literal" }));
+    assert_eq!(reply["result"]["results"][0]["line"], 2);
+    assert!(repo.database().exists());
+}
+
+#[test]
+fn faults_of_plain_methods_have_code_and_hint() {
+    let repo = Repo::new(SMALL);
+    let missing = plain(&repo, "get_slice", &json!({ "file_path": "src/shp.py", "start_line": 1, "end_line": 1 }));
+    assert_eq!(missing["error"]["code"], 1001);
+    assert_eq!(missing["error"]["data"]["code"], "INVALID_PATH");
+    assert!(missing["error"]["data"]["hint"].as_str().unwrap().contains("src/shop.py"));
+    let wrong = plain(&repo, "query", &json!({ "text": "x", "limit": -1 }));
+    assert_eq!(wrong["error"]["code"], -32602);
+    assert_eq!(wrong["error"]["data"]["code"], "INVALID_ARGUMENT");
+}
+
+#[test]
+fn an_mcp_answer_stays_small_and_says_so() {
+    let repo = Repo::new("");
+    let names: Vec<String> = (0..3000).map(|i| format!("folder/with/a/long/name/file_number_{i:05}.txt")).collect();
+    for name in &names {
+        repo.write(name, "x\n");
+    }
+    repo.sync();
+    let call = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "list_files", "arguments": {},
+        "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                   "io.modelcontextprotocol/clientCapabilities": {} } },
+    });
+    let reply = talk(&repo, &[&call.to_string()]).pop().unwrap();
+    let data = &reply["result"]["structuredContent"];
+    assert!(data.to_string().len() <= 24 * 1024);
+    assert_eq!((&data["total"], &data["truncated"]), (&json!(3000), &json!(true)));
+    assert_eq!(data["next_offset"], data["files"].as_array().unwrap().len());
+    assert_eq!(serde_json::from_str::<Value>(reply["result"]["content"][0]["text"].as_str().unwrap()).unwrap(), *data);
+    let all = plain(&repo, "list_files", &json!({}));
+    assert_eq!(all["result"]["files"].as_array().unwrap().len(), 3000);
+}

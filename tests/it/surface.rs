@@ -1,0 +1,79 @@
+//! What others see of the tools: README's table, descriptions, schemas, examples.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use ixmcp::tools::TOOLS;
+use serde_json::Value;
+
+use crate::harness::Repo;
+
+fn readme() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+}
+
+/// The text between `<!-- NAME -->` and `<!-- /NAME -->`.
+fn section(name: &str) -> String {
+    let readme = readme();
+    let rest = readme.split(&format!("<!-- {name} -->\n")).nth(1).unwrap_or_else(|| panic!("no section {name}"));
+    rest.split(&format!("<!-- /{name} -->")).next().unwrap().to_owned()
+}
+
+#[test]
+fn the_table_in_readme_is_that_of_the_declarations() {
+    let mut table = String::from("| tool | what it is for |\n|---|---|\n");
+    for tool in TOOLS {
+        let first = tool.about.split(". ").next().unwrap();
+        writeln!(table, "| `{}` | {first} |", tool.name).unwrap();
+    }
+    assert_eq!(section("tools"), table, "put this into README.md between <!-- tools --> and <!-- /tools -->:\n{table}");
+}
+
+#[test]
+fn declarations_fit_what_clients_allow() {
+    for tool in TOOLS {
+        assert!(tool.name.len() <= 32 && tool.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
+        assert!(tool.about.chars().count() <= 400, "{}: {} characters", tool.name, tool.about.chars().count());
+        for schema in [tool.input_schema(), tool.output_schema()] {
+            assert_eq!(schema["type"], "object", "{}", tool.name);
+            let text = schema.to_string();
+            for unwanted in ["$ref", "$defs", "$schema", "\"format\"", "\"null\"", "\"default\":null"] {
+                assert!(!text.contains(unwanted), "{}: {unwanted} in {text}", tool.name);
+            }
+        }
+        assert_eq!(tool.input_schema()["additionalProperties"], false);
+    }
+}
+
+#[test]
+fn every_example_is_answered_on_this_very_project() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let repo = Repo::new("");
+    for file in ["README.md", "migrations/V1__init.sql", "src/index/mod.rs", "src/lib.rs"] {
+        repo.write(file, std::fs::read(top.join(file)).unwrap());
+    }
+    for tool in TOOLS {
+        let arguments: Value = serde_json::from_str(tool.example).unwrap();
+        let answer = repo.call(tool.name, &arguments);
+        if let Some(list) = tool.list {
+            assert!(!answer[list].as_array().unwrap().is_empty(), "{}: {answer}", tool.name);
+        }
+    }
+}
+
+#[test]
+fn the_stock_sqlite3_runs_the_queries_of_readme() {
+    let repo = Repo::new(
+        "//- /a.py\nimport os\n\nclass Base: pass\n\nclass User(Base):\n    def save(self):\n        os.sync()\n\n\nUser().save()\n//- /b.md\n# Notes\n\nsave the user\n",
+    );
+    repo.sync();
+    let section = section("sql");
+    let queries: Vec<&str> = section.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(queries.len(), 5);
+    for query in queries {
+        let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(query).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{query}\n{stderr}");
+        assert!(!output.stdout.is_empty(), "{query} gives no row");
+    }
+}
