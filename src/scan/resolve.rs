@@ -282,7 +282,7 @@ mod tests {
             "out/x.txt",
             "/etc/passwd",
             "/",
-            "src/../../docs",
+            "src/../../root-other",
             "a\0b",
             "new\nline",
             "missing",
