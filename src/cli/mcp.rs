@@ -15,7 +15,6 @@ use crate::serve::{self, Listing, Registry};
 pub(super) struct Arguments {
     /// Serve in this process alone
     #[arg(long)]
-    #[expect(dead_code, reason = "so far there is no other way")]
     no_daemon: bool,
     /// Which tools lists show: core, all, or names between commas [default: setting mcp.tools]
     #[arg(long)]

@@ -4,8 +4,17 @@
 
 use std::borrow::Cow;
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
 use super::{Language, Options};
 use crate::model::{RepoPath, SkipReason};
+
+/// How much of a file is looked at to tell binary from text.
+const SAMPLE_BYTES: usize = 64 * 1024;
+
+/// More control characters than one in this many, and it is no text.
+const CHARACTERS_PER_CONTROL: usize = 50;
 
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
@@ -13,11 +22,226 @@ pub(super) struct Decoded<'a> {
     pub encoding: Option<&'static str>,
 }
 
+/// The text of a file's bytes: UTF-8 as it is, without its mark; UTF-16 by its mark; else what detection finds
+/// plausible. Bytes that are no text are `Binary`, text of which no encoding fits is `Encoding`.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, SkipReason> {
-    let text = std::str::from_utf8(bytes).map_err(|_| SkipReason::Encoding)?;
-    Ok(Decoded { text: Cow::Borrowed(text), encoding: None })
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes).filter(|(encoding, _)| *encoding != UTF_8) {
+        return by(encoding, &bytes[mark..]);
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if is_binary(&bytes[..bytes.len().min(SAMPLE_BYTES)]) || memchr::memchr(0, bytes).is_some() {
+        return Err(SkipReason::Binary);
+    }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok(Decoded { text: Cow::Borrowed(text), encoding: None });
+    }
+    let decoded = by(detected(bytes), bytes)?;
+    if is_plausible(&decoded.text) { Ok(decoded) } else { Err(SkipReason::Encoding) }
 }
 
-pub(super) fn refuse(_: &RepoPath, _: &str, _: &Language, _: &Options) -> Result<(), SkipReason> {
+/// Decodes with an encoding that must fit everywhere.
+fn by<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Result<Decoded<'a>, SkipReason> {
+    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes).ok_or(SkipReason::Encoding)?;
+    if text.contains('\0') || (is_utf16 && has_controls(text.chars().take(SAMPLE_BYTES))) {
+        return Err(SkipReason::Binary);
+    }
+    Ok(Decoded { text, encoding: Some(encoding.name()) })
+}
+
+/// Bytes above ASCII say nothing here: in half of the encodings they are letters.
+fn is_binary(sample: &[u8]) -> bool {
+    memchr::memchr(0, sample).is_some() || has_controls(sample.iter().map(|byte| char::from(*byte)))
+}
+
+/// Whether there are too many control characters for a text. Escape is one of terminal recordings and ISO-2022-JP.
+fn has_controls(characters: impl Iterator<Item = char>) -> bool {
+    let is_odd = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x08' | '\x1b');
+    let (total, odd) = characters.fold((0_usize, 0_usize), |(total, odd), c| (total + 1, odd + usize::from(is_odd(c))));
+    odd > 1 && odd > total / CHARACTERS_PER_CONTROL
+}
+
+/// The likeliest encoding of bytes that are known not to be UTF-8.
+fn detected(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// Whether a text that was decoded by guess reads as one: single-byte encodings give every noise some meaning.
+fn is_plausible(text: &str) -> bool {
+    let (mut foreign, mut letters, mut total) = (0_usize, 0_usize, 0_usize);
+    for c in text.chars() {
+        total += 1;
+        if matches!(c, '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}') {
+            return false;
+        }
+        if !c.is_ascii() {
+            foreign += 1;
+            letters += usize::from(c.is_alphabetic() || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}'));
+        }
+    }
+    // Source with a few odd signs in a comment reads right whichever encoding those were in.
+    foreign * 10 <= total || letters * 5 >= foreign * 4
+}
+
+/// Why a text is not indexed.
+pub(super) fn refuse(path: &RepoPath, text: &str, language: &Language, options: &Options) -> Result<(), SkipReason> {
+    if options.skip_minified && is_minified(path, language, text) {
+        return Err(SkipReason::Minified);
+    }
+    if options.skip_generated && is_generated(path, language, text) {
+        return Err(SkipReason::Generated);
+    }
     Ok(())
 }
+
+const WEB_EXTENSIONS: &[&str] = &["js", "mjs", "cjs", "jsx", "css", "html", "htm", "xhtml"];
+
+/// Below this a file is small enough to be indexed whatever its shape.
+const LEAST_MINIFIED: usize = 4 * 1024;
+
+/// Nobody writes lines of this length on average.
+const MINIFIED_MEAN: usize = 250;
+
+/// A page or script whose bytes are mostly in lines above this holds minified code between its own.
+const LONG_LINE: usize = 1000;
+
+/// By the shape of its lines; scripts, styles and pages alone, since prose may stand in one line a paragraph.
+fn is_minified(path: &RepoPath, language: &Language, text: &str) -> bool {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let is_web = WEB_EXTENSIONS.contains(&extension.as_str()) || matches!(language.name, "javascript" | "css");
+    if !is_web || text.len() < LEAST_MINIFIED {
+        return false;
+    }
+    let is_page = matches!(extension.as_str(), "html" | "htm" | "xhtml");
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
+    let in_long_lines: usize = text.lines().map(str::len).filter(|length| *length > LONG_LINE).sum();
+    // A page's paragraphs may be long lines, but they have spaces between words as prose has.
+    let is_dense = !is_page || is_dense(text);
+    is_dense && (text.len() / lines > MINIFIED_MEAN || in_long_lines > text.len() / 10 * 8)
+}
+
+/// Fewer spaces than prose and hand-written code have.
+fn is_dense(text: &str) -> bool {
+    memchr::memchr3_iter(b' ', b'\n', b'\t', text.as_bytes()).count() < text.len() / 12
+}
+
+/// Programs put the mark at the top.
+const HEADER_BYTES: usize = 2048;
+
+/// No tool writes its mark further down than this.
+const HEADER_LINES: usize = 40;
+
+const COMMENT_OPENINGS: &[&str] = &[
+    "//", "#", "/*", "*", "--", ";", "<!--", "\"\"\"", "'''", "{-", "(*", "%", "'", "rem ", "dnl ", "@rem ", "..", "{#",
+];
+
+/// By the mark that generators leave in the comment at the top of a file.
+///
+/// Only comment lines before the first line of code count, and only in the wording that generators use: a text that
+/// talks about generated code is prose or has code around it.
+fn is_generated(path: &RepoPath, language: &Language, text: &str) -> bool {
+    if is_prose(path, language) {
+        return false;
+    }
+    let mut end = text.len().min(HEADER_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let (mut says_generated, mut forbids) = (false, false);
+    for line in header(&text[..end]) {
+        let line = line.to_lowercase();
+        let told = Mark::of(&line);
+        if told == Mark::Certain {
+            return true;
+        }
+        says_generated |= told == Mark::Generated || (told == Mark::DoNotEdit && line.contains("generated"));
+        forbids |= line.contains("do not edit") || line.contains("do not modify") || line.contains("don't edit");
+    }
+    says_generated && forbids
+}
+
+/// Prose has no header; a name without extension, such as README, is taken for prose unless its language is known.
+fn is_prose(path: &RepoPath, language: &Language) -> bool {
+    match path.extension() {
+        Some(extension) => matches!(extension, "md" | "markdown" | "rst" | "adoc" | "txt" | "org" | "log"),
+        None => language.name == "text",
+    }
+}
+
+/// What one line of a header comment says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Nothing,
+    Generated,
+    DoNotEdit,
+    Certain,
+}
+
+impl Mark {
+    fn of(line: &str) -> Self {
+        let bare = line.trim_matches(|c: char| !c.is_alphanumeric() && c != '@');
+        let is_tag = ["@generated", "@partially-generated"].iter().any(|tag| {
+            // The tag stands alone or before its details; "the @generated tag" talks about it.
+            bare.strip_prefix(tag).is_some_and(|rest| rest.is_empty() || !rest.starts_with(char::is_alphanumeric))
+        });
+        let is_go = bare.starts_with("code generated ") && bare.contains("do not edit");
+        let is_plain = ["autogenerated", "auto-generated", "automatically generated", "generated by", "generated from"]
+            .iter()
+            .any(|words| line.contains(words))
+            || bare.starts_with("generated ");
+        let forbids = line.contains("do not edit") || line.contains("do not modify");
+        if is_tag || is_go || bare == "<auto-generated>" || bare == "auto-generated" {
+            Self::Certain
+        } else if is_plain {
+            Self::Generated
+        } else if forbids {
+            Self::DoNotEdit
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+/// The comment lines before the first line of code.
+fn header(text: &str) -> impl Iterator<Item = &str> {
+    let mut open: Option<&str> = None;
+    text.lines().take(HEADER_LINES).map(str::trim).take_while(move |line| {
+        if let Some(closing) = open {
+            if line.contains(closing) {
+                open = None;
+            }
+            return true;
+        }
+        if line.is_empty() || is_before_code(line) {
+            return true;
+        }
+        let lower = line.to_ascii_lowercase();
+        let Some(opening) = COMMENT_OPENINGS.iter().find(|opening| lower.starts_with(**opening)) else { return false };
+        let rest = &line[opening.len()..];
+        open = closing_of(opening).filter(|closing| !rest.contains(closing));
+        true
+    })
+}
+
+/// Lines that may stand above a header comment.
+fn is_before_code(line: &str) -> bool {
+    line.starts_with("<?xml") || line == "<?php" || line.starts_with("<!DOCTYPE") || line == "@echo off"
+}
+
+fn closing_of(opening: &str) -> Option<&'static str> {
+    match opening {
+        "/*" => Some("*/"),
+        "<!--" => Some("-->"),
+        "\"\"\"" => Some("\"\"\""),
+        "'''" => Some("'''"),
+        "{-" => Some("-}"),
+        "(*" => Some("*)"),
+        "{#" => Some("#}"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

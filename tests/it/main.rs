@@ -5,5 +5,6 @@ mod harness;
 mod languages;
 mod mcp;
 mod protocol;
+mod scan;
 mod surface;
 mod tidy;

@@ -1,0 +1,114 @@
+//! Where each setting comes from, and what is refused.
+
+use super::*;
+use crate::error::ErrorKind;
+
+/// Loads with these variables, a user's file and a repository's file.
+fn load(variables: &[(&str, &str)], user: &str, repository: &str) -> Result<(Config, Vec<String>)> {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, root) = (dir.path().join("home"), dir.path().join("root"));
+    std::fs::create_dir_all(home.join(".config/ixmcp")).unwrap();
+    std::fs::create_dir_all(&root).unwrap();
+    std::fs::write(home.join(".config/ixmcp/config.toml"), user).unwrap();
+    std::fs::write(root.join(REPOSITORY_FILE), repository).unwrap();
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let environment = Environment::new(variables, home, root.clone());
+    let (config, warnings) = Config::load(&Flags::default(), &environment, Some(&root))?;
+    Ok((config, warnings.into_iter().map(|warning| warning.0).collect()))
+}
+
+#[test]
+fn every_default_fits_its_key_and_every_key_is_listed_once() {
+    for key in KEYS {
+        key.default_value();
+        assert_eq!(KEYS.iter().filter(|other| other.name == key.name || other.variable == key.variable).count(), 1);
+    }
+    let config = Config::default();
+    assert_eq!(config.index.max_file_size, 2 * 1024 * 1024);
+    assert_eq!(config.index.chunk_size, 1500);
+    assert!(config.index.skip_secrets && config.index.skip_minified && config.index.skip_generated);
+    assert_eq!(config.daemon.tcp, Some(Address { host: "localhost".into(), port: 7777 }));
+}
+
+#[test]
+fn the_first_source_that_says_wins() {
+    let user = "[index]\nchunk_size = 900\nmax_file_size = 5000\nexclude = ['a']";
+    let repository = "[index]\nchunk_size = 800\nmax_file_size = 6000\nskip_minified = false\nexclude = ['b']";
+    let (config, warnings) = load(&[("IXMCP_CHUNK_SIZE", "700"), ("IXMCP_EXCLUDE", "c, d")], user, repository).unwrap();
+    assert_eq!(warnings, Vec::<String>::new());
+    assert_eq!(config.index.chunk_size, 700);
+    assert_eq!(config.index.max_file_size, 5000);
+    assert!(!config.index.skip_minified);
+    assert_eq!(config.index.exclude, ["c", "d", "a", "b"]);
+}
+
+#[test]
+fn flags_win_over_all() {
+    let environment = Environment::new([("IXMCP_TCP".into(), "off".into())], "/nowhere".into(), "/nowhere".into());
+    let flags = Flags { settings: vec![("daemon.tcp", "127.0.0.1:9".into())], ..Flags::default() };
+    let (config, _) = Config::load(&flags, &environment, None).unwrap();
+    assert_eq!(config.daemon.tcp.unwrap().to_string(), "127.0.0.1:9");
+}
+
+#[test]
+fn a_repository_cannot_widen_access() {
+    let repository = "[index]\nskip_secrets = false\n[daemon]\ntcp = 'localhost:1'";
+    let (config, warnings) = load(&[], "", repository).unwrap();
+    assert_eq!(config, Config::default());
+    assert_eq!(warnings.len(), 2);
+    assert!(warnings.iter().all(|warning| warning.contains(REPOSITORY_FILE)), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("index.skip_secrets")), "{warnings:?}");
+
+    let (config, warnings) = load(&[], "[index]\nskip_secrets = false", "").unwrap();
+    assert!(!config.index.skip_secrets);
+    assert_eq!(warnings, Vec::<String>::new());
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_nearest() {
+    let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "9")], "top = 1\n[index]\nmax_filesize = 1", "").unwrap();
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    assert!(warnings.iter().any(|text| text.contains("IXMCP_CHUNKSIZE") && text.contains("IXMCP_CHUNK_SIZE")));
+    assert!(warnings.iter().any(|text| text.contains("config.toml") && text.contains("index.max_file_size")));
+}
+
+#[test]
+fn a_wrong_value_names_file_key_and_what_fits_but_not_itself() {
+    for wrong in ["chunk_size = 'hunter2'", "chunk_size = 5", "chunk_size = -1", "exclude = [1]", "skip_minified = 1"] {
+        let error = load(&[], "", &format!("[index]\n{wrong}")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::InvalidArgument);
+        let key = wrong.split(' ').next().unwrap();
+        let text = error.to_string();
+        assert!(text.contains(REPOSITORY_FILE) && text.contains(key) && text.contains("must be"), "{text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    let error = load(&[], "[index]\n\npassword = hunter2 =", "").unwrap_err().to_string();
+    assert!(error.contains("line 3") && !error.contains("hunter2"), "{error}");
+    let error = load(&[("IXMCP_TCP", "0.0.0.0:80")], "", "").unwrap_err().to_string();
+    assert!(error.contains("IXMCP_TCP") && error.contains("off"), "{error}");
+}
+
+#[test]
+fn a_linked_repository_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("other"), "x = 1").unwrap();
+    std::os::unix::fs::symlink("other", dir.path().join(REPOSITORY_FILE)).unwrap();
+    let environment = Environment::new([], dir.path().join("home"), dir.path().into());
+    let error = Config::load(&Flags::default(), &environment, Some(dir.path())).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn folders_follow_xdg_and_the_start_folder_its_order() {
+    let variables = [
+        ("XDG_STATE_HOME".to_owned(), "relative".to_owned()),
+        ("XDG_CONFIG_HOME".to_owned(), "/conf".to_owned()),
+        ("CLAUDE_PROJECT_DIR".to_owned(), "/project".to_owned()),
+    ];
+    let environment = Environment::new(variables, "/home/x".into(), "/cwd".into());
+    assert_eq!(environment.config_folder().unwrap(), Path::new("/conf/ixmcp"));
+    assert_eq!(environment.state_folder().unwrap(), Path::new("/home/x/.local/state/ixmcp"));
+    assert_eq!(environment.start_folder(&Flags::default()).unwrap(), Path::new("/project"));
+    let flags = Flags { repository: Some("sub".into()), ..Flags::default() };
+    assert_eq!(environment.start_folder(&flags).unwrap(), Path::new("/cwd/sub"));
+}

@@ -1,0 +1,97 @@
+//! What is on disk: which files of a repository are its files, and what their bytes are.
+//!
+//! Owns the walk, the ignore rules, the rules that skip a file by its path or size, safe opening, and the one
+//! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
+//! database knows of it (`store`, `index`): comparing the two is `index`'s work.
+
+mod hash;
+mod open;
+mod resolve;
+mod root;
+mod rules;
+mod tracked;
+mod walk;
+
+use std::path::Path;
+
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::model::{RepoPath, SkipReason, Stat};
+
+pub use hash::{Content, read, stat_of, trusted};
+pub use open::open_beneath;
+pub use resolve::{Place, Resolved, Resolver};
+pub use root::{Homes, holds_marker, repository_root};
+pub use rules::{Rules, is_rule_file, is_secret, skipped_by_name};
+pub use walk::is_private_name;
+
+/// A file to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub path: RepoPath,
+    pub stat: Stat,
+}
+
+/// A file (or a folder that cannot be read) that is there but is not to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// As on disk; where that is no UTF-8, with U+FFFD in its place and control characters escaped.
+    pub path: String,
+    pub reason: SkipReason,
+    pub stat: Stat,
+}
+
+/// The files of a repository, each list sorted by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub files: Vec<Found>,
+    pub skipped: Vec<Left>,
+    /// What could not be taken into account, such as a damaged git index: for a log.
+    pub warnings: Vec<String>,
+}
+
+impl Listing {
+    fn sorted(mut self) -> Self {
+        self.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.files.dedup_by(|a, b| a.path == b.path);
+        // Paths that are no UTF-8 may look the same: those stay apart by what they are.
+        self.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));
+        self.skipped.dedup();
+        self
+    }
+}
+
+/// What is to be done with one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Listed(Found),
+    Skipped(Left),
+}
+
+/// Every file of the repository at `root`, which is absolute.
+///
+/// Fails only when the root itself cannot be read or the budget is spent: a listing is whole or there is none.
+pub fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
+    walk::list(root, rules, budget)
+}
+
+/// The part of [`list`] that is at or below one of `paths`, without walking the rest.
+///
+/// What lies at or below one of them and is not in the answer is gone, or ignored by now.
+pub fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
+    walk::at(root, paths, rules, budget)
+}
+
+/// What [`list`] says of one file; `None` when it is gone, ignored, or a folder.
+pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<Verdict>> {
+    let listing = at(root, std::slice::from_ref(path), rules, &Budget::unlimited())?;
+    let listed = listing.files.into_iter().find(|found| found.path == *path).map(Verdict::Listed);
+    let skipped = || listing.skipped.into_iter().find(|left| left.path == path.as_str()).map(Verdict::Skipped);
+    Ok(listed.or_else(skipped))
+}
+
+/// Whether git tracks anything below `folder` of the repository, such as an index that a clone shipped.
+pub fn tracks_under(root: &Path, folder: &str) -> bool {
+    let rules = Rules::default();
+    rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(folder).next().is_some())
+}

@@ -1,0 +1,102 @@
+//! Opening a file below a folder such that no symbolic link can lead out of it, however fast links are swapped.
+//!
+//! Owns the system calls. Who may read which file is `resolve`'s to say.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+/// Never waits for a writer of a named pipe, never follows the last link, never outlives an `exec`.
+const FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
+
+const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Opens the regular file `relative` below `root` for reading. No part of `relative` may be a symbolic link or `..`:
+/// what is asked for has been resolved before, so a link there is news, and refused.
+pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
+    let folder = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let file = File::from(open_without_links(&folder, relative)?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_without_links(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    use rustix::io::Errno;
+
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    match rustix::fs::openat2(folder, relative, FLAGS, Mode::empty(), resolve) {
+        // Older kernels do not know the call, and some sandboxes forbid it.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_steps(folder, relative),
+        opened => Ok(opened?),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_links(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+    open_by_steps(folder, relative)
+}
+
+/// One folder at a time, each opened from the one before.
+fn open_by_steps(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+    let mut at = folder.try_clone()?;
+    let mut parts = relative.components().peekable();
+    while let Some(part) = parts.next() {
+        let std::path::Component::Normal(name) = part else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain relative path"));
+        };
+        let is_last = parts.peek().is_none();
+        let opened = rustix::fs::openat(&at, name, if is_last { FLAGS } else { FOLDER_FLAGS }, Mode::empty())?;
+        if is_last {
+            return Ok(opened);
+        }
+        at = opened;
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty path"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn both_ways_open_files_and_refuse_links_and_pipes() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        std::fs::create_dir_all(root.join("a")).unwrap();
+        std::fs::write(root.join("a/b.txt"), "inside").unwrap();
+        std::fs::write(dir.path().join("secret"), "outside").unwrap();
+        symlink(dir.path(), root.join("out")).unwrap();
+        symlink("../../secret", root.join("a/link")).unwrap();
+
+        let folder = rustix::fs::open(&root, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        type Open = fn(&rustix::fd::OwnedFd, &Path) -> io::Result<rustix::fd::OwnedFd>;
+        for open in [open_without_links as Open, open_by_steps as Open] {
+            let mut text = String::new();
+            File::from(open(&folder, Path::new("a/b.txt")).unwrap()).read_to_string(&mut text).unwrap();
+            assert_eq!(text, "inside");
+            for path in ["out/secret", "a/link", "../secret", "a/../../secret", "/etc/passwd", "missing"] {
+                assert!(open(&folder, Path::new(path)).is_err(), "{path} was opened");
+            }
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_is_refused_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status().unwrap();
+        assert!(made.success());
+        let error = open_beneath(dir.path(), Path::new("pipe")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    }
+}

@@ -1,0 +1,335 @@
+//! The one resolver of paths that people and agents give.
+//!
+//! Owns the checks of CONTRACT §1 "Paths": links resolved, compared by components, nothing outside what the
+//! repository may show, no secrets. Opening what was resolved is `open`'s, so that a swapped link leads nowhere.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::open::open_beneath;
+use super::rules::is_secret_path;
+use crate::error::{Error, Result};
+use crate::model::{RepoPath, printable};
+
+/// No file system takes longer ones.
+const LONGEST_PATH: usize = 4096;
+
+/// How much of a path an error shows.
+const LONGEST_SHOWN: usize = 200;
+
+/// Where a resolved path lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The repository's own folder.
+    Root,
+    Repository(RepoPath),
+    /// In a folder outside that the user had indexed (by place in the resolver's list).
+    Folder(usize),
+    /// A Python source of the standard library or of `site-packages`; read-only.
+    Python,
+}
+
+/// A path that exists and may be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Without links.
+    pub absolute: PathBuf,
+    pub place: Place,
+    /// The folder that allowed it: the repository, the indexed folder, or the library.
+    base: PathBuf,
+}
+
+impl Resolved {
+    pub fn repository_path(&self) -> Option<&RepoPath> {
+        if let Place::Repository(path) = &self.place { Some(path) } else { None }
+    }
+
+    /// As answers name it: relative to the repository, or absolute.
+    pub fn shown(&self) -> String {
+        match &self.place {
+            Place::Root => ".".to_owned(),
+            Place::Repository(path) => path.as_str().to_owned(),
+            Place::Folder(_) | Place::Python => self.absolute.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Opens the regular file. A link put in its way since it was resolved is an error.
+    pub fn open(&self) -> Result<File> {
+        let relative = self.absolute.strip_prefix(&self.base).unwrap_or(&self.absolute);
+        let shown = || brief(&self.shown());
+        if self.absolute.is_dir() {
+            return Err(Error::invalid_path(format!("{} is a folder", shown())).hint("Name a file."));
+        }
+        open_beneath(&self.base, relative).map_err(|error| {
+            Error::invalid_path(format!("{} cannot be read: {error}", shown()))
+                .hint("Name a readable file.")
+                .caused_by(error)
+        })
+    }
+}
+
+/// What may be read on behalf of one repository.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    root: PathBuf,
+    folders: Vec<PathBuf>,
+    python: Vec<PathBuf>,
+    allow_secrets: bool,
+}
+
+impl Resolver {
+    /// For the repository at `root`, which exists.
+    pub fn new(root: &Path) -> Result<Self> {
+        let root = root.canonicalize().map_err(|error| Error::io("read the repository", root, error))?;
+        Ok(Self { root, folders: Vec::new(), python: Vec::new(), allow_secrets: false })
+    }
+
+    /// Folders outside the repository that the user had indexed. One that is gone allows nothing.
+    #[must_use]
+    pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
+        self.folders = folders.iter().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())).collect();
+        self
+    }
+
+    /// Folders of which Python sources may be read.
+    #[must_use]
+    pub fn with_python(mut self, folders: &[PathBuf]) -> Self {
+        self.python = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        self
+    }
+
+    /// Where the user's own settings switched `index.skip_secrets` off.
+    #[must_use]
+    pub fn with_secrets(mut self, allow: bool) -> Self {
+        self.allow_secrets = allow;
+        self
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The existing file or folder that `given` means: relative to the repository, or absolute.
+    ///
+    /// Every refusal is `INVALID_PATH`.
+    pub fn resolve(&self, given: &str) -> Result<Resolved> {
+        let joined = self.join(given)?;
+        let absolute = joined.canonicalize().map_err(|error| {
+            // What lies outside is refused in the same words whether or not it exists.
+            if self.place(&lexical(&joined)).is_none() && self.place_of_gone(&joined).is_none() {
+                return outside(given);
+            }
+            let what = match error.kind() {
+                std::io::ErrorKind::NotFound => "does not exist".to_owned(),
+                _ => format!("cannot be read: {error}"),
+            };
+            Error::invalid_path(format!("{} {what}", brief(given))).caused_by(error)
+        })?;
+        self.check(given, absolute)
+    }
+
+    /// The path in the repository that `given` means, whether or not there is anything (any more).
+    pub fn resolve_gone(&self, given: &str) -> Result<RepoPath> {
+        let joined = self.join(given)?;
+        let absolute = match joined.canonicalize() {
+            Ok(absolute) => absolute,
+            Err(_) => existing_part(&joined).ok_or_else(|| outside(given))?,
+        };
+        match self.check(given, absolute)?.place {
+            Place::Repository(path) => Ok(path),
+            _ => Err(outside(given)),
+        }
+    }
+
+    fn join(&self, given: &str) -> Result<PathBuf> {
+        let refused = if given.is_empty() {
+            "the path is empty".to_owned()
+        } else if given.contains('\0') {
+            format!("{} holds a NUL character, which no path does", brief(given))
+        } else if given.len() > LONGEST_PATH {
+            format!("the path has {} bytes; no file system takes more than {LONGEST_PATH}", given.len())
+        } else {
+            return Ok(self.root.join(given));
+        };
+        Err(Error::invalid_path(refused).hint("Give a path relative to the repository."))
+    }
+
+    fn check(&self, given: &str, absolute: PathBuf) -> Result<Resolved> {
+        let (base, place) = self.place(&absolute).ok_or_else(|| outside(given))?;
+        if !self.allow_secrets && is_secret_path(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
+            return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given))));
+        }
+        Ok(Resolved { absolute, place, base })
+    }
+
+    /// The allowed folder around an absolute path without links, and where in it that lies.
+    fn place(&self, absolute: &Path) -> Option<(PathBuf, Place)> {
+        if absolute == self.root {
+            return Some((self.root.clone(), Place::Root));
+        }
+        if absolute.starts_with(&self.root) {
+            let path = RepoPath::under(&self.root, absolute)?;
+            return Some((self.root.clone(), Place::Repository(path)));
+        }
+        if let Some(at) = self.folders.iter().position(|folder| absolute.starts_with(folder)) {
+            return Some((self.folders[at].clone(), Place::Folder(at)));
+        }
+        let is_python = absolute.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
+        let library = self.python.iter().find(|folder| is_python && absolute.starts_with(folder))?;
+        Some((library.clone(), Place::Python))
+    }
+
+    fn place_of_gone(&self, joined: &Path) -> Option<(PathBuf, Place)> {
+        self.place(&existing_part(joined)?)
+    }
+}
+
+/// The nearest existing folder above with its links resolved, and the rest as given; `None` with `..` in the rest.
+fn existing_part(joined: &Path) -> Option<PathBuf> {
+    let (above, mut resolved) =
+        joined.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    for part in joined.strip_prefix(above).ok()?.components() {
+        match part {
+            std::path::Component::Normal(name) => resolved.push(name),
+            std::path::Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    Some(resolved)
+}
+
+/// `.` and `..` worked out by the text alone.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::ParentDir => drop(plain.pop()),
+            std::path::Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+fn outside(given: &str) -> Error {
+    Error::invalid_path(format!("{} lies outside the repository and its indexed folders", brief(given)))
+        .hint("Give a path inside the repository, or index that folder with index_files first.")
+}
+
+fn brief(given: &str) -> String {
+    let end = given.char_indices().nth(LONGEST_SHOWN).map_or(given.len(), |(at, _)| at);
+    let rest = if end < given.len() { "…" } else { "" };
+    printable(&given[..end]) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    /// A repository beside other things, with links of every sort.
+    fn tree() -> (tempfile::TempDir, Resolver) {
+        let dir = tempfile::tempdir().unwrap();
+        let at = dir.path();
+        for folder in ["root/src", "root-other", "docs", "lib"] {
+            std::fs::create_dir_all(at.join(folder)).unwrap();
+        }
+        for file in
+            ["root/src/a.rs", "root/.env", "root-other/x.txt", "docs/d.md", "docs/id_rsa", "lib/os.py", "lib/x.so"]
+        {
+            std::fs::write(at.join(file), file).unwrap();
+        }
+        symlink("src/a.rs", at.join("root/inner")).unwrap();
+        symlink(".env", at.join("root/readme")).unwrap();
+        symlink("../root-other", at.join("root/out")).unwrap();
+        symlink("loop", at.join("root/loop")).unwrap();
+        let resolver =
+            Resolver::new(&at.join("root")).unwrap().with_folders(&[at.join("docs")]).with_python(&[at.join("lib")]);
+        (dir, resolver)
+    }
+
+    #[test]
+    fn what_is_inside_is_found_however_it_is_written() {
+        let (dir, resolver) = tree();
+        let absolute = dir.path().join("root/src/a.rs").to_string_lossy().into_owned();
+        for given in ["src/a.rs", "./src//a.rs", "src/../src/a.rs", "inner", "src/a.rs/", &absolute] {
+            match resolver.resolve(given) {
+                Ok(resolved) => assert_eq!(resolved.shown(), "src/a.rs", "{given}"),
+                // A slash after a file's name says folder; the system refuses it and so do we.
+                Err(error) => assert!(given.ends_with('/') && error.kind == ErrorKind::InvalidPath, "{given}: {error}"),
+            }
+        }
+        assert_eq!(resolver.resolve("src/").unwrap().shown(), "src");
+        assert_eq!(resolver.resolve(".").unwrap().place, Place::Root);
+        let document = dir.path().join("docs/d.md").to_string_lossy().into_owned();
+        assert_eq!(resolver.resolve(&document).unwrap().place, Place::Folder(0));
+        let library = dir.path().join("lib/os.py").to_string_lossy().into_owned();
+        assert_eq!(resolver.resolve(&library).unwrap().place, Place::Python);
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        let (dir, resolver) = tree();
+        let inside = |path: &str| dir.path().join(path).to_string_lossy().into_owned();
+        let huge = "a/".repeat(10_000);
+        let long_name = "x".repeat(300);
+        let given = [
+            "",
+            "..",
+            "../root-other/x.txt",
+            "out/x.txt",
+            "/etc/passwd",
+            "/",
+            "src/../../root-other",
+            "a\0b",
+            "new\nline",
+            "missing",
+            ".env",
+            "readme",
+            "loop",
+            &huge,
+            &long_name,
+            &inside("root-other/x.txt"),
+            &inside("docs/id_rsa"),
+            &inside("lib/x.so"),
+            &inside("lib"),
+            "~/x",
+        ];
+        for given in given {
+            let error = resolver.resolve(given).expect_err(given);
+            assert_eq!(error.kind, ErrorKind::InvalidPath, "{given}");
+            assert!(error.to_string().len() < 700 && !error.to_string().contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn outside_nothing_is_said_of_what_exists() {
+        let (_dir, resolver) = tree();
+        let there = resolver.resolve("../root-other/x.txt").unwrap_err().to_string();
+        let gone = resolver.resolve("../root-other/y.txt").unwrap_err().to_string();
+        assert_eq!(there.replace("x.txt", ""), gone.replace("y.txt", ""));
+    }
+
+    #[test]
+    fn what_is_gone_still_has_its_place() {
+        let (_dir, resolver) = tree();
+        assert_eq!(resolver.resolve_gone("src/gone/b.rs").unwrap().as_str(), "src/gone/b.rs");
+        assert_eq!(resolver.resolve_gone("./src/a.rs").unwrap().as_str(), "src/a.rs");
+        for given in ["out/gone", "../gone", "gone/../../x", "/gone", "gone/.env"] {
+            assert!(resolver.resolve_gone(given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn a_link_swapped_in_after_the_check_leads_nowhere() {
+        let (dir, resolver) = tree();
+        let resolved = resolver.resolve("src/a.rs").unwrap();
+        assert!(resolved.open().is_ok());
+        std::fs::remove_dir_all(dir.path().join("root/src")).unwrap();
+        std::fs::write(dir.path().join("root-other/a.rs"), "outside").unwrap();
+        symlink("../root-other", dir.path().join("root/src")).unwrap();
+        assert_eq!(resolved.open().unwrap_err().kind, ErrorKind::InvalidPath);
+    }
+}

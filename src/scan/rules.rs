@@ -1,0 +1,297 @@
+//! The rules that leave a file out by its path or size: secrets, generated and minified files, oversize, exclusions.
+//!
+//! Owns the tables of names. Does not own ignore files (`walk`) nor rules that need the content (`extract`).
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::tracked::{self, Tracked};
+use crate::config;
+use crate::error::{Error, Result};
+use crate::model::{RepoPath, SkipReason};
+
+/// What holds for one repository while its settings stand.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    settings: config::Index,
+    exclude: Option<Gitignore>,
+    named: Vec<RepoPath>,
+    /// Git's tracked list as last read: reading it again takes longer than asking for one file.
+    tracked: Arc<Mutex<tracked::Cache>>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { settings: config::Index::default(), exclude: None, named: Vec::new(), tracked: Arc::default() }
+    }
+}
+
+impl Rules {
+    pub fn new(settings: &config::Index) -> Result<Self> {
+        let exclude = (!settings.exclude.is_empty()).then(|| exclusions(&settings.exclude)).transpose()?;
+        Ok(Self { settings: settings.clone(), exclude, ..Self::default() })
+    }
+
+    /// Folders of the repository that the user named: they are listed even where git ignores them.
+    #[must_use]
+    pub fn with_named(mut self, folders: Vec<RepoPath>) -> Self {
+        self.named = folders;
+        self
+    }
+
+    pub(super) fn named(&self) -> &[RepoPath] {
+        &self.named
+    }
+
+    pub(super) fn exclude(&self) -> Option<&Gitignore> {
+        self.exclude.as_ref()
+    }
+
+    /// Whether `index.exclude` names the path or a folder above it.
+    pub(super) fn excludes(&self, path: &Path, is_folder: bool) -> bool {
+        let Some(exclude) = &self.exclude else { return false };
+        let named = path.ancestors().take_while(|part| !part.as_os_str().is_empty());
+        named.enumerate().any(|(above, part)| exclude.matched(part, is_folder || above > 0).is_ignore())
+    }
+
+    pub(super) fn tracked(&self, root: &Path) -> Result<Option<Arc<Tracked>>, String> {
+        tracked::of(root, &self.tracked)
+    }
+
+    /// The largest file that is read.
+    pub fn max_file_size(&self) -> u64 {
+        self.settings.max_file_size
+    }
+
+    /// Why a regular file is left out, by its path and size alone.
+    pub fn skip(&self, path: &RepoPath, size: u64) -> Option<SkipReason> {
+        let by_name = skipped_by_name(path).filter(|reason| match reason {
+            SkipReason::Secret => self.settings.skip_secrets,
+            SkipReason::Minified => self.settings.skip_minified,
+            _ => self.settings.skip_generated,
+        });
+        by_name.or_else(|| (size > self.settings.max_file_size).then_some(SkipReason::Oversize))
+    }
+}
+
+fn exclusions(globs: &[String]) -> Result<Gitignore> {
+    let mut builder = GitignoreBuilder::new("");
+    let unfit = |glob: &str| {
+        Error::invalid_argument(format!("index.exclude: {glob:?} is no glob")).hint("Write it as a line of .gitignore.")
+    };
+    for glob in globs {
+        builder.add_line(None, glob).map_err(|error| unfit(glob).caused_by(error))?;
+    }
+    builder.build().map_err(|error| unfit("the list").caused_by(error))
+}
+
+/// Whether a change of this file may change what is listed elsewhere, so that only a full listing is right.
+pub fn is_rule_file(path: &RepoPath) -> bool {
+    matches!(path.file_name(), ".gitignore" | ".ignore" | ".rgignore" | ".ixmcp.toml")
+}
+
+/// Whether the file holds, by its name and place, what nobody should be shown: every tool refuses it.
+///
+/// Public keys, examples and templates are no secrets; a test's `.pem` is taken for one all the same.
+pub fn is_secret(path: &RepoPath) -> bool {
+    is_secret_path(path.as_str())
+}
+
+/// As [`is_secret`], of any path with `/` between its parts.
+pub(super) fn is_secret_path(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let parent = folder.rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    SECRET_NAMES.contains(&name)
+        || SECRET_EXTENSIONS.contains(&extension)
+        || SECRET_PLACES.contains(&(parent, name))
+        || SECRET_FOLDERS.iter().any(|secret| folder.split('/').any(|part| part == *secret))
+        || is_environment_file(name)
+        || is_private_key(name)
+        || is_state_or_account(name)
+}
+
+/// `.env`, `.env.production`, `prod.env`; not `.env.example`, which is there to be read.
+fn is_environment_file(name: &str) -> bool {
+    let named = name == ".envrc" || name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
+    named && !name.split('.').any(|part| EXAMPLE_WORDS.contains(&part))
+}
+
+/// `id_rsa`, also as `id_rsa.bak` or `deploy_id_rsa`, but not `id_rsa.pub`.
+fn is_private_key(name: &str) -> bool {
+    let is_source = |rest: &str| matches!(rest, "pub" | "md" | "txt" | "py" | "rs" | "go" | "js" | "ts" | "c" | "h");
+    KEY_NAMES.iter().any(|key| match name.strip_prefix(key) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('.').is_some_and(|rest| !is_source(rest.rsplit('.').next().unwrap_or(rest))),
+        None => name.ends_with(&format!("_{key}")),
+    })
+}
+
+/// Terraform's state, which holds passwords in plain text, and the key files of cloud accounts.
+fn is_state_or_account(name: &str) -> bool {
+    let state = name.ends_with(".tfstate") || name.contains(".tfstate.");
+    let account = ["service-account", "service_account", "serviceaccount", "gcp-key", "gcloud-key"];
+    let is_account = name.ends_with(".json") && account.iter().any(|word| name.starts_with(word));
+    let is_client = name.starts_with("client_secret") && name.ends_with(".json");
+    state || ((is_account || is_client) && !name.split(['.', '-', '_']).any(|part| EXAMPLE_WORDS.contains(&part)))
+}
+
+const EXAMPLE_WORDS: &[&str] =
+    &["example", "examples", "sample", "template", "tmpl", "dist", "default", "defaults", "schema"];
+
+const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"];
+
+const SECRET_NAMES: &[&str] = &[
+    ".netrc",
+    "_netrc",
+    ".npmrc",
+    ".pypirc",
+    ".htpasswd",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".git-credentials",
+    ".dockercfg",
+    ".dockerconfigjson",
+    ".s3cfg",
+    ".boto",
+    ".vault-token",
+    ".terraformrc",
+    "terraform.rc",
+    "credentials.tfrc.json",
+    "application_default_credentials.json",
+    "master.key",
+    "secrets.yml.key",
+    "kubeconfig",
+    ".kubeconfig",
+];
+
+const SECRET_EXTENSIONS: &[&str] = &[
+    "pem",
+    "key",
+    "p12",
+    "pfx",
+    "p8",
+    "pk8",
+    "jks",
+    "keystore",
+    "kdb",
+    "kdbx",
+    "ppk",
+    "asc_key",
+    "ovpn",
+    "keytab",
+    "agekey",
+    "jceks",
+    "bcfks",
+    "mobileprovision",
+];
+
+/// (folder, name): names that are a secret only there.
+const SECRET_PLACES: &[(&str, &str)] = &[
+    (".aws", "credentials"),
+    (".aws", "config"),
+    (".docker", "config.json"),
+    (".kube", "config"),
+    (".cargo", "credentials"),
+    (".cargo", "credentials.toml"),
+    (".gem", "credentials"),
+    (".composer", "auth.json"),
+    (".bundle", "config"),
+    ("gh", "hosts.yml"),
+    ("gcloud", "credentials.db"),
+    ("gcloud", "access_tokens.db"),
+];
+
+const SECRET_FOLDERS: &[&str] = &[".ssh", ".gnupg", ".password-store"];
+
+/// Why a file is left out by its name: a secret, minified or generated.
+pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
+    if is_secret(path) {
+        return Some(SkipReason::Secret);
+    }
+    let name = path.file_name();
+    let ends = |endings: &[&str]| {
+        endings.iter().any(|ending| name.len() > ending.len() && name.to_ascii_lowercase().ends_with(ending))
+    };
+    if ends(MINIFIED_ENDINGS) {
+        Some(SkipReason::Minified)
+    } else if GENERATED_NAMES.contains(&name) || ends(GENERATED_ENDINGS) {
+        Some(SkipReason::Generated)
+    } else {
+        None
+    }
+}
+
+const MINIFIED_ENDINGS: &[&str] =
+    &[".min.js", ".min.mjs", ".min.cjs", ".min.css", ".min.html", "-min.js", "-min.css", ".bundle.min.js"];
+
+/// Lock files: exact, large, and of no use to a reader who can ask the package manager.
+const GENERATED_NAMES: &[&str] = &[
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "deno.lock",
+    "Cargo.lock",
+    "poetry.lock",
+    "pdm.lock",
+    "uv.lock",
+    "pixi.lock",
+    "conda-lock.yml",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "go.sum",
+    "go.work.sum",
+    "flake.lock",
+    "mix.lock",
+    "pubspec.lock",
+    "Podfile.lock",
+    "Package.resolved",
+    "packages.lock.json",
+    "gradle.lockfile",
+    "Manifest.toml.lock",
+    ".terraform.lock.hcl",
+    "MODULE.bazel.lock",
+    "Cartfile.resolved",
+    "stack.yaml.lock",
+    "cabal.project.freeze",
+];
+
+const GENERATED_ENDINGS: &[&str] = &[
+    ".js.map",
+    ".mjs.map",
+    ".cjs.map",
+    ".css.map",
+    ".ts.map",
+    "_pb2.py",
+    "_pb2.pyi",
+    "_pb2_grpc.py",
+    ".pb.go",
+    ".pb.gw.go",
+    "_grpc.pb.go",
+    ".pb.cc",
+    ".pb.h",
+    ".pb.swift",
+    "_pb.js",
+    "_pb.ts",
+    "_pb.d.ts",
+    "_grpc_pb.js",
+    "_pb.rb",
+    ".g.dart",
+    ".freezed.dart",
+    ".pb.dart",
+    ".pbenum.dart",
+    ".pbjson.dart",
+    ".designer.cs",
+    ".designer.vb",
+    ".g.cs",
+    ".g.i.cs",
+    ".generated.cs",
+    ".tsbuildinfo",
+];

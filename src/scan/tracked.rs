@@ -1,0 +1,149 @@
+//! What git tracks: the paths of its index, so that a tracked file is listed although an ignore file names it.
+//!
+//! Owns finding and reading the index; git itself is never run. Only names are taken from it.
+
+use std::io;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gix_index::entry::Mode;
+
+use super::hash::stat_of;
+use crate::model::{Stat, printable};
+
+/// A `.git` file is one line; more is none.
+const LONGEST_POINTER: u64 = 16 * 1024;
+
+/// The tracked files at or below the root, in byte order.
+#[derive(Debug, Default)]
+pub(super) struct Tracked {
+    /// All paths, one after the other: a large repository has a hundred thousand.
+    names: Vec<u8>,
+    spans: Vec<Range<u32>>,
+}
+
+/// The list that was read last, and of which index.
+pub(super) type Cache = Option<(PathBuf, PathBuf, Stat, Arc<Tracked>)>;
+
+impl Tracked {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Path> {
+        self.spans.iter().map(|span| self.path(span))
+    }
+
+    /// `path` itself and what is below it.
+    pub(super) fn below(&self, path: &str) -> impl Iterator<Item = &Path> {
+        let path = path.as_bytes();
+        let start = self.spans.partition_point(|span| self.bytes(span) < path);
+        let is_within =
+            move |name: &[u8]| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+        // `a-b` and `a.b` stand between `a` and `a/b`: whatever shares the prefix is looked at.
+        let sharing = self.spans[start..].iter().take_while(move |span| self.bytes(span).starts_with(path));
+        sharing.filter(move |span| is_within(self.bytes(span))).map(|span| self.path(span))
+    }
+
+    fn bytes(&self, span: &Range<u32>) -> &[u8] {
+        &self.names[span.start as usize..span.end as usize]
+    }
+
+    fn path(&self, span: &Range<u32>) -> &Path {
+        use std::os::unix::ffi::OsStrExt;
+        Path::new(std::ffi::OsStr::from_bytes(self.bytes(span)))
+    }
+}
+
+/// The tracked files of the repository that `root` is, or is in; `None` without git.
+///
+/// The error is a warning: without the list, ignored files are merely not listed.
+pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked>>, String> {
+    let Some((worktree, index)) = find_index(root) else { return Ok(None) };
+    // Before anything has been added there is no index.
+    let Ok(metadata) = std::fs::metadata(&index) else { return Ok(None) };
+    let stat = stat_of(&metadata);
+    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((of_root, of_index, of_stat, tracked)) = &*cache
+        && of_root == root
+        && *of_index == index
+        && *of_stat == stat
+    {
+        return Ok(Some(Arc::clone(tracked)));
+    }
+    if !metadata.is_file() {
+        return Err(format!("{} is no file: what git tracks is not known", shown(&index)));
+    }
+    let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
+    let tracked = Arc::new(read(&index, inside)?);
+    *cache = Some((root.to_path_buf(), index, stat, Arc::clone(&tracked)));
+    Ok(Some(tracked))
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}
+
+/// The nearest folder at or above `root` with a `.git`, and the index of that.
+fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
+    root.ancestors().find_map(|folder| {
+        let git = folder.join(".git");
+        let metadata = std::fs::metadata(&git).ok()?;
+        let directory = if metadata.is_dir() { git } else { pointed_to(folder, &git, &metadata).ok()? };
+        directory.join("HEAD").exists().then(|| (folder.to_path_buf(), directory.join("index")))
+    })
+}
+
+/// The folder that the `.git` file of a worktree or submodule names: `gitdir: ../.git/worktrees/x`.
+fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
+    if !metadata.is_file() || metadata.len() > LONGEST_POINTER {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let text = std::fs::read_to_string(git)?;
+    let target = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
+    Ok(folder.join(target.trim()))
+}
+
+fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
+    let failed = |reason: String| {
+        format!(
+            "git's index {} cannot be read ({}): files that git tracks and ignores are left out",
+            shown(index),
+            reason
+        )
+    };
+    // The file is not ours and may be damaged in any way: whatever its parser does then, the walk goes on.
+    let parsed = catch_unwind(AssertUnwindSafe(|| {
+        let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };
+        gix_index::File::at(index, gix_index::hash::Kind::Sha1, true, options)
+    }));
+    let file = match parsed {
+        Ok(Ok(file)) => file,
+        Ok(Err(error)) => return Err(failed(printable(&error.to_string()))),
+        Err(_) => return Err(failed("it is damaged".to_owned())),
+    };
+    let mut prefix = inside.as_os_str().as_encoded_bytes().to_vec();
+    if !prefix.is_empty() {
+        prefix.push(b'/');
+    }
+    let mut tracked = Tracked::default();
+    for entry in file.entries().iter().filter(|entry| !matches!(entry.mode, Mode::COMMIT | Mode::DIR)) {
+        let Some(name) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };
+        // An index above 4 GiB of names is no index.
+        let (Ok(start), Ok(length)) = (u32::try_from(tracked.names.len()), u32::try_from(name.len())) else { break };
+        let Some(end) = start.checked_add(length) else { break };
+        if is_plain(name) {
+            tracked.names.extend_from_slice(name);
+            tracked.spans.push(start..end);
+        }
+    }
+    // Conflicts list a path up to three times.
+    let Tracked { names, mut spans } = tracked;
+    let bytes = |span: &Range<u32>| &names[span.start as usize..span.end as usize];
+    spans.sort_by(|a, b| bytes(a).cmp(bytes(b)));
+    spans.dedup_by(|a, b| bytes(a) == bytes(b));
+    Ok(Tracked { names, spans })
+}
+
+/// Git writes no other names; a made-up index must not lead out of the repository.
+fn is_plain(name: &[u8]) -> bool {
+    name.split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b"..") && !part.contains(&0))
+}

@@ -1,0 +1,408 @@
+//! The walk: ignore files obeyed as git and ripgrep obey them, links not followed.
+//!
+//! Owns both ways to list: the whole tree, and only some paths of it. Both put every entry before the same
+//! judge, so that they agree. Does not own the rules by path (`rules`) nor git's tracked list (`tracked`).
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::{DirEntry, WalkBuilder, WalkState};
+
+use super::hash::stat_of;
+use super::rules::Rules;
+use super::tracked::Tracked;
+use super::{Found, Left, Listing};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::model::{RepoPath, SkipReason, printable};
+
+/// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
+const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
+
+/// Entities live here and are listed even where git ignores them.
+const ENTITIES: &str = ".ixchel";
+
+/// Below the entities' folder, for other programs' models and databases.
+const NOT_ENTITIES: &[&str] = &["data", "models"];
+
+/// More threads than this only wait for each other in the kernel.
+const MOST_THREADS: usize = 8;
+
+/// Whether a file or folder of this name is never listed and never walked.
+pub fn is_private_name(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| PRIVATE_NAMES.contains(&name))
+}
+
+pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
+    check_root(root)?;
+    let mut listing = Listing::default();
+    walk_parallel(root, rules, budget, &mut listing)?;
+    let matchers = Matchers::new(root);
+    for folder in rules.named().iter().filter(|folder| matchers.walk_named(folder, rules)) {
+        walk_serial(root, &named_walk(root, folder), &Scope::Everything, rules, budget, &mut listing)?;
+    }
+    walk_serial_entities(root, &Scope::Everything, rules, budget, &mut listing)?;
+    add_tracked(root, &Scope::Everything, rules, budget, &mut listing)?;
+    Ok(listing.sorted())
+}
+
+pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
+    check_root(root)?;
+    let mut listing = Listing::default();
+    let matchers = Matchers::new(root);
+    let mut folders = Vec::new();
+    for path in paths {
+        budget.check()?;
+        let Some(metadata) = metadata_without_links(root, path) else { continue };
+        if path.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part)) {
+            continue;
+        }
+        if metadata.is_dir() {
+            folders.push(path.as_str().to_owned());
+        } else if matchers.list(path, rules) {
+            judge(path.as_str().to_owned(), Some(path.clone()), &metadata, rules, &mut listing);
+        }
+    }
+    if !folders.is_empty() {
+        let scope = Scope::Below(Arc::new(folders.into_iter().collect()));
+        walk_serial(root, &main_walk(root), &scope, rules, budget, &mut listing)?;
+        for folder in rules.named() {
+            if scope.leads_to(folder.as_str()) && matchers.walk_named(folder, rules) {
+                walk_serial(root, &named_walk(root, folder), &scope, rules, budget, &mut listing)?;
+            }
+        }
+        walk_serial_entities(root, &scope, rules, budget, &mut listing)?;
+    }
+    let asked = Scope::Below(Arc::new(paths.iter().map(|path| path.as_str().to_owned()).collect()));
+    add_tracked(root, &asked, rules, budget, &mut listing)?;
+    Ok(listing.sorted())
+}
+
+/// A root that is gone must never look like a repository without files.
+fn check_root(root: &Path) -> Result<()> {
+    std::fs::read_dir(root).map(drop).map_err(|error| Error::io("read the repository", root, error))
+}
+
+/// Which part of the tree is asked for.
+#[derive(Clone)]
+enum Scope {
+    Everything,
+    Below(Arc<HashSet<String>>),
+}
+
+impl Scope {
+    /// At or below one of the paths asked for.
+    fn holds(&self, path: &str) -> bool {
+        let Self::Below(asked) = self else { return true };
+        let parents = path.match_indices('/').map(|(at, _)| &path[..at]);
+        parents.chain([path]).any(|prefix| asked.contains(prefix))
+    }
+
+    /// Holds `path`, or something below it.
+    fn leads_to(&self, path: &str) -> bool {
+        let Self::Below(asked) = self else { return true };
+        self.holds(path) || asked.iter().any(|asked| is_below(asked, path))
+    }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Everything as `rg --files --hidden --no-require-git` has it.
+fn main_walk(root: &Path) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false).require_git(false).add_custom_ignore_filename(".rgignore").current_dir(root);
+    walk
+}
+
+/// A folder that the user named: what ignores it from above does not count, its own ignore files do.
+fn named_walk(root: &Path, folder: &RepoPath) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(folder.to_path(root));
+    walk.hidden(false).require_git(false).add_custom_ignore_filename(".rgignore").current_dir(root);
+    walk.parents(false).git_global(false);
+    walk
+}
+
+fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
+    let mut walk = main_walk(root);
+    walk.threads(threads);
+    keep(&mut walk, root, &Scope::Everything, rules);
+
+    let gathered = Mutex::new(Listing::default());
+    walk.build_parallel().run(|| {
+        let mut part = Part { listing: Listing::default(), gathered: &gathered };
+        Box::new(move |entry| {
+            if budget.is_spent() {
+                return WalkState::Quit;
+            }
+            take(root, entry, &Scope::Everything, rules, &mut part.listing);
+            WalkState::Continue
+        })
+    });
+    budget.check()?;
+    *listing = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(())
+}
+
+/// What one thread of a walk found; handed over when the thread ends.
+struct Part<'a> {
+    listing: Listing,
+    gathered: &'a Mutex<Listing>,
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        let mut all = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        all.files.append(&mut self.listing.files);
+        all.skipped.append(&mut self.listing.skipped);
+        all.warnings.append(&mut self.listing.warnings);
+    }
+}
+
+fn walk_serial(
+    root: &Path,
+    walk: &WalkBuilder,
+    scope: &Scope,
+    rules: &Rules,
+    budget: &Budget,
+    listing: &mut Listing,
+) -> Result<()> {
+    let mut walk = walk.clone();
+    keep(&mut walk, root, scope, rules);
+    for entry in walk.build() {
+        budget.check()?;
+        take(root, entry, scope, rules, listing);
+    }
+    Ok(())
+}
+
+/// The entities' folder once more, without any ignore file.
+fn walk_serial_entities(
+    root: &Path,
+    scope: &Scope,
+    rules: &Rules,
+    budget: &Budget,
+    listing: &mut Listing,
+) -> Result<()> {
+    let folder = root.join(ENTITIES);
+    if !scope.leads_to(ENTITIES) || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+        return Ok(());
+    }
+    let mut walk = WalkBuilder::new(&folder);
+    walk.standard_filters(false).filter_entry(|entry| {
+        let skipped = entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
+        !skipped && !is_private_name(entry.file_name())
+    });
+    let known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
+    for entry in walk.build() {
+        budget.check()?;
+        let Some(path) = entry.as_ref().ok().and_then(|entry| RepoPath::under(root, entry.path())) else { continue };
+        if is_entity(path.as_str()) && !known.contains(path.as_str()) {
+            take(root, entry, scope, rules, listing);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the file is listed whatever ignores it.
+fn is_entity(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix(ENTITIES).and_then(|rest| rest.strip_prefix('/')) else { return false };
+    let first = rest.split('/').next().unwrap_or_default();
+    rest.ends_with(".md") && (first == rest || !NOT_ENTITIES.contains(&first))
+}
+
+/// Limits `walk` to what is asked for, and never lets it into private or excluded folders.
+fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) {
+    let (root, scope, exclude) = (root.to_path_buf(), scope.clone(), rules.exclude().cloned());
+    walk.filter_entry(move |entry| {
+        if is_private_name(entry.file_name()) {
+            return false;
+        }
+        let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        if exclude.as_ref().is_some_and(|exclude| exclude.matched(relative, is_folder).is_ignore()) {
+            return false;
+        }
+        match &scope {
+            Scope::Everything => true,
+            Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
+            Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
+        }
+    });
+}
+
+fn take(
+    root: &Path,
+    entry: std::result::Result<DirEntry, ignore::Error>,
+    scope: &Scope,
+    rules: &Rules,
+    listing: &mut Listing,
+) {
+    let entry = match entry {
+        Ok(entry) => entry,
+        Err(error) => return take_failure(root, &error, listing),
+    };
+    if entry.depth() == 0 || entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return;
+    }
+    let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    if !scope.holds(&relative.to_string_lossy()) {
+        return;
+    }
+    match entry.metadata() {
+        Ok(metadata) => judge(shown(relative), RepoPath::under(root, entry.path()), &metadata, rules, listing),
+        Err(error) => take_failure(root, &error, listing),
+    }
+}
+
+/// An entry that could not be looked at is reported, unless it has merely gone since its folder was read.
+fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
+    if error.io_error().is_some_and(|error| error.kind() == IoErrorKind::NotFound) {
+        return;
+    }
+    match path_of(error).and_then(|path| path.strip_prefix(root).ok()).filter(|path| !path.as_os_str().is_empty()) {
+        Some(path) => {
+            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Default::default() });
+        }
+        None => listing.warnings.push(printable(&error.to_string())),
+    }
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        _ => None,
+    }
+}
+
+/// A relative path as people see it: exact where it is UTF-8.
+fn shown(relative: &Path) -> String {
+    match relative.to_str() {
+        Some(path) => path.to_owned(),
+        None => printable(&relative.to_string_lossy()),
+    }
+}
+
+/// The one place that decides whether an entry is a file to be read.
+fn judge(shown: String, path: Option<RepoPath>, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
+    let stat = stat_of(metadata);
+    let kind = metadata.file_type();
+    let reason = match &path {
+        None => Some(SkipReason::NonUtf8Path),
+        Some(_) if kind.is_symlink() => Some(SkipReason::Symlink),
+        Some(_) if !kind.is_file() => Some(SkipReason::Special),
+        Some(path) => rules.skip(path, stat.size),
+    };
+    match (reason, path) {
+        (None, Some(path)) => listing.files.push(Found { path, stat }),
+        (reason, _) => {
+            let reason = reason.unwrap_or(SkipReason::NonUtf8Path);
+            listing.skipped.push(Left { path: shown, reason, stat });
+        }
+    }
+}
+
+/// Adds what git tracks although an ignore file names it.
+fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
+    let tracked = match rules.tracked(root) {
+        Ok(Some(tracked)) => tracked,
+        Ok(None) => return Ok(()),
+        Err(warning) => {
+            listing.warnings.push(warning);
+            return Ok(());
+        }
+    };
+    let mut known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
+    known.extend(listing.skipped.iter().map(|left| left.path.clone()));
+    for path in asked_of(&tracked, scope) {
+        budget.check()?;
+        let shown = shown(path);
+        let is_private = path.iter().any(is_private_name);
+        if known.contains(&shown) || is_private || rules.excludes(path, false) {
+            continue;
+        }
+        let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else { continue };
+        judge(shown, path.to_str().and_then(RepoPath::new), &metadata, rules, listing);
+    }
+    Ok(())
+}
+
+fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
+    match scope {
+        Scope::Everything => Box::new(tracked.all()),
+        Scope::Below(asked) => Box::new(asked.iter().flat_map(|path| tracked.below(path))),
+    }
+}
+
+/// What stands at `path`; nothing when a symbolic link, or no folder, is on the way to it.
+fn metadata_without_links(root: &Path, path: &RepoPath) -> Option<Metadata> {
+    metadata_under(root, Path::new(path.as_str()))
+}
+
+fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
+    let mut full = root.to_path_buf();
+    let mut parts = path.iter().peekable();
+    while let Some(part) = parts.next() {
+        full.push(part);
+        let metadata = std::fs::symlink_metadata(&full).ok()?;
+        if parts.peek().is_none() {
+            return Some(metadata);
+        }
+        if !metadata.is_dir() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Answers for single paths, by the ignore files of their parents alone.
+struct Matchers {
+    root: PathBuf,
+    main: Mutex<Vec<ignore::IncrementalIgnore>>,
+}
+
+impl Matchers {
+    fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), main: Mutex::new(main_walk(root).build_matchers()) }
+    }
+
+    fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {
+        let mut main = self.main.lock().unwrap_or_else(PoisonError::into_inner);
+        main.iter_mut().any(|matcher| matcher.matched(path.as_str(), is_folder).is_ignore())
+    }
+
+    /// Whether the folder that the user named needs a walk of its own, because the main one does not enter it.
+    fn walk_named(&self, folder: &RepoPath, rules: &Rules) -> bool {
+        let is_private = folder.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
+        let is_folder = metadata_without_links(&self.root, folder).is_some_and(|found| found.is_dir());
+        let excluded = rules.excludes(Path::new(folder.as_str()), true);
+        is_folder && !is_private && !excluded && self.ignores(folder, true)
+    }
+
+    /// Whether a walk would come to this file.
+    fn list(&self, path: &RepoPath, rules: &Rules) -> bool {
+        if is_entity(path.as_str()) {
+            return true;
+        }
+        if rules.excludes(Path::new(path.as_str()), false) {
+            return false;
+        }
+        !self.ignores(path, false) || rules.named().iter().any(|folder| self.list_in_named(path, folder, rules))
+    }
+
+    fn list_in_named(&self, path: &RepoPath, folder: &RepoPath, rules: &Rules) -> bool {
+        if !is_below(path.as_str(), folder.as_str()) || !self.walk_named(folder, rules) {
+            return false;
+        }
+        let relative = &path.as_str()[folder.as_str().len() + 1..];
+        let mut matchers = named_walk(&self.root, folder).build_matchers();
+        !matchers.iter_mut().any(|matcher| matcher.matched(relative, false).is_ignore())
+    }
+}
