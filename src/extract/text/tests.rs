@@ -1,3 +1,5 @@
+//! Which bytes are text, and which texts are left out.
+
 use super::super::languages;
 use super::*;
 
