@@ -298,6 +298,24 @@ impl Config {
     }
 }
 
+/// Where settings come from, kept so that they can be read again when a file of them changes.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    pub flags: Flags,
+    pub environment: Environment,
+}
+
+impl Sources {
+    /// As [`Config::load`]; warnings go to the log.
+    pub fn load(&self, root: &Path) -> Result<Config> {
+        let (config, warnings) = Config::load(&self.flags, &self.environment, Some(root))?;
+        for Warning(warning) in warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(config)
+    }
+}
+
 /// Whose file it is: a repository's is not trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {

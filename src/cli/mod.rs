@@ -24,9 +24,9 @@ use serde_json::Value;
 
 use self::output::HowFar;
 use crate::budget::Budget;
-use crate::config::{Config, Environment, Flags};
+use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::Result;
-use crate::index::{Workspace, Workspaces};
+use crate::index::{Watching, Workspace, Workspaces};
 use crate::tools::{self, Caller};
 
 /// Search and read a repository through one SQLite index that is always fresh.
@@ -83,7 +83,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let (config, _) = Config::load(&flags, &environment, None)?;
     output::start_log(environment.get("RUST_LOG").unwrap_or(&config.log_filter));
     let start = environment.start_folder(&flags)?;
-    let session = Session { start, config, workspaces: Arc::new(Workspaces::new(flags, environment)) };
+    let sources = Sources { flags, environment };
+    let watching = if matches!(cli.command, Command::Mcp(_)) { Watching::Yes } else { Watching::No };
+    let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
+    let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
         Command::Sync(arguments) => sync::run(&session, &arguments),
         Command::Query(arguments) => query::run(&session, &arguments),
@@ -104,6 +107,7 @@ struct Session {
     start: PathBuf,
     /// Settings as they are before a repository has its say.
     config: Config,
+    sources: Arc<Sources>,
     workspaces: Arc<Workspaces>,
 }
 

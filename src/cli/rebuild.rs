@@ -1,5 +1,7 @@
 //! `ixmcp rebuild`: make the index anew.
 
+use std::sync::Arc;
+
 use clap::Args;
 
 use super::output::{self, HowFar};
@@ -19,11 +21,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
-    let (root, config) = session.workspaces.settle(&session.start)?;
+    let root = session.workspaces.root(&session.start)?;
     let progress = Progress::default();
     let report = output::with_progress(
         || HowFar::of(&progress),
-        || index::rebuild(&root, config, &progress, &Budget::unlimited()),
+        || index::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
     )?;
     if arguments.json {
         output::json(&report);

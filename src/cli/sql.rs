@@ -33,7 +33,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             text
         }
     };
-    let (root, _) = session.workspaces.settle(&session.start)?;
+    let root = session.workspaces.root(&session.start)?;
     let path = root.join(".ixmcp/index.db");
     if !path.exists() {
         return Err(Error::new(ErrorKind::IndexNotFound, format!("there is no index at {}", path.display()))

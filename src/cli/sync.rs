@@ -1,6 +1,7 @@
 //! `ixmcp sync`: bring the index up to date and say what changed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -38,7 +39,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         (_, true) => Thoroughness::Verify,
         _ => Thoroughness::Changed,
     };
-    let progress = Progress::default();
+    let progress = Arc::new(Progress::default());
     let report = output::with_progress(
         || HowFar::of(&progress),
         || workspace.sync(thoroughness, &progress, &Budget::unlimited()),

@@ -61,13 +61,14 @@ pub(super) fn plan(
                     Thoroughness::Everything => plan.read.push(task(None)),
                     _ if !right_rows => plan.read.push(task(None)),
                     Thoroughness::Verify => plan.read.push(task(Some(known))),
-                    Thoroughness::Changed if !as_stored => plan.read.push(task(Some(known))),
-                    Thoroughness::Changed => {}
+                    Thoroughness::Changed | Thoroughness::Noticed if as_stored => {}
+                    Thoroughness::Changed | Thoroughness::Noticed => plan.read.push(task(Some(known))),
                 }
             }
             (None, Some(left_out)) => {
                 let as_stored = scan::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
-                if thoroughness != Thoroughness::Changed || !as_stored || !by_content(left_out.reason) {
+                let trusting = matches!(thoroughness, Thoroughness::Changed | Thoroughness::Noticed);
+                if !trusting || !as_stored || !by_content(left_out.reason) {
                     plan.read.push(task(None));
                 }
             }

@@ -9,26 +9,38 @@ mod lock;
 mod pipeline;
 mod rebuild;
 mod sync;
+mod watch;
 mod workspaces;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
-use crate::config::Config;
+use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::scan::Resolver;
+use crate::scan::{Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use rebuild::rebuild;
 pub use sync::{Report, Thoroughness};
-pub use workspaces::Workspaces;
+pub use workspaces::{Watching, Workspaces};
+
+use watch::Watch;
 
 /// A read reflects every save that is older than this.
 const FRESH_WITHIN: Duration = Duration::from_millis(150);
+
+/// Reads within this time of a cookie need none of their own; well inside [`FRESH_WITHIN`].
+const SHARE_COOKIES: Duration = Duration::from_millis(100);
+
+/// How often everything is looked at although it is watched; and where watches ran out.
+const SWEEP_EVERY: Duration = Duration::from_secs(300);
+const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
+/// How soon a workspace that was closed is noticed by its sweeper.
+const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
 
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,12 +51,18 @@ const MAX_SLICED: u64 = 256 << 20;
 /// One repository with its index.
 pub struct Workspace {
     root: PathBuf,
-    config: Config,
+    sources: Arc<Sources>,
+    settings: Mutex<Arc<Settings>>,
     store: Store,
-    /// Held while this process updates; other processes are kept out by the update lock.
-    updating: Mutex<()>,
-    /// The update that runs, or the last that ran, for reads to wait for.
+    /// The update that runs, or the last that ran: one at a time, for reads to wait for.
     current: Mutex<Option<Arc<Run>>>,
+    watch: OnceLock<Watch>,
+}
+
+/// Settings of the repository, and what follows from them.
+struct Settings {
+    config: Config,
+    rules: Rules,
 }
 
 /// Whether an answer shows the disk as it is.
@@ -67,26 +85,67 @@ impl Workspace {
     /// Opens the repository at `root`, making its database on first need.
     ///
     /// `READ_ONLY` where there is none and none can be made.
-    pub fn open(root: &Path, config: Config) -> Result<Self> {
+    pub fn open(root: &Path, sources: Arc<Sources>) -> Result<Self> {
         let path = folder::database(root);
         let mode = folder::prepare(root)?;
         let store = match Store::open(&path, mode) {
             Err(error) if mode == Mode::Write && error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read)?,
             opened => opened?,
         };
-        Ok(Self::over(root, config, store))
+        Self::over(root, sources, store)
     }
 
-    fn over(root: &Path, config: Config, store: Store) -> Self {
-        Self { root: root.to_owned(), config, store, updating: Mutex::new(()), current: Mutex::new(None) }
+    fn over(root: &Path, sources: Arc<Sources>, store: Store) -> Result<Self> {
+        let settings = Arc::new(Settings::of(sources.load(root)?)?);
+        Ok(Self {
+            root: root.to_owned(),
+            sources,
+            settings: Mutex::new(settings),
+            store,
+            current: Mutex::new(None),
+            watch: OnceLock::new(),
+        })
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    pub fn config(&self) -> &Config {
-        &self.config
+    /// Notices changes as they happen from now on. Where the system cannot, every read sweeps as before.
+    pub fn watch(self: &Arc<Self>) {
+        if self.store.is_read_only() || self.watch.get().is_some() {
+            return;
+        }
+        let workspace = Arc::downgrade(self);
+        let nudge = move || {
+            if let Some(workspace) = workspace.upgrade()
+                && let Err(error) = workspace.catch_up()
+            {
+                tracing::warn!("a background update failed: {error}");
+            }
+        };
+        match Watch::start(&self.root, nudge) {
+            Ok(watch) => {
+                // Another thread may have been first: one watch is enough.
+                let _ = self.watch.set(watch);
+                sweep_now_and_then(Arc::downgrade(self));
+            }
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    /// How changes are noticed, in words.
+    pub fn watch_mode(&self) -> &'static str {
+        match self.watch.get() {
+            None => "sweep",
+            Some(watch) if watch.is_limited() => "sweep: the system's limit of watches is reached",
+            Some(_) => "watch",
+        }
+    }
+
+    /// Changes that were noticed and are not indexed yet.
+    pub fn pending_changes(&self) -> usize {
+        self.watch.get().map_or(0, Watch::pending)
     }
 
     /// Bytes of the database on disk.
@@ -97,7 +156,7 @@ impl Workspace {
     /// How far the update that reads wait for has come.
     pub fn progress(&self) -> Option<Arc<Progress>> {
         let current = locked(&self.current);
-        current.as_ref().filter(|run| locked(&run.outcome).is_none()).map(|run| Arc::clone(&run.progress))
+        current.as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
     }
 
     /// Asks one state of the index.
@@ -105,10 +164,16 @@ impl Workspace {
         self.store.read(budget, ask)
     }
 
+    /// What is wrong with the database, in words; empty when it is sound.
+    pub fn faults(&self) -> Result<Vec<String>> {
+        self.store.faults()
+    }
+
     /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
     /// Gives the path as answers name it, too.
     pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
-        let resolver = Resolver::new(&self.root)?.with_secrets(!self.config.index.skip_secrets);
+        let allow_secrets = !self.settings().config.index.skip_secrets;
+        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
         let resolved = resolver.resolve(path)?;
         let shown = resolved.shown();
         let mut bytes = Vec::new();
@@ -122,9 +187,32 @@ impl Workspace {
     }
 
     /// Brings the index up to date and says what changed since this was last said.
-    pub fn sync(&self, thoroughness: Thoroughness, progress: &Progress, budget: &Budget) -> Result<Report> {
+    pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
-        self.update(thoroughness, progress, budget)?;
+        let run = loop {
+            let mut current = locked(&self.current);
+            match &*current {
+                Some(run) if run.is_open() => {
+                    let run = Arc::clone(run);
+                    drop(current);
+                    run.wait(None, budget);
+                    budget.check()?;
+                }
+                _ => {
+                    let run = Arc::new(Run::new(Arc::clone(progress)));
+                    *current = Some(Arc::clone(&run));
+                    break run;
+                }
+            }
+        };
+        let outcome = sync::update(self, thoroughness, progress, budget);
+        run.end(outcome.as_ref().copied().map_err(Error::again));
+        outcome?;
+        self.count(started, budget)
+    }
+
+    /// What changed since this was last said, whoever noticed it.
+    pub fn count(&self, started: Instant, budget: &Budget) -> Result<Report> {
         sync::report(self, started, budget)
     }
 
@@ -138,40 +226,60 @@ impl Workspace {
         }
         let asked = Instant::now();
         let give_up = asked.checked_add(patience.unwrap_or(PATIENCE));
+        let since = match self.watch.get() {
+            Some(watch) if !watch.is_limited() => {
+                watch.settle(asked, SHARE_COOKIES);
+                Instant::now()
+            }
+            _ => asked.checked_sub(FRESH_WITHIN).unwrap_or(asked),
+        };
+        match self.updated_since(since, give_up, budget) {
+            Ok(()) => Ok(Freshness::Fresh),
+            Err(error) => self.stale_or(error, budget),
+        }
+    }
+
+    /// Returns when nothing that was noticed is left to index.
+    fn catch_up(self: &Arc<Self>) -> Result<()> {
+        self.updated_since(Instant::now(), None, &Budget::unlimited())
+    }
+
+    /// Returns when an update that began at `since` or later has ended, or when it would find nothing to do.
+    fn updated_since(self: &Arc<Self>, since: Instant, give_up: Option<Instant>, budget: &Budget) -> Result<()> {
         loop {
-            let run = self.run_to_wait_for(asked)?;
-            let started = run.started;
+            let Some(run) = self.run_to_wait_for(since)? else { return Ok(()) };
             let Some(outcome) = run.wait(give_up, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
-            match outcome {
-                Ok(()) if started + FRESH_WITHIN >= asked => return Ok(Freshness::Fresh),
-                Ok(()) => {}
-                Err(error) => return self.stale_or(error, budget),
+            if run.started >= since || outcome.is_err() {
+                return outcome;
             }
         }
     }
 
-    /// An update that began late enough to see what the asker saw, or the one that must end before.
-    fn run_to_wait_for(self: &Arc<Self>, asked: Instant) -> Result<Arc<Run>> {
+    /// The update that runs, or the last if it began late enough, or a new one; none where nothing was noticed.
+    fn run_to_wait_for(self: &Arc<Self>, since: Instant) -> Result<Option<Arc<Run>>> {
         let mut current = locked(&self.current);
         if let Some(run) = &*current
-            && (run.started + FRESH_WITHIN >= asked || locked(&run.outcome).is_none())
+            && (run.is_open() || run.started >= since)
         {
-            return Ok(Arc::clone(run));
+            return Ok(Some(Arc::clone(run)));
         }
-        let run = Arc::new(Run::new());
+        if self.watch.get().is_some_and(|watch| !watch.is_limited() && !watch.has_dirt()) {
+            return Ok(None);
+        }
+        let run = Arc::new(Run::new(Arc::default()));
         let (workspace, worker) = (Arc::clone(self), Arc::clone(&run));
         std::thread::Builder::new()
             .name("update".to_owned())
             .spawn(move || {
-                let outcome = workspace.update(Thoroughness::Changed, &worker.progress, &Budget::unlimited());
+                let outcome = sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &Budget::unlimited());
                 worker.end(outcome);
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));
-        Ok(run)
+        Ok(Some(run))
     }
 
     /// An index that was built once still answers when it cannot be updated, and says so.
@@ -183,16 +291,60 @@ impl Workspace {
         }
     }
 
-    fn update(&self, thoroughness: Thoroughness, progress: &Progress, budget: &Budget) -> Result<()> {
-        let _turn = locked(&self.updating);
-        sync::update(self, thoroughness, progress, budget)
+    fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&locked(&self.settings))
+    }
+
+    /// Reads the settings again: their files may have changed. A file that cannot be read leaves them as they were.
+    fn reload_settings(&self) -> Result<Arc<Settings>> {
+        let mut settings = locked(&self.settings);
+        match self.sources.load(&self.root) {
+            Ok(config) if config != settings.config => *settings = Arc::new(Settings::of(config)?),
+            Ok(_) => {}
+            Err(error) => tracing::warn!("settings stay as they were: {error}"),
+        }
+        Ok(Arc::clone(&settings))
+    }
+}
+
+impl Settings {
+    fn of(config: Config) -> Result<Self> {
+        Ok(Self { rules: Rules::new(&config.index)?, config })
+    }
+}
+
+/// Sweeps once in a while: events can be lost without a word.
+fn sweep_now_and_then(workspace: Weak<Workspace>) {
+    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
+        let mut last = Instant::now();
+        loop {
+            std::thread::sleep(LOOK_FOR_SWEEP);
+            let Some(workspace) = workspace.upgrade() else { return };
+            let Some(watch) = workspace.watch.get() else { return };
+            let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
+            if last.elapsed() < every {
+                continue;
+            }
+            watch.ask_for_sweep();
+            if let Err(error) = workspace.catch_up() {
+                tracing::warn!("a sweep failed: {error}");
+            }
+            last = Instant::now();
+        }
+    });
+    if let Err(error) = spawned {
+        tracing::warn!("no sweeps in the background: {error}");
     }
 }
 
 impl Run {
-    fn new() -> Self {
+    fn new(progress: Arc<Progress>) -> Self {
         let (outcome, ended) = (Mutex::new(None), Condvar::new());
-        Self { started: Instant::now(), progress: Arc::default(), outcome, ended }
+        Self { started: Instant::now(), progress, outcome, ended }
+    }
+
+    fn is_open(&self) -> bool {
+        locked(&self.outcome).is_none()
     }
 
     fn end(&self, outcome: Result<()>) {
@@ -207,7 +359,7 @@ impl Run {
         let mut outcome = locked(&self.outcome);
         loop {
             if let Some(outcome) = &*outcome {
-                return Some(outcome.as_ref().map(|()| ()).map_err(Error::again));
+                return Some(outcome.as_ref().copied().map_err(Error::again));
             }
             let left = give_up.map_or(LOOK, |end| end.saturating_duration_since(Instant::now()).min(LOOK));
             if left.is_zero() || budget.is_spent() {

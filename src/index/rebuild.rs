@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::lock::UpdateLock;
 use super::{Report, Thoroughness, Workspace, folder, sync};
 use crate::budget::{Budget, Progress};
-use crate::config::Config;
+use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Mode, Store};
 
 /// Builds the index anew. The old one answers until the new one is complete; one that is damaged or not ours is kept
 /// as `index.db.bad`.
-pub fn rebuild(root: &Path, config: Config, progress: &Progress, budget: &Budget) -> Result<Report> {
+pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: &Budget) -> Result<Report> {
     let started = Instant::now();
     let old = folder::database(root);
     if folder::prepare(root)? == Mode::Read {
@@ -22,7 +23,7 @@ pub fn rebuild(root: &Path, config: Config, progress: &Progress, budget: &Budget
     }
     let new = old.with_extension("db.new");
     folder::discard(&new)?;
-    let workspace = Workspace::over(root, config, Store::open(&new, Mode::Write)?);
+    let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
     sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
     let mut report = sync::report(&workspace, started, budget)?;
     // Closing the last connection folds the log into the file: what is renamed is whole.

@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
+use super::watch::Dirty;
 use super::{Workspace, diff, pipeline};
 use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::Result;
 use crate::extract::Options;
-use crate::scan::{self, Rules};
+use crate::scan::{self, Listing, Rules};
 use crate::store::Fact;
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
@@ -21,7 +22,9 @@ const BULK_FILES: usize = 1000;
 /// How far an update trusts what the file system says without reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thoroughness {
-    /// Reads what the stat says has changed.
+    /// Looks at what was noticed; at everything, where nothing is watched.
+    Noticed,
+    /// Looks at every file's stat, and reads what that says has changed.
     Changed,
     /// Reads and hashes every file.
     Verify,
@@ -43,34 +46,59 @@ pub struct Report {
     pub db_bytes: u64,
 }
 
+/// Brings the index up to date. Whatever was noticed and could not be indexed is looked at again by the next update.
 pub(super) fn update(
     workspace: &Workspace,
     thoroughness: Thoroughness,
     progress: &Progress,
     budget: &Budget,
 ) -> Result<()> {
+    let lock = UpdateLock::take(&workspace.root, budget)?;
+    let noticed = workspace.watch.get().map(|watch| (watch.is_limited(), watch.take()));
+    let dirty = match (thoroughness, noticed) {
+        (Thoroughness::Noticed, Some((false, dirty))) => dirty,
+        _ => Dirty::Everything,
+    };
+    let updated = bring_up(workspace, &dirty, thoroughness, &lock, progress, budget);
+    if let (Err(_), Some(watch)) = (&updated, workspace.watch.get()) {
+        watch.give_back();
+    }
+    updated
+}
+
+fn bring_up(
+    workspace: &Workspace,
+    dirty: &Dirty,
+    thoroughness: Thoroughness,
+    lock: &UpdateLock,
+    progress: &Progress,
+    budget: &Budget,
+) -> Result<()> {
+    if *dirty == Dirty::Nothing {
+        return Ok(());
+    }
     let (store, root) = (&workspace.store, workspace.root.as_path());
-    let lock = UpdateLock::take(root, budget)?;
-    let rules = Rules::new(&workspace.config.index)?;
-    let options = extraction(&workspace.config);
-    let fingerprint = fingerprint(&options);
-    let (stored, skipped, built, made_with) = store.read(budget, |snapshot| {
-        let facts = (snapshot.fact(Fact::Built)?, snapshot.fact(Fact::Options)?);
-        Ok((snapshot.stored_files()?, snapshot.skipped()?, facts.0.is_some(), facts.1))
+    let settings = if *dirty == Dirty::Everything { workspace.reload_settings()? } else { workspace.settings() };
+    let options = extraction(&settings.config);
+    let fingerprint = format!("{options:?}");
+    let (known, built, made_with) = store.read(budget, |snapshot| {
+        let known = match dirty {
+            Dirty::Paths(paths) => (snapshot.stored_files_at(paths)?, snapshot.skipped_at(paths)?),
+            _ => (snapshot.stored_files()?, snapshot.skipped()?),
+        };
+        Ok((known, snapshot.fact(Fact::Built)?.is_some(), snapshot.fact(Fact::Options)?))
     })?;
+    // Other options make other rows of the same bytes.
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
-    let listing = scan::list(root, &rules, budget)?;
-    for warning in &listing.warnings {
-        tracing::warn!("{warning}");
-    }
-    let plan = diff::plan(listing, stored, skipped, thoroughness);
+    let listing = list(workspace, &settings.rules, dirty, budget)?;
+    let plan = diff::plan(listing, known.0, known.1, thoroughness);
     if built && plan.is_empty() && !other_options {
         return Ok(());
     }
     let bulk = plan.read.len() > BULK_FILES;
-    let turn = Turn { lock: &lock, progress, budget, anew: thoroughness == Thoroughness::Everything };
-    let changed = pipeline::apply(store, plan, &Job { root, rules: &rules, options: &options }, &turn)?;
+    let turn = Turn { lock, progress, budget, anew: thoroughness == Thoroughness::Everything };
+    let changed = pipeline::apply(store, plan, &Job { root, rules: &settings.rules, options: &options }, &turn)?;
     store.write(|batch| {
         batch.set_fact(Fact::Built, "1")?;
         batch.set_fact(Fact::Options, &fingerprint)?;
@@ -83,6 +111,27 @@ pub(super) fn update(
         store.settle(true)?;
     }
     Ok(())
+}
+
+/// What is on disk. Folders that come into view are watched first and listed after, so that nothing saved in between is
+/// missed.
+fn list(workspace: &Workspace, rules: &Rules, dirty: &Dirty, budget: &Budget) -> Result<Listing> {
+    let root = workspace.root.as_path();
+    if let (Some(watch), Dirty::Paths(paths)) = (workspace.watch.get(), dirty) {
+        watch.forget(paths);
+    }
+    loop {
+        let listing = match dirty {
+            Dirty::Paths(paths) => scan::at(root, paths, rules, budget)?,
+            _ => scan::list(root, rules, budget)?,
+        };
+        if !workspace.watch.get().is_some_and(|watch| watch.cover(&listing.folders)) {
+            for warning in &listing.warnings {
+                tracing::warn!("{warning}");
+            }
+            return Ok(listing);
+        }
+    }
 }
 
 pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -> Result<Report> {
@@ -110,11 +159,6 @@ fn extraction(config: &Config) -> Options {
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
     }
-}
-
-/// Other options make other rows of the same bytes.
-fn fingerprint(options: &Options) -> String {
-    format!("{options:?}")
 }
 
 fn now_ns() -> i64 {

@@ -5,20 +5,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::{Workspace, locked};
-use crate::config::{Config, Environment, Flags};
+use crate::config::Sources;
 use crate::error::{Error, Result};
 use crate::scan::{self, Homes};
 
+/// Whether changes are noticed as they happen: for processes that stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watching {
+    Yes,
+    No,
+}
+
 pub struct Workspaces {
-    flags: Flags,
-    environment: Environment,
+    sources: Arc<Sources>,
     homes: Homes,
+    watching: Watching,
     opened: Mutex<HashMap<PathBuf, Arc<Workspace>>>,
 }
 
 impl Workspaces {
-    pub fn new(flags: Flags, environment: Environment) -> Self {
-        Self { homes: Homes::of_machine(environment.home()), flags, environment, opened: Mutex::new(HashMap::new()) }
+    pub fn new(sources: Sources, watching: Watching) -> Self {
+        let homes = Homes::of_machine(sources.environment.home());
+        Self { homes, sources: Arc::new(sources), watching, opened: Mutex::new(HashMap::new()) }
     }
 
     /// The workspace that `start` stands in: its nearest ancestor that is a repository, else the folder itself.
@@ -28,20 +36,17 @@ impl Workspaces {
         if let Some(workspace) = opened.get(&root) {
             return Ok(Arc::clone(workspace));
         }
-        let (root, config) = self.settle(&root)?;
-        let workspace = Arc::new(Workspace::open(&root, config)?);
+        let workspace = Arc::new(Workspace::open(&root, Arc::clone(&self.sources))?);
+        if self.watching == Watching::Yes {
+            workspace.watch();
+        }
         opened.insert(root, Arc::clone(&workspace));
         Ok(workspace)
     }
 
-    /// The root that `start` stands in and its settings, without opening its index.
-    pub fn settle(&self, start: &Path) -> Result<(PathBuf, Config)> {
-        let root = scan::repository_root(start, &self.homes)?;
-        let (config, warnings) = Config::load(&self.flags, &self.environment, Some(&root))?;
-        for warning in warnings {
-            tracing::warn!("{}", warning.0);
-        }
-        Ok((root, config))
+    /// The root that `start` stands in, without opening its index.
+    pub fn root(&self, start: &Path) -> Result<PathBuf> {
+        scan::repository_root(start, &self.homes)
     }
 
     /// The repository that a call names: another one than the connection's must be a repository already.
@@ -56,11 +61,9 @@ impl Workspaces {
             .hint("Give the path of a repository."));
         }
         let root = scan::repository_root(&path, &self.homes)?;
-        if root != scan::repository_root(connection, &self.homes)? {
-            if !scan::holds_marker(&root) {
-                return Err(Error::invalid_path(format!("argument `repo`: {} is no repository", root.display()))
-                    .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
-            }
+        if !scan::holds_marker(&root) && root != scan::repository_root(connection, &self.homes)? {
+            return Err(Error::invalid_path(format!("argument `repo`: {} is no repository", root.display()))
+                .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
         }
         self.at(&root)
     }

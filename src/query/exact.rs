@@ -77,11 +77,13 @@ pub fn search(
             scope.spawn(move || search_texts(&finder, &texts, &send_lines, context.min(MAX_CONTEXT), wanted));
         }
         drop((texts, send_lines));
-        let sent = send_texts(snapshot, filter, send_text, budget, |_| {
+        let sent = send_texts(snapshot, filter, &send_text, budget, |_| {
             for found in lines.try_iter() {
                 window.take(found);
             }
         });
+        // The searchers end when there is no more text to come.
+        drop(send_text);
         for found in lines {
             window.take(found);
         }
@@ -111,7 +113,7 @@ pub fn search(
 fn send_texts(
     snapshot: &Snapshot,
     filter: &PathFilter,
-    send: Sender<FileText>,
+    send: &Sender<FileText>,
     budget: &Budget,
     mut between: impl FnMut(usize),
 ) -> Result<()> {

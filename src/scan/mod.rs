@@ -46,6 +46,8 @@ pub struct Left {
 pub struct Listing {
     pub files: Vec<Found>,
     pub skipped: Vec<Left>,
+    /// Folders that were looked into (the root aside): where something new would be news.
+    pub folders: Vec<RepoPath>,
     /// What could not be taken into account, such as a damaged git index: for a log.
     pub warnings: Vec<String>,
 }
@@ -57,6 +59,8 @@ impl Listing {
         // Paths that are no UTF-8 may look the same: those stay apart by what they are.
         self.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));
         self.skipped.dedup();
+        self.folders.sort_unstable();
+        self.folders.dedup();
         self
     }
 }

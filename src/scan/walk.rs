@@ -161,6 +161,7 @@ impl Drop for Part<'_> {
         let mut all = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         all.files.append(&mut self.listing.files);
         all.skipped.append(&mut self.listing.skipped);
+        all.folders.append(&mut self.listing.folders);
         all.warnings.append(&mut self.listing.warnings);
     }
 }
@@ -248,7 +249,9 @@ fn take(
         Ok(entry) => entry,
         Err(error) => return take_failure(root, &error, listing),
     };
-    if entry.depth() == 0 || entry.file_type().is_some_and(|kind| kind.is_dir()) {
+    if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        let folder = RepoPath::under(root, entry.path()).filter(|folder| scope.holds(folder.as_str()));
+        listing.folders.extend(folder);
         return;
     }
     let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());

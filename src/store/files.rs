@@ -1,5 +1,7 @@
 //! `files`, `skipped`, `problems`: what was found on disk, and replacing all that one file says.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
@@ -10,8 +12,9 @@ use crate::words;
 
 statements! {
     STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files";
-    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files \
-        WHERE path = :path";
+    /// A path and what is below it: `0` comes right after `/`.
+    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
+        WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
     PATHS = "SELECT path, language FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
     ID_AND_HASH = "SELECT id, hash, extractor FROM files WHERE path = :path";
@@ -27,6 +30,8 @@ statements! {
     RENAME = "UPDATE files SET path = :path, path_words = :path_words WHERE id = :id";
     DELETE = "DELETE FROM files WHERE id = :id";
     SKIPPED = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped ORDER BY path";
+    SKIPPED_AT = "SELECT path, reason, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped
+        WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
     SKIPPED_COUNTS = "SELECT reason, count(*) FROM skipped GROUP BY reason ORDER BY reason";
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
@@ -83,6 +88,17 @@ fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
     }))
 }
 
+fn skipped(row: &Row) -> rusqlite::Result<SkippedFile> {
+    let reason: String = row.get(1)?;
+    Ok(SkippedFile {
+        path: row.get(0)?,
+        // A reason this version does not know is looked at again.
+        reason: SkipReason::from_name(&reason).unwrap_or(SkipReason::Unreadable),
+        stat: stat(row, 2)?,
+        seen_ns: row.get(6)?,
+    })
+}
+
 fn stat(row: &Row, first: usize) -> rusqlite::Result<Stat> {
     Ok(Stat {
         size: row.get::<_, i64>(first)?.cast_unsigned(),
@@ -100,10 +116,31 @@ impl Snapshot<'_> {
         Ok(rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
     }
 
-    pub fn stored_file(&self, path: &RepoPath) -> Result<Option<StoredFile>> {
+    /// Indexed files at or below the paths, each once.
+    pub fn stored_files_at(&self, paths: &[RepoPath]) -> Result<Vec<StoredFile>> {
         let mut statement = self.connection.prepare_cached(STORED_AT)?;
-        let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
-        Ok(rows.next()?.map(stored).transpose()?.flatten())
+        let mut found = BTreeMap::new();
+        for path in paths {
+            let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
+            while let Some(row) = rows.next()? {
+                found.extend(stored(row)?.map(|file| (file.path.clone(), file)));
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Files left out at or below the paths, each once.
+    pub fn skipped_at(&self, paths: &[RepoPath]) -> Result<Vec<SkippedFile>> {
+        let mut statement = self.connection.prepare_cached(SKIPPED_AT)?;
+        let mut found = BTreeMap::new();
+        for path in paths {
+            let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
+            while let Some(row) = rows.next()? {
+                let file = skipped(row)?;
+                found.insert(file.path.clone(), file);
+            }
+        }
+        Ok(found.into_values().collect())
     }
 
     /// (path, language) of every indexed file, or of those of one language, in path order.
@@ -122,16 +159,7 @@ impl Snapshot<'_> {
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
         let mut statement = self.connection.prepare_cached(SKIPPED)?;
-        let rows = statement.query_map([], |row| {
-            let reason: String = row.get(1)?;
-            Ok(SkippedFile {
-                path: row.get(0)?,
-                // A reason this version does not know is looked at again.
-                reason: SkipReason::from_name(&reason).unwrap_or(SkipReason::Unreadable),
-                stat: stat(row, 2)?,
-                seen_ns: row.get(6)?,
-            })
-        })?;
+        let rows = statement.query_map([], skipped)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -56,7 +56,7 @@ struct Answer {
 /// What the answer's other fields take of the room, the path aside.
 const FIELDS: usize = 300;
 
-fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (path, bytes) = call.workspace().read_file(&arguments.file_path).map_err(|error| {
         let missing = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();

@@ -80,7 +80,7 @@ struct Found {
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1000;
 
-fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.symbol_name.trim().is_empty() {
         return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
     }

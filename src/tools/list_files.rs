@@ -51,7 +51,7 @@ struct Answer {
     next_offset: Option<usize>,
 }
 
-fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
     let language = arguments.language.as_deref().map(known_language).transpose()?;
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);

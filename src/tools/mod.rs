@@ -165,20 +165,20 @@ macro_rules! declare {
 }
 use declare;
 
-fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, A) -> Result<O>) -> Value {
+fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {
     arguments::input_schema::<A>()
 }
 
-fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, A) -> Result<O>) -> Value {
+fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, &A) -> Result<O>) -> Value {
     arguments::output_schema::<O>()
 }
 
-fn answer<A, O>(run: fn(&Call, A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
+fn answer<A, O>(run: fn(&Call, &A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
 where
     A: DeserializeOwned + JsonSchema,
     O: Serialize,
 {
-    let answer = run(call, arguments::parse(arguments)?)?;
+    let answer = run(call, &arguments::parse(arguments)?)?;
     serde_json::to_value(answer).map_err(|error| Error::internal("an answer could not be rendered").caused_by(error))
 }
 

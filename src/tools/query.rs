@@ -96,7 +96,7 @@ struct Found {
 const DEFAULT_LIMIT: usize = 10;
 const MAX_LIMIT: usize = 1000;
 
-fn run(call: &Call, arguments: Arguments) -> Result<Answer> {
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.text.trim().is_empty() {
         return Err(Error::invalid_argument("argument `text` is empty").hint("Say what to look for."));
     }

@@ -54,7 +54,7 @@ struct Language {
     lines: u64,
 }
 
-fn run(call: &Call, _: Arguments) -> Result<Answer> {
+fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let counts = call.read(files::counts)?;
     let workspace = call.workspace();
     let last_update = counts.last_change_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok());
@@ -73,6 +73,6 @@ fn run(call: &Call, _: Arguments) -> Result<Answer> {
         tags: counts.tags,
         vectors: 0,
         schema_version: counts.schema_version,
-        watch_mode: "sweep",
+        watch_mode: workspace.watch_mode(),
     })
 }

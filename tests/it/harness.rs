@@ -38,6 +38,14 @@ impl Repo {
         fs::write(path, text).unwrap();
     }
 
+    /// For random steps: what stands in the way stays.
+    pub fn write_if_possible(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        if fs::create_dir_all(path.parent().unwrap()).is_ok() {
+            let _ = fs::write(path, text);
+        }
+    }
+
     pub fn remove(&self, path: &str) {
         fs::remove_file(self.path().join(path)).unwrap();
     }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod harness;
+mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
