@@ -13,19 +13,13 @@ use crate::error::{Error, Result};
 use crate::model::{RepoPath, SkipReason};
 
 /// What holds for one repository while its settings stand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
     exclude: Option<Gitignore>,
     named: Vec<RepoPath>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self { settings: config::Index::default(), exclude: None, named: Vec::new(), tracked: Arc::default() }
-    }
 }
 
 impl Rules {

@@ -78,6 +78,18 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     Ok(Some(tracked))
 }
 
+/// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.
+pub fn rule_files_beside(root: &Path) -> Vec<PathBuf> {
+    let of_git = find_index(root).map(|(_, index)| {
+        let directory = index.parent().unwrap_or(root).to_path_buf();
+        // A worktree's exclusions are those of the repository it belongs to.
+        let common = std::fs::read_to_string(directory.join("commondir")).ok();
+        let common = common.map_or_else(|| directory.clone(), |common| directory.join(common.trim()));
+        [index, common.join("info/exclude")]
+    });
+    of_git.into_iter().flatten().chain(ignore::gitignore::gitconfig_excludes_path()).collect()
+}
+
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }

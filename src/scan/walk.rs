@@ -199,7 +199,8 @@ fn walk_serial_entities(
         let skipped = entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
         !skipped && !is_private_name(entry.file_name())
     });
-    let known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
+    let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
+    let known: HashSet<String> = of_entities.map(str::to_owned).collect();
     for entry in walk.build() {
         budget.check()?;
         let Some(path) = entry.as_ref().ok().and_then(|entry| RepoPath::under(root, entry.path())) else { continue };
@@ -319,18 +320,20 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
             return Ok(());
         }
     };
-    let mut known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
-    known.extend(listing.skipped.iter().map(|left| left.path.clone()));
+    let mut known: HashSet<&str> = listing.files.iter().map(|found| found.path.as_str()).collect();
+    known.extend(listing.skipped.iter().map(|left| left.path.as_str()));
+    let mut ignored = Listing::default();
     for path in asked_of(&tracked, scope) {
         budget.check()?;
-        let shown = shown(path);
-        let is_private = path.iter().any(is_private_name);
-        if known.contains(&shown) || is_private || rules.excludes(path, false) {
+        let is_known = path.to_str().map_or_else(|| known.contains(&*shown(path)), |path| known.contains(path));
+        if is_known || path.iter().any(is_private_name) || rules.excludes(path, false) {
             continue;
         }
         let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else { continue };
-        judge(shown, path.to_str().and_then(RepoPath::new), &metadata, rules, listing);
+        judge(shown(path), path.to_str().and_then(RepoPath::new), &metadata, rules, &mut ignored);
     }
+    listing.files.append(&mut ignored.files);
+    listing.skipped.append(&mut ignored.skipped);
     Ok(())
 }
 
