@@ -235,6 +235,13 @@ fn worktrees_subfolders_and_submodules_know_their_index() {
     assert_eq!(paths(&list(&at.join("tree"), &Rules::default())), [".gitignore", "sub/t.log"]);
     assert_eq!(paths(&list(&main.join("sub"), &Rules::default())), ["t.log"]);
 
+    let wide = at.join("wide");
+    write(&wide, ".gitignore", "*.log\n");
+    write(&wide, "t.log", "x");
+    git(&wide, &["init", "-q", "--object-format=sha256"]);
+    git(&wide, &["add", "-f", "t.log"]);
+    assert_eq!(paths(&list(&wide, &Rules::default())), [".gitignore", "t.log"]);
+
     let outer = at.join("outer");
     std::fs::create_dir(&outer).unwrap();
     git(&outer, &["init", "-q"]);
