@@ -53,7 +53,7 @@ pub struct Listing {
 
 impl Listing {
     fn sorted(mut self) -> Self {
-        self.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.files.dedup_by(|a, b| a.path == b.path);
         // Paths that are no UTF-8 may look the same: those stay apart by what they are.
         self.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::ErrorKind as IoErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,7 +65,7 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
         if metadata.is_dir() {
             folders.push(path.as_str().to_owned());
         } else if matchers.list(path, rules) {
-            judge(path.as_str().to_owned(), Some(path.clone()), &metadata, rules, &mut listing);
+            judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
         }
     }
     if !folders.is_empty() {
@@ -158,6 +159,8 @@ struct Part<'a> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
+        // Each thread its own part; sorting sorted parts together is cheap.
+        self.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut all = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         all.files.append(&mut self.listing.files);
         all.skipped.append(&mut self.listing.skipped);
@@ -225,7 +228,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) {
         if is_private_name(entry.file_name()) {
             return false;
         }
-        let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+        let relative = relative_to(&root, entry.path());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         if exclude.as_ref().is_some_and(|exclude| exclude.matched(relative, is_folder).is_ignore()) {
             return false;
@@ -252,12 +255,12 @@ fn take(
     if entry.depth() == 0 || entry.file_type().is_some_and(|kind| kind.is_dir()) {
         return;
     }
-    let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    let relative = relative_to(root, entry.path());
     if !scope.holds(&relative.to_string_lossy()) {
         return;
     }
     match entry.metadata() {
-        Ok(metadata) => judge(shown(relative), RepoPath::under(root, entry.path()), &metadata, rules, listing),
+        Ok(metadata) => judge(relative, &metadata, rules, listing),
         Err(error) => take_failure(root, &error, listing),
     }
 }
@@ -283,31 +286,33 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
+/// What follows the root in a path that a walk from there gave. Comparing by components, as `strip_prefix` does, takes
+/// longer than all else that is done with an entry.
+fn relative_to<'a>(root: &Path, path: &'a Path) -> &'a Path {
+    let (root, path) = (root.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let rest = path.strip_prefix(root).unwrap_or(path);
+    Path::new(OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest)))
+}
+
 /// A relative path as people see it: exact where it is UTF-8.
 fn shown(relative: &Path) -> String {
-    match relative.to_str() {
-        Some(path) => path.to_owned(),
-        None => printable(&relative.to_string_lossy()),
-    }
+    relative.to_str().map_or_else(|| printable(&relative.to_string_lossy()), str::to_owned)
 }
 
 /// The one place that decides whether an entry is a file to be read.
-fn judge(shown: String, path: Option<RepoPath>, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
+fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
     let stat = stat_of(metadata);
     let kind = metadata.file_type();
-    let reason = match &path {
-        None => Some(SkipReason::NonUtf8Path),
-        Some(_) if kind.is_symlink() => Some(SkipReason::Symlink),
-        Some(_) if !kind.is_file() => Some(SkipReason::Special),
-        Some(path) => rules.skip(path, stat.size),
+    let reason = match relative.to_str().and_then(RepoPath::new) {
+        None => SkipReason::NonUtf8Path,
+        Some(_) if kind.is_symlink() => SkipReason::Symlink,
+        Some(_) if !kind.is_file() => SkipReason::Special,
+        Some(path) => match rules.skip(&path, stat.size) {
+            None => return listing.files.push(Found { path, stat }),
+            Some(reason) => reason,
+        },
     };
-    match (reason, path) {
-        (None, Some(path)) => listing.files.push(Found { path, stat }),
-        (reason, _) => {
-            let reason = reason.unwrap_or(SkipReason::NonUtf8Path);
-            listing.skipped.push(Left { path: shown, reason, stat });
-        }
-    }
+    listing.skipped.push(Left { path: shown(relative), reason, stat });
 }
 
 /// Adds what git tracks although an ignore file names it.
@@ -320,17 +325,25 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
             return Ok(());
         }
     };
-    let mut known: HashSet<&str> = listing.files.iter().map(|found| found.path.as_str()).collect();
-    known.extend(listing.skipped.iter().map(|left| left.path.as_str()));
+    // Both lists are in order: what stands in both is passed over without a look-up for each.
+    listing.files.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut files = listing.files.iter().peekable();
+    let skipped: HashSet<&str> = listing.skipped.iter().map(|left| left.path.as_str()).collect();
+    let is_skipped = |path: &Path| match path.to_str() {
+        Some(path) => skipped.contains(path),
+        None => skipped.contains(&*shown(path)),
+    };
     let mut ignored = Listing::default();
     for path in asked_of(&tracked, scope) {
         budget.check()?;
-        let is_known = path.to_str().map_or_else(|| known.contains(&*shown(path)), |path| known.contains(path));
-        if is_known || path.iter().any(is_private_name) || rules.excludes(path, false) {
+        let bytes = path.as_os_str().as_bytes();
+        while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
+        let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
+        if is_listed || is_skipped(path) || path.iter().any(is_private_name) || rules.excludes(path, false) {
             continue;
         }
         let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else { continue };
-        judge(shown(path), path.to_str().and_then(RepoPath::new), &metadata, rules, &mut ignored);
+        judge(path, &metadata, rules, &mut ignored);
     }
     listing.files.append(&mut ignored.files);
     listing.skipped.append(&mut ignored.skipped);
@@ -340,7 +353,14 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
 fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
     match scope {
         Scope::Everything => Box::new(tracked.all()),
-        Scope::Below(asked) => Box::new(asked.iter().flat_map(|path| tracked.below(path))),
+        Scope::Below(asked) => {
+            let mut asked: Vec<&String> = asked.iter().collect();
+            asked.sort_unstable();
+            // In the order of the whole list, which the look for what is listed already relies on.
+            let mut paths: Vec<&Path> = asked.into_iter().flat_map(|path| tracked.below(path)).collect();
+            paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+            Box::new(paths.into_iter())
+        }
     }
 }
 
