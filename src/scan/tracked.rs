@@ -117,7 +117,7 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// The folder that the `.git` file of a worktree or submodule names: `gitdir: ../.git/worktrees/x`.
-fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
+pub(super) fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
     if !metadata.is_file() || metadata.len() > LONGEST_POINTER {
         return Err(io::ErrorKind::InvalidData.into());
     }

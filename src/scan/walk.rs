@@ -13,13 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use super::guard;
 use super::hash::stat_of;
 use super::rules::Rules;
 use super::tracked::Tracked;
 use super::{Found, Left, Listing};
 use crate::budget::Budget;
-use crate::error::{Error, Result};
-use crate::model::{RepoPath, SkipReason, printable};
+use crate::error::Result;
+use crate::model::{RepoPath, SkipReason, Stat, printable};
 
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
@@ -39,7 +40,8 @@ pub fn is_private_name(name: &OsStr) -> bool {
 }
 
 pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
-    check_root(root)?;
+    // A root that is gone must never look like a repository without files.
+    guard::check_root(root)?;
     let mut listing = Listing::default();
     walk_parallel(root, rules, budget, &mut listing)?;
     let matchers = Matchers::new(root);
@@ -52,7 +54,8 @@ pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listin
 }
 
 pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
-    check_root(root)?;
+    // A root that is gone must never look like a repository without files.
+    guard::check_root(root)?;
     let mut listing = Listing::default();
     let matchers = Matchers::new(root);
     let mut folders = Vec::new();
@@ -64,7 +67,9 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
         }
         if metadata.is_dir() {
             folders.push(path.as_str().to_owned());
-        } else if matchers.list(path, rules) {
+        } else if is_entity(path.as_str())
+            || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules))
+        {
             judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
         }
     }
@@ -81,11 +86,6 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     let asked = Scope::Below(Arc::new(paths.iter().map(|path| path.as_str().to_owned()).collect()));
     add_tracked(root, &asked, rules, budget, &mut listing)?;
     Ok(listing.sorted())
-}
-
-/// A root that is gone must never look like a repository without files.
-fn check_root(root: &Path) -> Result<()> {
-    std::fs::read_dir(root).map(drop).map_err(|error| Error::io("read the repository", root, error))
 }
 
 /// Which part of the tree is asked for.
@@ -133,7 +133,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     let mut walk = main_walk(root);
     walk.threads(threads);
-    keep(&mut walk, root, &Scope::Everything, rules);
+    let blocked = keep(&mut walk, root, &Scope::Everything, rules);
 
     let gathered = Mutex::new(Listing::default());
     walk.build_parallel().run(|| {
@@ -148,6 +148,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
     });
     budget.check()?;
     *listing = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(())
 }
 
@@ -177,11 +178,12 @@ fn walk_serial(
     listing: &mut Listing,
 ) -> Result<()> {
     let mut walk = walk.clone();
-    keep(&mut walk, root, scope, rules);
+    let blocked = keep(&mut walk, root, scope, rules);
     for entry in walk.build() {
         budget.check()?;
         take(root, entry, scope, rules, listing);
     }
+    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(())
 }
 
@@ -221,9 +223,12 @@ fn is_entity(path: &str) -> bool {
     rest.ends_with(".md") && (first == rest || !NOT_ENTITIES.contains(&first))
 }
 
-/// Limits `walk` to what is asked for, and never lets it into private or excluded folders.
-fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) {
-    let (root, scope, exclude) = (root.to_path_buf(), scope.clone(), rules.exclude().cloned());
+/// Limits `walk` to what is asked for, and never lets it into private or excluded folders. The list that it gives back
+/// fills with folders that are not entered because their ignore files cannot be read safely.
+fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<Left>>> {
+    let blocked = Arc::new(Mutex::new(Vec::new()));
+    let (root, scope, exclude, blocking) =
+        (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
     walk.filter_entry(move |entry| {
         if is_private_name(entry.file_name()) {
             return false;
@@ -233,12 +238,21 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) {
         if exclude.as_ref().is_some_and(|exclude| exclude.matched(relative, is_folder).is_ignore()) {
             return false;
         }
-        match &scope {
+        let is_asked = match &scope {
             Scope::Everything => true,
             Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
             Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
+        };
+        if !is_asked || !is_folder || guard::is_safe(&root, entry.path()) {
+            return is_asked;
         }
+        if scope.holds(&relative.to_string_lossy()) {
+            let left = Left { path: shown(relative), reason: SkipReason::Unreadable, stat: Stat::default() };
+            blocking.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+        }
+        false
     });
+    blocked
 }
 
 fn take(
@@ -272,7 +286,7 @@ fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
     }
     match path_of(error).and_then(|path| path.strip_prefix(root).ok()).filter(|path| !path.as_os_str().is_empty()) {
         Some(path) => {
-            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Default::default() });
+            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Stat::default() });
         }
         None => listing.warnings.push(printable(&error.to_string())),
     }
@@ -406,14 +420,12 @@ impl Matchers {
         let is_private = folder.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
         let is_folder = metadata_without_links(&self.root, folder).is_some_and(|found| found.is_dir());
         let excluded = rules.excludes(Path::new(folder.as_str()), true);
-        is_folder && !is_private && !excluded && self.ignores(folder, true)
+        let is_safe = guard::is_way_safe(&self.root, &Path::new(folder.as_str()).join("in"));
+        is_folder && is_safe && !is_private && !excluded && self.ignores(folder, true)
     }
 
-    /// Whether a walk would come to this file.
+    /// Whether a walk would come to this file, which is no entity.
     fn list(&self, path: &RepoPath, rules: &Rules) -> bool {
-        if is_entity(path.as_str()) {
-            return true;
-        }
         if rules.excludes(Path::new(path.as_str()), false) {
             return false;
         }
