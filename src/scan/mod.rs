@@ -4,6 +4,7 @@
 //! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
+mod guard;
 mod hash;
 mod open;
 mod resolve;
@@ -21,8 +22,9 @@ use crate::model::{RepoPath, SkipReason, Stat};
 pub use hash::{Content, read, stat_of, trusted};
 pub use open::open_beneath;
 pub use resolve::{Place, Resolved, Resolver};
-pub use root::{Homes, holds_marker, repository_root};
+pub use root::{Homes, holds_marker, is_established, repository_root};
 pub use rules::{Rules, is_rule_file, is_secret, skipped_by_name};
+pub use tracked::rule_files_beside;
 pub use walk::is_private_name;
 
 /// A file to be read.
@@ -54,7 +56,7 @@ pub struct Listing {
 
 impl Listing {
     fn sorted(mut self) -> Self {
-        self.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        self.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.files.dedup_by(|a, b| a.path == b.path);
         // Paths that are no UTF-8 may look the same: those stay apart by what they are.
         self.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));

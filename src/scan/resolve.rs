@@ -116,7 +116,7 @@ impl Resolver {
         let joined = self.join(given)?;
         let absolute = joined.canonicalize().map_err(|error| {
             // What lies outside is refused in the same words whether or not it exists.
-            if self.place(&lexical(&joined)).is_none() && self.place_of_gone(&joined).is_none() {
+            if !self.leads_inside(&joined) {
                 return outside(given);
             }
             let what = match error.kind() {
@@ -171,16 +171,20 @@ impl Resolver {
             let path = RepoPath::under(&self.root, absolute)?;
             return Some((self.root.clone(), Place::Repository(path)));
         }
-        if let Some(at) = self.folders.iter().position(|folder| absolute.starts_with(folder)) {
-            return Some((self.folders[at].clone(), Place::Folder(at)));
+        let around = self.folders.iter().enumerate().filter(|(_, folder)| absolute.starts_with(folder));
+        if let Some((at, folder)) = around.max_by_key(|(_, folder)| folder.components().count()) {
+            return Some((folder.clone(), Place::Folder(at)));
         }
         let is_python = absolute.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
         let library = self.python.iter().find(|folder| is_python && absolute.starts_with(folder))?;
         Some((library.clone(), Place::Python))
     }
 
-    fn place_of_gone(&self, joined: &Path) -> Option<(PathBuf, Place)> {
-        self.place(&existing_part(joined)?)
+    /// Whether the existing part of a path that leads nowhere is of what may be read.
+    fn leads_inside(&self, joined: &Path) -> bool {
+        let existing = joined.ancestors().find_map(|above| above.canonicalize().ok());
+        let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);
+        existing.is_some_and(|existing| bases.any(|base| existing.starts_with(base)))
     }
 }
 
@@ -196,19 +200,6 @@ fn existing_part(joined: &Path) -> Option<PathBuf> {
         }
     }
     Some(resolved)
-}
-
-/// `.` and `..` worked out by the text alone.
-fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            std::path::Component::ParentDir => drop(plain.pop()),
-            std::path::Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 fn outside(given: &str) -> Error {
@@ -309,6 +300,9 @@ mod tests {
         let (_dir, resolver) = tree();
         let there = resolver.resolve("../root-other/x.txt").unwrap_err().to_string();
         let gone = resolver.resolve("../root-other/y.txt").unwrap_err().to_string();
+        assert_eq!(there.replace("x.txt", ""), gone.replace("y.txt", ""));
+        let there = resolver.resolve("out/x.txt").unwrap_err().to_string();
+        let gone = resolver.resolve("out/y.txt").unwrap_err().to_string();
         assert_eq!(there.replace("x.txt", ""), gone.replace("y.txt", ""));
     }
 

@@ -141,6 +141,16 @@ pub fn holds_marker(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| std::fs::symlink_metadata(folder.join(marker)).is_ok())
 }
 
+/// Whether a folder that somebody names from elsewhere is a repository of this user: it holds `.git`, `.ixchel` or an
+/// index, and that is this user's own.
+pub fn is_established(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let me = rustix::process::geteuid().as_raw();
+    [".git", ".ixchel", ".ixmcp/index.db"]
+        .iter()
+        .any(|sign| std::fs::symlink_metadata(folder.join(sign)).is_ok_and(|found| found.uid() == me))
+}
+
 /// A file stands for the folder it is in.
 fn existing(folder: &Path) -> Result<PathBuf> {
     let shown = || printable(&folder.to_string_lossy());
@@ -232,5 +242,7 @@ mod tests {
         std::os::unix::fs::symlink("home", at.join("way")).unwrap();
         assert!(root("way").is_err(), "however reached");
         assert!(homes.admit(&at.join("home/a/b")).is_ok());
+        assert!(is_established(&at.join("home/a")) && is_established(&at.join("home/a/d")));
+        assert!(!is_established(&at.join("home/a/b")));
     }
 }

@@ -13,19 +13,13 @@ use crate::error::{Error, Result};
 use crate::model::{RepoPath, SkipReason};
 
 /// What holds for one repository while its settings stand.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
     exclude: Option<Gitignore>,
     named: Vec<RepoPath>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self { settings: config::Index::default(), exclude: None, named: Vec::new(), tracked: Arc::default() }
-    }
 }
 
 impl Rules {
@@ -126,7 +120,7 @@ fn is_private_key(name: &str) -> bool {
     KEY_NAMES.iter().any(|key| match name.strip_prefix(key) {
         Some("") => true,
         Some(rest) => rest.strip_prefix('.').is_some_and(|rest| !is_source(rest.rsplit('.').next().unwrap_or(rest))),
-        None => name.ends_with(&format!("_{key}")),
+        None => name.strip_suffix(key).is_some_and(|before| before.ends_with('_')),
     })
 }
 
@@ -214,9 +208,8 @@ pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
         return Some(SkipReason::Secret);
     }
     let name = path.file_name();
-    let ends = |endings: &[&str]| {
-        endings.iter().any(|ending| name.len() > ending.len() && name.to_ascii_lowercase().ends_with(ending))
-    };
+    let lower = name.to_ascii_lowercase();
+    let ends = |endings: &[&str]| endings.iter().any(|ending| lower.len() > ending.len() && lower.ends_with(ending));
     if ends(MINIFIED_ENDINGS) {
         Some(SkipReason::Minified)
     } else if GENERATED_NAMES.contains(&name) || ends(GENERATED_ENDINGS) {
@@ -295,3 +288,130 @@ const GENERATED_ENDINGS: &[&str] = &[
     ".generated.cs",
     ".tsbuildinfo",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(path: &str) -> RepoPath {
+        RepoPath::new(path).unwrap()
+    }
+
+    #[test]
+    fn secrets_are_told_by_name_and_place() {
+        for secret in [
+            ".env",
+            "deploy/.env",
+            ".env.local",
+            ".env.production",
+            "prod.env",
+            ".ENV",
+            "id_rsa",
+            "keys/id_ed25519",
+            "id_rsa.bak",
+            "deploy_id_rsa",
+            "server.pem",
+            "tests/certs/ca.pem",
+            "public.key",
+            "x.p12",
+            "x.PFX",
+            "app.jks",
+            "debug.keystore",
+            "vault.kdbx",
+            "putty.ppk",
+            ".netrc",
+            ".npmrc",
+            "pkg/.pypirc",
+            ".htpasswd",
+            ".aws/credentials",
+            "home/.docker/config.json",
+            "terraform.tfstate",
+            "terraform.tfstate.backup",
+            "service-account.json",
+            "service_account_prod.json",
+            "client_secret_1.json",
+            ".ssh/config",
+            ".git-credentials",
+            "config/master.key",
+            "kubeconfig",
+            ".kube/config",
+        ] {
+            assert!(is_secret(&path(secret)), "{secret}");
+        }
+        for open in [
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            ".env.dist",
+            ".env.local.example",
+            "env",
+            "env.py",
+            "keys.py",
+            "key.rs",
+            "id_rsa.pub",
+            "id_rsa.rs",
+            "valid_rsa",
+            "credentials",
+            "src/credentials.py",
+            "config.json",
+            "docker/config.json",
+            "environment.ts",
+            "secrets.py",
+            "monkey",
+            "pem.rs",
+            "docs/key.md",
+            "keystore.java",
+            "tfstate.go",
+            "service_account.py",
+            "service-account.example.json",
+            "environments/prod.yaml",
+            ".environment",
+            "config",
+            "aws/credentials.md",
+        ] {
+            assert!(!is_secret(&path(open)), "{open}");
+        }
+    }
+
+    #[test]
+    fn generated_and_minified_files_are_told_by_name() {
+        for generated in [
+            "Cargo.lock",
+            "web/package-lock.json",
+            "go.sum",
+            "app.js.map",
+            "x_pb2.py",
+            "api/x.pb.go",
+            "m.g.dart",
+            "Form1.Designer.cs",
+            "uv.lock",
+        ] {
+            assert_eq!(skipped_by_name(&path(generated)), Some(SkipReason::Generated), "{generated}");
+        }
+        for minified in ["a.min.js", "x/b.min.css", "lib-min.js"] {
+            assert_eq!(skipped_by_name(&path(minified)), Some(SkipReason::Minified), "{minified}");
+        }
+        for kept in
+            ["lock.rs", "Cargo.toml", "admin.js", "roadmap", "world.map", "pb2.py", "min.js", ".min.js", "file.lock"]
+        {
+            assert_eq!(skipped_by_name(&path(kept)), None, "{kept}");
+        }
+    }
+
+    #[test]
+    fn each_class_has_its_switch() {
+        let settings = config::Index {
+            skip_secrets: false,
+            skip_generated: false,
+            skip_minified: false,
+            max_file_size: 10,
+            ..Default::default()
+        };
+        let (strict, lax) = (Rules::default(), Rules::new(&settings).unwrap());
+        for name in [".env", "Cargo.lock", "a.min.js"] {
+            assert!(strict.skip(&path(name), 1).is_some(), "{name}");
+            assert_eq!(lax.skip(&path(name), 10), None, "{name}");
+            assert_eq!(lax.skip(&path(name), 11), Some(SkipReason::Oversize), "{name}");
+        }
+    }
+}

@@ -78,6 +78,30 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     Ok(Some(tracked))
 }
 
+/// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.
+pub fn rule_files_beside(root: &Path) -> Vec<PathBuf> {
+    let of_git = find_index(root).map(|(_, index)| {
+        let exclude = common_directory(&index).join("info/exclude");
+        [index, exclude]
+    });
+    of_git.into_iter().flatten().chain(ignore::gitignore::gitconfig_excludes_path()).collect()
+}
+
+/// Where git keeps what the worktrees of a repository share.
+fn common_directory(index: &Path) -> PathBuf {
+    let directory = index.parent().unwrap_or(Path::new(""));
+    let common = std::fs::read_to_string(directory.join("commondir"));
+    common.map_or_else(|_| directory.to_path_buf(), |common| directory.join(common.trim()))
+}
+
+/// The index does not say itself how long its hashes are.
+fn hash_kind(index: &Path) -> gix_index::hash::Kind {
+    let config = std::fs::read_to_string(common_directory(index).join("config")).unwrap_or_default().to_lowercase();
+    let mut lines = config.lines().filter_map(|line| line.split_once('='));
+    let is_sha256 = lines.any(|(key, value)| key.trim() == "objectformat" && value.trim() == "sha256");
+    if is_sha256 { gix_index::hash::Kind::Sha256 } else { gix_index::hash::Kind::Sha1 }
+}
+
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
 }
@@ -93,7 +117,7 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// The folder that the `.git` file of a worktree or submodule names: `gitdir: ../.git/worktrees/x`.
-fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
+pub(super) fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
     if !metadata.is_file() || metadata.len() > LONGEST_POINTER {
         return Err(io::ErrorKind::InvalidData.into());
     }
@@ -113,7 +137,7 @@ fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
     // The file is not ours and may be damaged in any way: whatever its parser does then, the walk goes on.
     let parsed = catch_unwind(AssertUnwindSafe(|| {
         let options = gix_index::decode::Options { alloc_limit_bytes: Some(1 << 30), ..Default::default() };
-        gix_index::File::at(index, gix_index::hash::Kind::Sha1, true, options)
+        gix_index::File::at(index, hash_kind(index), true, options)
     }));
     let file = match parsed {
         Ok(Ok(file)) => file,

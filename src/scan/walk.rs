@@ -7,18 +7,20 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::ErrorKind as IoErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use super::guard;
 use super::hash::stat_of;
 use super::rules::Rules;
 use super::tracked::Tracked;
 use super::{Found, Left, Listing};
 use crate::budget::Budget;
-use crate::error::{Error, Result};
-use crate::model::{RepoPath, SkipReason, printable};
+use crate::error::Result;
+use crate::model::{RepoPath, SkipReason, Stat, printable};
 
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
@@ -38,7 +40,8 @@ pub fn is_private_name(name: &OsStr) -> bool {
 }
 
 pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
-    check_root(root)?;
+    // A root that is gone must never look like a repository without files.
+    guard::check_root(root)?;
     let mut listing = Listing::default();
     walk_parallel(root, rules, budget, &mut listing)?;
     let matchers = Matchers::new(root);
@@ -51,7 +54,8 @@ pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listin
 }
 
 pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
-    check_root(root)?;
+    // A root that is gone must never look like a repository without files.
+    guard::check_root(root)?;
     let mut listing = Listing::default();
     let matchers = Matchers::new(root);
     let mut folders = Vec::new();
@@ -63,8 +67,10 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
         }
         if metadata.is_dir() {
             folders.push(path.as_str().to_owned());
-        } else if matchers.list(path, rules) {
-            judge(path.as_str().to_owned(), Some(path.clone()), &metadata, rules, &mut listing);
+        } else if is_entity(path.as_str())
+            || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules))
+        {
+            judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
         }
     }
     if !folders.is_empty() {
@@ -80,11 +86,6 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     let asked = Scope::Below(Arc::new(paths.iter().map(|path| path.as_str().to_owned()).collect()));
     add_tracked(root, &asked, rules, budget, &mut listing)?;
     Ok(listing.sorted())
-}
-
-/// A root that is gone must never look like a repository without files.
-fn check_root(root: &Path) -> Result<()> {
-    std::fs::read_dir(root).map(drop).map_err(|error| Error::io("read the repository", root, error))
 }
 
 /// Which part of the tree is asked for.
@@ -132,7 +133,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
     let mut walk = main_walk(root);
     walk.threads(threads);
-    keep(&mut walk, root, &Scope::Everything, rules);
+    let blocked = keep(&mut walk, root, &Scope::Everything, rules);
 
     let gathered = Mutex::new(Listing::default());
     walk.build_parallel().run(|| {
@@ -147,6 +148,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
     });
     budget.check()?;
     *listing = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(())
 }
 
@@ -158,6 +160,8 @@ struct Part<'a> {
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
+        // Each thread its own part; sorting sorted parts together is cheap.
+        self.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut all = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         all.files.append(&mut self.listing.files);
         all.skipped.append(&mut self.listing.skipped);
@@ -175,11 +179,12 @@ fn walk_serial(
     listing: &mut Listing,
 ) -> Result<()> {
     let mut walk = walk.clone();
-    keep(&mut walk, root, scope, rules);
+    let blocked = keep(&mut walk, root, scope, rules);
     for entry in walk.build() {
         budget.check()?;
         take(root, entry, scope, rules, listing);
     }
+    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
     Ok(())
 }
 
@@ -200,7 +205,8 @@ fn walk_serial_entities(
         let skipped = entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
         !skipped && !is_private_name(entry.file_name())
     });
-    let known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
+    let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
+    let known: HashSet<String> = of_entities.map(str::to_owned).collect();
     for entry in walk.build() {
         budget.check()?;
         let Some(path) = entry.as_ref().ok().and_then(|entry| RepoPath::under(root, entry.path())) else { continue };
@@ -218,24 +224,36 @@ fn is_entity(path: &str) -> bool {
     rest.ends_with(".md") && (first == rest || !NOT_ENTITIES.contains(&first))
 }
 
-/// Limits `walk` to what is asked for, and never lets it into private or excluded folders.
-fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) {
-    let (root, scope, exclude) = (root.to_path_buf(), scope.clone(), rules.exclude().cloned());
+/// Limits `walk` to what is asked for, and never lets it into private or excluded folders. The list that it gives back
+/// fills with folders that are not entered because their ignore files cannot be read safely.
+fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<Left>>> {
+    let blocked = Arc::new(Mutex::new(Vec::new()));
+    let (root, scope, exclude, blocking) =
+        (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
     walk.filter_entry(move |entry| {
         if is_private_name(entry.file_name()) {
             return false;
         }
-        let relative = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+        let relative = relative_to(&root, entry.path());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
         if exclude.as_ref().is_some_and(|exclude| exclude.matched(relative, is_folder).is_ignore()) {
             return false;
         }
-        match &scope {
+        let is_asked = match &scope {
             Scope::Everything => true,
             Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
             Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
+        };
+        if !is_asked || !is_folder || guard::is_safe(&root, entry.path()) {
+            return is_asked;
         }
+        if scope.holds(&relative.to_string_lossy()) {
+            let left = Left { path: shown(relative), reason: SkipReason::Unreadable, stat: Stat::default() };
+            blocking.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+        }
+        false
     });
+    blocked
 }
 
 fn take(
@@ -254,12 +272,12 @@ fn take(
         listing.folders.extend(folder);
         return;
     }
-    let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    let relative = relative_to(root, entry.path());
     if !scope.holds(&relative.to_string_lossy()) {
         return;
     }
     match entry.metadata() {
-        Ok(metadata) => judge(shown(relative), RepoPath::under(root, entry.path()), &metadata, rules, listing),
+        Ok(metadata) => judge(relative, &metadata, rules, listing),
         Err(error) => take_failure(root, &error, listing),
     }
 }
@@ -271,7 +289,7 @@ fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
     }
     match path_of(error).and_then(|path| path.strip_prefix(root).ok()).filter(|path| !path.as_os_str().is_empty()) {
         Some(path) => {
-            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Default::default() });
+            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Stat::default() });
         }
         None => listing.warnings.push(printable(&error.to_string())),
     }
@@ -285,31 +303,33 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
+/// What follows the root in a path that a walk from there gave. Comparing by components, as `strip_prefix` does, takes
+/// longer than all else that is done with an entry.
+fn relative_to<'a>(root: &Path, path: &'a Path) -> &'a Path {
+    let (root, path) = (root.as_os_str().as_bytes(), path.as_os_str().as_bytes());
+    let rest = path.strip_prefix(root).unwrap_or(path);
+    Path::new(OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest)))
+}
+
 /// A relative path as people see it: exact where it is UTF-8.
 fn shown(relative: &Path) -> String {
-    match relative.to_str() {
-        Some(path) => path.to_owned(),
-        None => printable(&relative.to_string_lossy()),
-    }
+    relative.to_str().map_or_else(|| printable(&relative.to_string_lossy()), str::to_owned)
 }
 
 /// The one place that decides whether an entry is a file to be read.
-fn judge(shown: String, path: Option<RepoPath>, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
+fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
     let stat = stat_of(metadata);
     let kind = metadata.file_type();
-    let reason = match &path {
-        None => Some(SkipReason::NonUtf8Path),
-        Some(_) if kind.is_symlink() => Some(SkipReason::Symlink),
-        Some(_) if !kind.is_file() => Some(SkipReason::Special),
-        Some(path) => rules.skip(path, stat.size),
+    let reason = match relative.to_str().and_then(RepoPath::new) {
+        None => SkipReason::NonUtf8Path,
+        Some(_) if kind.is_symlink() => SkipReason::Symlink,
+        Some(_) if !kind.is_file() => SkipReason::Special,
+        Some(path) => match rules.skip(&path, stat.size) {
+            None => return listing.files.push(Found { path, stat }),
+            Some(reason) => reason,
+        },
     };
-    match (reason, path) {
-        (None, Some(path)) => listing.files.push(Found { path, stat }),
-        (reason, _) => {
-            let reason = reason.unwrap_or(SkipReason::NonUtf8Path);
-            listing.skipped.push(Left { path: shown, reason, stat });
-        }
-    }
+    listing.skipped.push(Left { path: shown(relative), reason, stat });
 }
 
 /// Adds what git tracks although an ignore file names it.
@@ -322,25 +342,42 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
             return Ok(());
         }
     };
-    let mut known: HashSet<String> = listing.files.iter().map(|found| found.path.as_str().to_owned()).collect();
-    known.extend(listing.skipped.iter().map(|left| left.path.clone()));
+    // Both lists are in order: what stands in both is passed over without a look-up for each.
+    listing.files.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut files = listing.files.iter().peekable();
+    let skipped: HashSet<&str> = listing.skipped.iter().map(|left| left.path.as_str()).collect();
+    let is_skipped = |path: &Path| match path.to_str() {
+        Some(path) => skipped.contains(path),
+        None => skipped.contains(&*shown(path)),
+    };
+    let mut ignored = Listing::default();
     for path in asked_of(&tracked, scope) {
         budget.check()?;
-        let shown = shown(path);
-        let is_private = path.iter().any(is_private_name);
-        if known.contains(&shown) || is_private || rules.excludes(path, false) {
+        let bytes = path.as_os_str().as_bytes();
+        while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
+        let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
+        if is_listed || is_skipped(path) || path.iter().any(is_private_name) || rules.excludes(path, false) {
             continue;
         }
         let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else { continue };
-        judge(shown, path.to_str().and_then(RepoPath::new), &metadata, rules, listing);
+        judge(path, &metadata, rules, &mut ignored);
     }
+    listing.files.append(&mut ignored.files);
+    listing.skipped.append(&mut ignored.skipped);
     Ok(())
 }
 
 fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item = &'a Path> + 'a> {
     match scope {
         Scope::Everything => Box::new(tracked.all()),
-        Scope::Below(asked) => Box::new(asked.iter().flat_map(|path| tracked.below(path))),
+        Scope::Below(asked) => {
+            let mut asked: Vec<&String> = asked.iter().collect();
+            asked.sort_unstable();
+            // In the order of the whole list, which the look for what is listed already relies on.
+            let mut paths: Vec<&Path> = asked.into_iter().flat_map(|path| tracked.below(path)).collect();
+            paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+            Box::new(paths.into_iter())
+        }
     }
 }
 
@@ -386,14 +423,12 @@ impl Matchers {
         let is_private = folder.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
         let is_folder = metadata_without_links(&self.root, folder).is_some_and(|found| found.is_dir());
         let excluded = rules.excludes(Path::new(folder.as_str()), true);
-        is_folder && !is_private && !excluded && self.ignores(folder, true)
+        let is_safe = guard::is_way_safe(&self.root, &Path::new(folder.as_str()).join("in"));
+        is_folder && is_safe && !is_private && !excluded && self.ignores(folder, true)
     }
 
-    /// Whether a walk would come to this file.
+    /// Whether a walk would come to this file, which is no entity.
     fn list(&self, path: &RepoPath, rules: &Rules) -> bool {
-        if is_entity(path.as_str()) {
-            return true;
-        }
         if rules.excludes(Path::new(path.as_str()), false) {
             return false;
         }

@@ -235,6 +235,13 @@ fn worktrees_subfolders_and_submodules_know_their_index() {
     assert_eq!(paths(&list(&at.join("tree"), &Rules::default())), [".gitignore", "sub/t.log"]);
     assert_eq!(paths(&list(&main.join("sub"), &Rules::default())), ["t.log"]);
 
+    let wide = at.join("wide");
+    write(&wide, ".gitignore", "*.log\n");
+    write(&wide, "t.log", "x");
+    git(&wide, &["init", "-q", "--object-format=sha256"]);
+    git(&wide, &["add", "-f", "t.log"]);
+    assert_eq!(paths(&list(&wide, &Rules::default())), [".gitignore", "t.log"]);
+
     let outer = at.join("outer");
     std::fs::create_dir(&outer).unwrap();
     git(&outer, &["init", "-q"]);
@@ -314,6 +321,29 @@ fn a_root_that_is_gone_is_an_error_and_no_empty_repository() {
     cancelled.cancel();
     write(dir.path(), "a.rs", "x");
     assert!(scan::list(dir.path(), &Rules::default(), &cancelled).is_err());
+}
+
+#[test]
+fn an_ignore_file_that_never_ends_stops_no_walk() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for path in ["a/x.rs", "b/in/x.rs", "c/x.rs", "d/x.rs", "rules", "e/x.rs", "e/x.o"] {
+        write(&root, path, "*.o\n");
+    }
+    std::os::unix::fs::symlink("/dev/zero", root.join("a/.gitignore")).unwrap();
+    assert!(Command::new("mkfifo").arg(root.join("b/.ignore")).status().unwrap().success());
+    std::os::unix::fs::symlink("/etc/passwd", root.join("c/.rgignore")).unwrap();
+    std::os::unix::fs::symlink("nowhere", root.join("d/.gitignore")).unwrap();
+    std::os::unix::fs::symlink("../rules", root.join("e/.gitignore")).unwrap();
+    let listing = list(&root, &Rules::default());
+    assert_eq!(paths(&listing), ["d/x.rs", "e/x.rs", "rules"]);
+    for folder in ["a", "b", "c"] {
+        assert_eq!(reason(&listing, folder), Some(SkipReason::Unreadable), "{folder}");
+    }
+    agree(&root, &Rules::default());
+    agree(&root, &Rules::default().with_named(vec![RepoPath::new("a").unwrap(), RepoPath::new("b/in").unwrap()]));
+    std::os::unix::fs::symlink("/dev/zero", root.join(".gitignore")).unwrap();
+    assert!(scan::list(&root, &Rules::default(), &Budget::unlimited()).is_err());
 }
 
 /// Asserts that single files and folders get the answer that the whole listing has for them.

@@ -1,0 +1,217 @@
+//! The settings as data: one row a key, and what fits it.
+//!
+//! Owns names, variables, defaults and bounds; README's table is rendered from `KEYS`. Where values come from is the
+//! parent's.
+
+use std::fmt;
+
+use toml::Table;
+
+/// One setting, as data: the reader of files and variables, and README's table, come from this.
+#[derive(Debug)]
+pub struct Key {
+    /// `section.name`, as in the files.
+    pub name: &'static str,
+    pub variable: &'static str,
+    pub kind: Kind,
+    /// As it would be written in a file.
+    pub default: &'static str,
+    /// Whether a repository's file may set it: nothing that starts a program, opens a port or widens access may.
+    pub in_repository: bool,
+    pub about: &'static str,
+}
+
+/// What fits a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Flag,
+    /// A whole number in these bounds.
+    Number(u64, u64),
+    Text,
+    /// Lines of an ignore file. Those of all sources count together.
+    Globs,
+    /// `ADDRESS:PORT` on this machine, or `off`.
+    Address,
+}
+
+pub static KEYS: &[Key] = &[
+    Key {
+        name: "index.max_file_size",
+        variable: "IXMCP_MAX_FILE_SIZE",
+        kind: Kind::Number(1024, 1 << 30),
+        default: "2097152",
+        in_repository: true,
+        about: "Files above this many bytes are skipped.",
+    },
+    Key {
+        name: "index.chunk_size",
+        variable: "IXMCP_CHUNK_SIZE",
+        kind: Kind::Number(200, 20_000),
+        default: "1500",
+        in_repository: true,
+        about: "The most bytes of a chunk.",
+    },
+    Key {
+        name: "index.skip_minified",
+        variable: "IXMCP_SKIP_MINIFIED",
+        kind: Kind::Flag,
+        default: "true",
+        in_repository: true,
+        about: "Leave out minified scripts and styles.",
+    },
+    Key {
+        name: "index.skip_generated",
+        variable: "IXMCP_SKIP_GENERATED",
+        kind: Kind::Flag,
+        default: "true",
+        in_repository: true,
+        about: "Leave out generated files and lock files.",
+    },
+    Key {
+        name: "index.skip_secrets",
+        variable: "IXMCP_SKIP_SECRETS",
+        kind: Kind::Flag,
+        default: "true",
+        in_repository: false,
+        about: "Leave out private keys, `.env` files and the like, and refuse to show them.",
+    },
+    Key {
+        name: "index.exclude",
+        variable: "IXMCP_EXCLUDE",
+        kind: Kind::Globs,
+        default: "[]",
+        in_repository: true,
+        about: "More files to ignore, as lines of a `.gitignore`. Those of all sources count together; in the variable, commas separate them.",
+    },
+    Key {
+        name: "log.filter",
+        variable: "IXMCP_LOG",
+        kind: Kind::Text,
+        default: "\"warn\"",
+        in_repository: false,
+        about: "What is logged, as `RUST_LOG` says it: `info`, `ixmcp::index=debug`.",
+    },
+    Key {
+        name: "daemon.tcp",
+        variable: "IXMCP_TCP",
+        kind: Kind::Address,
+        default: "\"localhost:7777\"",
+        in_repository: false,
+        about: "Loopback address and port that the daemon also serves, or `off`.",
+    },
+    Key {
+        name: "daemon.idle_minutes",
+        variable: "IXMCP_IDLE",
+        kind: Kind::Number(1, 60 * 24 * 30),
+        default: "30",
+        in_repository: false,
+        about: "Minutes without a connection after which the daemon ends.",
+    },
+    Key {
+        name: "mcp.tools",
+        variable: "IXMCP_TOOLS",
+        kind: Kind::Text,
+        default: "\"all\"",
+        in_repository: false,
+        about: "Tools that `tools/list` shows: `all`, `core`, or names separated by commas.",
+    },
+];
+
+/// A loopback address; `localhost` stands for both 127.0.0.1 and ::1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub host: String,
+    pub port: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_v6 = self.host.contains(':');
+        if is_v6 { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+    }
+}
+
+/// A value that fits its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Flag(bool),
+    Number(u64),
+    Text(String),
+    Globs(Vec<String>),
+    Address(Option<Address>),
+}
+
+impl Key {
+    pub(super) fn default_value(&self) -> Value {
+        let written: Table = format!("value = {}", self.default).parse().expect("defaults in the table are TOML");
+        self.kind.take(written["value"].clone()).expect("defaults in the table fit their keys")
+    }
+}
+
+impl Kind {
+    /// Said after "… must be ".
+    pub fn fits(self) -> String {
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Text => "a text".to_owned(),
+            Self::Globs => "a list of texts, each a line of a .gitignore".to_owned(),
+            Self::Address => {
+                "an address of this machine with its port, such as \"localhost:7777\", or \"off\"".to_owned()
+            }
+        }
+    }
+
+    /// From a variable or a flag; the error says what would fit.
+    pub(super) fn parse(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let value = match self {
+            Self::Flag => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Some(Value::Flag(true)),
+                "false" | "0" | "no" | "off" => Some(Value::Flag(false)),
+                _ => None,
+            },
+            Self::Number(least, most) => {
+                text.parse().ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
+            }
+            Self::Text => Some(Value::Text(text.to_owned())),
+            Self::Globs => {
+                let globs = text.split(',').map(|glob| glob.trim().to_owned()).filter(|glob| !glob.is_empty());
+                Some(Value::Globs(globs.collect()))
+            }
+            Self::Address => address(text).map(Value::Address),
+        };
+        value.ok_or_else(|| self.fits())
+    }
+
+    /// From a file; the error says what would fit.
+    pub(super) fn take(self, value: toml::Value) -> Result<Value, String> {
+        let value = match (self, value) {
+            (Self::Flag, toml::Value::Boolean(flag)) => Some(Value::Flag(flag)),
+            (Self::Number(least, most), toml::Value::Integer(number)) => {
+                u64::try_from(number).ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
+            }
+            (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
+            (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
+            (Self::Globs, toml::Value::Array(globs)) => {
+                let texts = globs.iter().map(|glob| glob.as_str().map(str::to_owned));
+                texts.collect::<Option<Vec<_>>>().map(Value::Globs)
+            }
+            _ => None,
+        };
+        value.ok_or_else(|| self.fits())
+    }
+}
+
+/// The outer `None` is what does not fit, the inner one `off`.
+fn address(text: &str) -> Option<Option<Address>> {
+    if text.eq_ignore_ascii_case("off") {
+        return Some(None);
+    }
+    let (host, port) = text.rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    let port = port.parse().ok()?;
+    is_loopback.then(|| Some(Address { host: host.to_owned(), port }))
+}
