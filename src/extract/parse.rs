@@ -18,7 +18,7 @@
 //! | `@_anything` | | only for predicates |
 //!
 //! **The first pattern wins**: of several that name the same node, the one that stands first in the file counts.
-//! A function directly inside a type or a scope is a method. Definitions of one and the same range (`int a, b;`) are
+//! A function directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's. Definitions of one and the same range (`int a, b;`) are
 //! neighbours. An import of a module alone counts only where nothing is imported from the same words by name.
 
 use std::cell::Cell;
@@ -183,12 +183,11 @@ impl Compiled {
         let parts = self.ranges(matched, Capture::ImportModule);
         let start = parts.iter().map(|part| part.start).min().unwrap_or_default();
         let end = parts.iter().map(|part| part.end).max().unwrap_or_default();
-        match name {
-            Some(name) if name.end == end && name.start > start => {
-                start..start + text[start..name.start].trim_end_matches(['.', ':', '/', '\\', ' ']).len()
-            }
-            _ => start..end,
+        let end = name.filter(|name| name.end == end && name.start > start).map_or(end, |name| name.start);
+        if end < parts.iter().map(|part| part.end).max().unwrap_or_default() || parts.len() > 1 {
+            return start..start + text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
         }
+        start..end
     }
 
     fn level(&self, matched: &QueryMatch) -> Option<u8> {
@@ -329,7 +328,8 @@ impl Found {
             let capture = matched.captures().iter().find(|c| compiled.captures[c.index as usize] == wanted);
             capture.map(|capture| capture.node)
         };
-        let range = |wanted: Capture| node(wanted).map(|node| bare(node.byte_range(), text));
+        let range =
+            |wanted: Capture| node(wanted).map(|node| bare(node.byte_range(), text)).filter(|range| !range.is_empty());
         let words = |wanted: Capture| node(wanted).map(|node| text[node.byte_range()].to_owned());
         for capture in matched.captures() {
             match compiled.captures[capture.index as usize] {
@@ -415,7 +415,7 @@ impl Found {
         uses.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
         uses.dedup_by_key(|(_, _, name)| name.start);
         for (_, kind, name) in uses {
-            let last = last_name(&text[name.clone()]);
+            let last = last_name(&text[name.clone()], language.separator);
             let start = if text[..name.end].ends_with(last) { name.end - last.len() } else { name.start };
             let (line, column) = lines.position(text, start);
             references.push(Reference { name: last.to_owned(), kind, line, column });
@@ -428,7 +428,7 @@ impl Found {
                 kind: "imports",
                 symbol: None,
                 line: lines.line(import.module.start),
-                target: unquoted(&text[import.module]).to_owned(),
+                target: module_name(&text[import.module]).to_owned(),
                 name: import.name.map(|name| text[name].to_owned()).or_else(|| import.wildcard.then(|| "*".to_owned())),
                 alias: import.alias,
             };
@@ -494,7 +494,10 @@ fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines) -> (Vec<Sy
             around.pop();
         }
         let name = name_of(scope, text);
-        let outer = around.last();
+        // What a constructor's parameters declare belongs to the type.
+        let is_member = matches!(scope.kind, Some("field" | "property"));
+        let holds = |outer: usize| !(is_member && scopes[outer].kind == Some("constructor"));
+        let outer = around.iter().rev().find(|(outer, _)| holds(*outer));
         let own = scope.container.iter().map(|part| &text[part.clone()]);
         let parts: Vec<&str> = outer.map(|(_, outer)| outer.as_str()).into_iter().chain(own).collect();
         let container = (!parts.is_empty()).then(|| parts.join(separator));
@@ -511,7 +514,7 @@ fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines) -> (Vec<Sy
             symbols.push(Symbol {
                 name,
                 kind: if kind == "function" && in_type { "method" } else { kind },
-                parent: around.iter().rev().find_map(|(outer, _)| places[*outer]),
+                parent: around.iter().rev().filter(|(outer, _)| holds(*outer)).find_map(|(outer, _)| places[*outer]),
                 container,
                 signature: scope.signature.clone(),
                 line,
@@ -640,10 +643,10 @@ fn signature(start: Node, body: Option<Node>, text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.to_owned())
 }
 
-/// `a.b.C`, `a::C`, `a/C` and `'C'` name `C`.
-fn last_name(text: &str) -> &str {
+/// `a.b.C`, `a::C` and `'C'` name `C`.
+fn last_name<'a>(text: &'a str, separator: &str) -> &'a str {
     let text = unquoted(text);
-    text.rsplit(['.', ':', '\\']).next().filter(|name| is_name(name)).unwrap_or(text)
+    text.rsplit(separator).next().filter(|name| is_name(name)).unwrap_or(text)
 }
 
 /// The name of a type without its arguments: `Vec` for `&mut Vec<T>`.
@@ -655,13 +658,22 @@ fn bare_type(text: &str) -> &str {
 /// `text` without white space and quotes around it. `'a'.'b'` is two quoted words, not one.
 fn unquoted(text: &str) -> &str {
     let text = text.trim();
-    for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`'), ('<', '>')] {
-        let inner = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
-        if let Some(inner) = inner.filter(|inner| !inner.contains([open, close])) {
+    for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`')] {
+        let inner = between(text, open, close);
+        if let Some(inner) = inner.filter(|inner| !inner.contains(open)) {
             return inner;
         }
     }
     text
+}
+
+fn between(text: &str, open: char, close: char) -> Option<&str> {
+    text.strip_prefix(open)?.strip_suffix(close)
+}
+
+/// A module as it is meant: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
+fn module_name(text: &str) -> &str {
+    between(text, '<', '>').unwrap_or_else(|| unquoted(text))
 }
 
 /// The range of a name without quotes around it, or the colon of a Ruby symbol before it.

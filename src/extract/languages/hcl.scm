@@ -11,13 +11,13 @@
   . (string_lit (template_literal) @name)
   (block_start) @body) @definition.block))
 ((config_file (body (block
-  . (identifier) @_block . (string_lit (template_literal) @name) (block_start) @body) @definition.module))
+  . (identifier) @_block . (string_lit (template_literal) @name) . (block_start) @body) @definition.module))
   (#eq? @_block "module"))
 ((config_file (body (block
-  . (identifier) @_block . (string_lit (template_literal) @name) (block_start) @body) @definition.variable))
+  . (identifier) @_block . (string_lit (template_literal) @name) . (block_start) @body) @definition.variable))
   (#match? @_block "^(variable|output)$"))
 (config_file (body (block
-  . (identifier) . (string_lit (template_literal) @name) (block_start) @body) @definition.block))
+  . (identifier) . (string_lit (template_literal) @name) . (block_start) @body) @definition.block))
 ((config_file (body (block
   . (identifier) @_block . (block_start) (body (attribute . (identifier) @name) @definition.variable))))
   (#eq? @_block "locals"))

@@ -50,7 +50,7 @@
 ; Imports.
 (import (qualified_identifier) @import.module "*" @import.wildcard)
 (import (qualified_identifier (identifier) @import.name .) @import.module . (identifier) @import.alias)
-(import (qualified_identifier (identifier) @import.name .) @import.module)
+((import (qualified_identifier (identifier) @import.name .) @import.module) @_import (#not-match? @_import "\\*$"))
 
 ; References.
 (call_expression . (identifier) @name) @reference.call

@@ -10,7 +10,7 @@ pub(super) static MAKE: Language = Language {
     extensions: &["mk", "mak", "make"],
     file_names: &["Makefile", "makefile", "GNUmakefile", "Kbuild", "BSDmakefile"],
     interpreters: &["make"],
-    separator: ".",
+    separator: "::",
     grammar: Some(|| tree_sitter_make::LANGUAGE.into()),
     query: include_str!("make.scm"),
     compiled: OnceLock::new(),

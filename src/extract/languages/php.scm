@@ -28,7 +28,7 @@
   (qualified_name prefix: (namespace_name) @import.module (name) @import.name)
   alias: (name) @import.alias)
 (namespace_use_clause (qualified_name prefix: (namespace_name) @import.module (name) @import.name))
-(namespace_use_clause . (name) @import.module alias: (name) @import.alias)
+(namespace_use_declaration (namespace_use_clause . (name) @import.module alias: (name) @import.alias))
 (namespace_use_declaration (namespace_use_clause . (name) @import.module))
 (namespace_use_declaration
   (namespace_name) @import.module

@@ -32,7 +32,7 @@
   (generic_type type: (stable_type_identifier (type_identifier) @inherits))
   (stable_type_identifier (type_identifier) @inherits)
 ])
-(extends_clause type: [
+(extends_clause [
   (type_identifier) @implements
   (generic_type type: (type_identifier) @implements)
   (generic_type type: (stable_type_identifier (type_identifier) @implements))
@@ -41,26 +41,21 @@
 
 ; Imports. A path is several nodes: from the first to the last it is the module.
 (import_declaration
-  . path: (identifier) @import.module
-  path: (identifier)* @import.module
+  . [(identifier) "."]+ @import.module
   (namespace_wildcard) @import.wildcard)
 (import_declaration
-  . path: (identifier) @import.module
-  path: (identifier)* @import.module
+  . [(identifier) "."]+ @import.module
   (namespace_selectors (identifier) @import.name))
 (import_declaration
-  . path: (identifier) @import.module
-  path: (identifier)* @import.module
+  . [(identifier) "."]+ @import.module
   (namespace_selectors
     [(arrow_renamed_identifier name: (identifier) @import.name alias: (identifier) @import.alias)
      (as_renamed_identifier name: (identifier) @import.name alias: (identifier) @import.alias)]))
 (import_declaration
-  . path: (identifier) @import.module
-  path: (identifier)* @import.module
+  . [(identifier) "."]+ @import.module
   (namespace_selectors (namespace_wildcard) @import.wildcard))
 (import_declaration
-  . path: (identifier) @import.module
-  path: (identifier)* @import.module
+  . [(identifier) "."]+ @import.module
   path: (identifier) @import.name .)
 
 ; References.

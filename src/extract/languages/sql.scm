@@ -1,5 +1,11 @@
 ; Definitions. A schema before the name is its container.
 (create_table [(keyword_table) (keyword_exists)]
+  . (object_reference schema: (identifier) @container name: (identifier) @name)
+  (column_definitions) @body) @definition.table
+(create_table [(keyword_table) (keyword_exists)]
+  . (object_reference name: (identifier) @name)
+  (column_definitions) @body) @definition.table
+(create_table [(keyword_table) (keyword_exists)]
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.table
 (create_table [(keyword_table) (keyword_exists)] . (object_reference name: (identifier) @name)) @definition.table
 (create_table (column_definitions (column_definition name: (identifier) @name) @definition.field))
@@ -15,7 +21,7 @@
 (create_function (keyword_function) . (object_reference name: (identifier) @name)) @definition.function
 (create_trigger (keyword_trigger) . (object_reference name: (identifier) @name)) @definition.trigger
 (create_index column: (identifier) @name) @definition.index
-(create_type . (keyword_create) . (keyword_type)
+(create_type (keyword_type)
   . (object_reference schema: (identifier) @container name: (identifier) @name)) @definition.type
 (create_type (keyword_type) . (object_reference name: (identifier) @name)) @definition.type
 (create_sequence (object_reference name: (identifier) @name)) @definition.variable

@@ -10,8 +10,10 @@
 (protocol_declaration name: (type_identifier) @name) @definition.protocol
 (typealias_declaration . (modifiers)? . name: (type_identifier) @name) @definition.type
 (associatedtype_declaration name: (type_identifier) @name) @definition.type
-(function_declaration "func" . _ @name) @definition.function
-(protocol_function_declaration "func" . _ @name) @definition.function
+(function_declaration name: (simple_identifier) @name) @definition.function
+(function_declaration name: (custom_operator) @name) @definition.function
+(function_declaration name: ["==" "!=" "<" ">" "<=" ">=" "+" "-" "*" "/" "%"] @name) @definition.function
+(protocol_function_declaration name: (simple_identifier) @name) @definition.function
 (init_declaration "init" @name) @definition.constructor
 (deinit_declaration "deinit" @name) @definition.method
 (subscript_declaration "subscript" @name) @definition.method

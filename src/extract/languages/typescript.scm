@@ -17,6 +17,12 @@
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
 (public_field_definition
   name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.field
+(required_parameter
+  (accessibility_modifier)
+  pattern: (identifier) @name) @definition.field
+(optional_parameter
+  (accessibility_modifier)
+  pattern: (identifier) @name) @definition.field
 (interface_body (property_signature name: [(property_identifier) (string)] @name) @definition.field)
 (type_alias_declaration
   value: (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field))

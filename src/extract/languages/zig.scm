@@ -5,8 +5,8 @@
 (variable_declaration . (identifier) @name (opaque_declaration "{" @body) .) @definition.struct
 (variable_declaration . (identifier) @name (error_set_declaration "{" @body) .) @definition.enum
 (error_set_declaration (identifier) @name @definition.variant)
-(enum_declaration (container_field name: (identifier) @name) @definition.variant)
-(container_field name: (identifier) @name) @definition.field
+((enum_declaration (container_field name: (identifier) @name) @definition.variant) (#not-eq? @name "_"))
+((container_field name: (identifier) @name) @definition.field (#not-eq? @name "_"))
 (function_declaration name: (identifier) @name) @definition.function
 (test_declaration (string (string_content) @name) (block) @body) @definition.function
 
