@@ -146,6 +146,13 @@ pub(super) struct Parsed {
 /// Kinds that contain nothing: what stands in their range (a conditional after a rule) is beside them.
 const LEAVES: &[&str] = &["target"];
 
+impl Parsed {
+    fn without_syntax(why: String) -> Self {
+        let reason = format!("{why}; indexed as plain text");
+        Self { problems: vec![Problem { line: None, reason }], ..Self::default() }
+    }
+}
+
 /// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
 /// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
 const PARSE_STEPS: u32 = 1_000_000;
@@ -236,9 +243,11 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
         return Parsed::default();
     };
     let compiled = language.compiled.get_or_init(|| Compiled::new(language, grammar()));
+    if language.overfills.is_some_and(|overfills| overfills(text)) {
+        return Parsed::without_syntax(format!("nested too deep for the grammar of {}", language.name));
+    }
     let Some(tree) = tree(&compiled.grammar, text) else {
-        let reason = format!("parsing as {} was given up; indexed as plain text", language.name);
-        return Parsed { problems: vec![Problem { line: None, reason }], ..Parsed::default() };
+        return Parsed::without_syntax(format!("parsing as {} was given up", language.name));
     };
     let mut found = Found::default();
     let mut cursor = QueryCursor::new();

@@ -13,5 +13,6 @@ pub(super) static C: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_c::LANGUAGE.into()),
     query: include_str!("c.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static CMAKE: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_cmake::LANGUAGE.into()),
     query: include_str!("cmake.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -15,6 +15,7 @@ pub(super) static CPP: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_cpp::LANGUAGE.into()),
     query: concat!(include_str!("cpp.scm"), include_str!("c.scm")),
+    overfills: None,
     compiled: OnceLock::new(),
 };
 

@@ -13,5 +13,6 @@ pub(super) static CSHARP: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_c_sharp::LANGUAGE.into()),
     query: include_str!("csharp.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

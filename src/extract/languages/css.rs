@@ -13,5 +13,6 @@ pub(super) static CSS: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_css::LANGUAGE.into()),
     query: include_str!("css.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static DART: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_dart::LANGUAGE.into()),
     query: include_str!("dart.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static DOCKERFILE: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_containerfile::LANGUAGE.into()),
     query: include_str!("dockerfile.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

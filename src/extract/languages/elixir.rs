@@ -13,5 +13,6 @@ pub(super) static ELIXIR: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_elixir::LANGUAGE.into()),
     query: include_str!("elixir.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static GO: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_go::LANGUAGE.into()),
     query: include_str!("go.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

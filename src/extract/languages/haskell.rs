@@ -13,5 +13,6 @@ pub(super) static HASKELL: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_haskell::LANGUAGE.into()),
     query: include_str!("haskell.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static HCL: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_hcl::LANGUAGE.into()),
     query: include_str!("hcl.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static HTML: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_html::LANGUAGE.into()),
     query: include_str!("html.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

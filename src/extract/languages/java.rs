@@ -13,5 +13,6 @@ pub(super) static JAVA: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_java::LANGUAGE.into()),
     query: include_str!("java.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static JAVASCRIPT: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_javascript::LANGUAGE.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("javascript.scm"), include_str!("jsx.scm")),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -23,5 +23,6 @@ pub(super) static JSON: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_json::LANGUAGE.into()),
     query: include_str!("json.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static KOTLIN: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_kotlin_ng::LANGUAGE.into()),
     query: include_str!("kotlin.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static LUA: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_lua::LANGUAGE.into()),
     query: include_str!("lua.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

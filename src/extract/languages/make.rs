@@ -13,5 +13,6 @@ pub(super) static MAKE: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_make::LANGUAGE.into()),
     query: include_str!("make.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

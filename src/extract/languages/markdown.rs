@@ -13,5 +13,6 @@ pub(super) static MARKDOWN: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_md::LANGUAGE.into()),
     query: include_str!("markdown.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

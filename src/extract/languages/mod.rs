@@ -22,6 +22,7 @@ mod kotlin;
 mod lua;
 mod make;
 mod markdown;
+mod nesting;
 mod ocaml;
 mod ocaml_interface;
 mod php;
@@ -104,6 +105,8 @@ pub struct Language {
     pub grammar: Option<fn() -> tree_sitter::Language>,
     /// The `.scm` beside the language's file.
     pub query: &'static str,
+    /// Whether a text would overfill what the grammar's scanner sets aside for its state: that aborts the process.
+    pub(super) overfills: Option<fn(&str) -> bool>,
     /// Compiled when the first file of the language comes: all queries together take the better part of a second.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }

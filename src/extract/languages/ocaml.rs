@@ -13,5 +13,6 @@ pub(super) static OCAML: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_ocaml::LANGUAGE_OCAML.into()),
     query: include_str!("ocaml.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static OCAML_INTERFACE: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_ocaml::LANGUAGE_OCAML_INTERFACE.into()),
     query: include_str!("ocaml_interface.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static PHP: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_php::LANGUAGE_PHP.into()),
     query: include_str!("php.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

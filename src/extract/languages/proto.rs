@@ -13,5 +13,6 @@ pub(super) static PROTO: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_proto::LANGUAGE.into()),
     query: include_str!("proto.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

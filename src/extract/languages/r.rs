@@ -13,5 +13,6 @@ pub(super) static R: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_r::LANGUAGE.into()),
     query: include_str!("r.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::Language;
+use super::{Language, nesting};
 
 pub(super) static RUBY: Language = Language {
     name: "ruby",
@@ -27,5 +27,11 @@ pub(super) static RUBY: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_ruby::LANGUAGE.into()),
     query: include_str!("ruby.scm"),
+    overfills: Some(overfills),
     compiled: OnceLock::new(),
 };
+
+/// The scanner writes the words of open heredocs into a fixed buffer of a kilobyte, and aborts where they overfill it.
+fn overfills(text: &str) -> bool {
+    nesting::open_heredocs(text) > 800
+}

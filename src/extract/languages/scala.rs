@@ -13,5 +13,6 @@ pub(super) static SCALA: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_scala::LANGUAGE.into()),
     query: include_str!("scala.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -33,5 +33,6 @@ pub(super) static SHELL: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_bash::LANGUAGE.into()),
     query: include_str!("shell.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static SQL: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_sequel::LANGUAGE.into()),
     query: include_str!("sql.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

@@ -13,5 +13,6 @@ pub(super) static SWIFT: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_swift::LANGUAGE.into()),
     query: include_str!("swift.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

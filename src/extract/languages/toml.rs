@@ -13,5 +13,6 @@ pub(super) static TOML: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_toml_ng::LANGUAGE.into()),
     query: include_str!("toml.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

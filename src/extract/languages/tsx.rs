@@ -13,5 +13,6 @@ pub(super) static TSX: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
+    overfills: None,
     compiled: OnceLock::new(),
 };

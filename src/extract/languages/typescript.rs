@@ -13,5 +13,6 @@ pub(super) static TYPESCRIPT: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
+    overfills: None,
     compiled: OnceLock::new(),
 };

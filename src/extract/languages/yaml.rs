@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::Language;
+use super::{Language, nesting};
 
 pub(super) static YAML: Language = Language {
     name: "yaml",
@@ -13,5 +13,11 @@ pub(super) static YAML: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_yaml::LANGUAGE.into()),
     query: include_str!("yaml.scm"),
+    overfills: Some(overfills),
     compiled: OnceLock::new(),
 };
+
+/// The scanner writes two numbers for each open block into a fixed buffer, and aborts where they overfill it.
+fn overfills(text: &str) -> bool {
+    nesting::deepest_indent(text, &['-', '?', ':']) > 100
+}

@@ -13,5 +13,6 @@ pub(super) static ZIG: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_zig::LANGUAGE.into()),
     query: include_str!("zig.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };
