@@ -2,11 +2,13 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test languages` rewrites the expectations; read the difference.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use expect_test::expect_file;
-use ixmcp::extract::{self, LANGUAGES, Options};
+use ixmcp::extract::{self, LANGUAGES, Language, Options};
 use ixmcp::model::{Extracted, RepoPath};
 
 fn folder() -> PathBuf {
@@ -75,6 +77,119 @@ fn every_language_gives_its_golden_rows() {
             assert_eq!(whole.as_bytes(), bytes, "the chunks of {name} do not cover it");
             let expectation = case.with_file_name(format!("{name}.expect"));
             expect_file![expectation].assert_eq(&render(&extracted));
+        }
+    }
+}
+
+#[test]
+fn no_two_languages_claim_one_file() {
+    let names: Vec<&str> = LANGUAGES.iter().map(|language| language.name).collect();
+    assert!(names.is_sorted(), "LANGUAGES is not in order of names: {names:?}");
+    let claims: [fn(&Language) -> &'static [&'static str]; 3] =
+        [|language| language.extensions, |language| language.file_names, |language| language.interpreters];
+    for claim in claims {
+        let mut taken = HashSet::new();
+        for language in LANGUAGES {
+            for word in claim(language) {
+                assert!(taken.insert(*word), "{} claims {word}, which another language has", language.name);
+            }
+        }
+    }
+    for language in LANGUAGES {
+        let lower = language.extensions.iter().all(|extension| extension.to_lowercase() == **extension);
+        assert!(lower, "extensions of {} are compared in lower case", language.name);
+    }
+}
+
+#[test]
+fn headers_are_of_the_language_that_their_text_shows() {
+    let language = |text: &str| extract::languages::of_file(&RepoPath::new("x.h").unwrap(), text).name;
+    assert_eq!(
+        language("#ifdef __cplusplus\nextern \"C\" {\n#endif\nstruct a;\n/* a class of\n * class things */\n"),
+        "c"
+    );
+    assert_eq!(language("int class_of(int x);\n// class Old {};\n"), "c");
+    assert_eq!(language("#pragma once\n  class A;\n"), "cpp");
+    assert_eq!(language("template <typename T> T id(T);\n"), "cpp");
+    assert_eq!(language("namespace a { int b; }\n"), "cpp");
+    assert_eq!(language("void f(const std::string &);\n"), "cpp");
+}
+
+/// The same numbers on every machine, from one seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+}
+
+/// Texts that no person would write, some of them made from what a person did write in that language.
+fn hostile(sample: &str, random: &mut Random) -> Vec<(&'static str, String)> {
+    let bytes: Vec<u8> = (0..20_000).map(|_| u8::try_from(random.next() & 0xff).unwrap()).collect();
+    let words: Vec<&str> = sample.split_whitespace().collect();
+    let line = if words.is_empty() { "word ".to_owned() } else { sample.replace(['\r', '\n'], " ") };
+    let mut shuffled = String::new();
+    while shuffled.len() < 20_000 {
+        shuffled.push_str(words.get(random.below(words.len().max(1))).unwrap_or(&"word"));
+        shuffled.push_str([" ", "\n", "", "\t"][random.below(4)]);
+    }
+    let cut = sample.floor_char_boundary(random.below(sample.len().max(1)));
+    vec![
+        ("empty", String::new()),
+        ("only newlines", "\n".repeat(20_000)),
+        ("only braces", "{".repeat(20_000)),
+        ("only parentheses", "(".repeat(20_000)),
+        ("only brackets", "[".repeat(20_000)),
+        ("only tags", "<a>".repeat(5_000)),
+        ("only indents", (0..300).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
+        ("random bytes", String::from_utf8_lossy(&bytes).into_owned()),
+        ("one line of 200 KB", line.repeat(200_000 / line.len().max(1) + 1)),
+        ("CRLF", sample.replace('\n', "\r\n")),
+        ("cut off", sample[..cut].to_owned()),
+        ("shuffled words", shuffled),
+        ("unfinished strings", "x = \"open\n'half \"\"\" `tick ${ #{ <<EOF\n".repeat(500)),
+        ("unfinished comments", "/* (* <!-- --[[ {- #| =begin\n".repeat(500)),
+        ("deep definitions", "function a() { class b { ".repeat(2_000)),
+    ]
+}
+
+#[test]
+fn hostile_texts_are_covered_in_bounded_time() {
+    let seed = 0x1234_5678;
+    println!("seed {seed:#x}");
+    let options = Options { skip_minified: false, skip_generated: false, ..Options::default() };
+    for language in LANGUAGES {
+        let mut random = Random(seed);
+        let case = cases(language.name).into_iter().next().unwrap();
+        let sample = std::fs::read_to_string(&case).unwrap();
+        // The grammar is taken by name, so that no text chooses another.
+        let name = case.file_name().unwrap().to_str().unwrap();
+        for (kind, text) in hostile(&sample, &mut random) {
+            let before = Instant::now();
+            let path = RepoPath::new(name).unwrap();
+            let Ok(extracted) = extract::extract(&path, text.as_bytes(), &options) else { continue };
+            let took = before.elapsed();
+            let whole: String = extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+            assert_eq!(whole, text, "{}: the chunks of '{kind}' do not cover it", language.name);
+            let total = u32::try_from(text.split_inclusive('\n').count()).unwrap();
+            for symbol in &extracted.symbols {
+                assert!(!symbol.name.is_empty(), "{}: a symbol of '{kind}' has no name", language.name);
+                let inside = symbol.start_line <= symbol.end_line && symbol.end_line <= total.max(1);
+                assert!(inside, "{}: '{kind}' has {symbol:?} in {total} lines", language.name);
+            }
+            assert!(took < Duration::from_secs(5), "{}: '{kind}' took {took:?}", language.name);
+            if took > Duration::from_millis(500) {
+                println!("{}: '{kind}' took {took:?}", language.name);
+            }
         }
     }
 }

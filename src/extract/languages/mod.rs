@@ -3,16 +3,89 @@
 //! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
 //! described in `parse`.
 
+mod c;
+mod cmake;
+mod cpp;
+mod csharp;
+mod css;
+mod dart;
+mod dockerfile;
+mod elixir;
+mod go;
+mod haskell;
+mod hcl;
+mod html;
+mod java;
+mod javascript;
+mod json;
+mod kotlin;
+mod lua;
+mod make;
+mod markdown;
+mod nesting;
+mod ocaml;
+mod ocaml_interface;
+mod php;
 mod plain;
+mod proto;
 mod python;
+mod r;
+mod ruby;
 mod rust;
+mod scala;
+mod shell;
+mod sql;
+mod swift;
+mod toml;
+mod tsx;
+mod typescript;
+mod yaml;
+mod zig;
 
 use std::sync::OnceLock;
 
 use crate::model::RepoPath;
 
 /// All languages, by name. `plain` takes what no other does.
-pub static LANGUAGES: &[&Language] = &[&plain::PLAIN, &python::PYTHON, &rust::RUST];
+pub static LANGUAGES: &[&Language] = &[
+    &c::C,
+    &cmake::CMAKE,
+    &cpp::CPP,
+    &csharp::CSHARP,
+    &css::CSS,
+    &dart::DART,
+    &dockerfile::DOCKERFILE,
+    &elixir::ELIXIR,
+    &go::GO,
+    &haskell::HASKELL,
+    &hcl::HCL,
+    &html::HTML,
+    &java::JAVA,
+    &javascript::JAVASCRIPT,
+    &json::JSON,
+    &kotlin::KOTLIN,
+    &lua::LUA,
+    &make::MAKE,
+    &markdown::MARKDOWN,
+    &ocaml::OCAML,
+    &ocaml_interface::OCAML_INTERFACE,
+    &php::PHP,
+    &proto::PROTO,
+    &python::PYTHON,
+    &r::R,
+    &ruby::RUBY,
+    &rust::RUST,
+    &scala::SCALA,
+    &shell::SHELL,
+    &sql::SQL,
+    &swift::SWIFT,
+    &plain::PLAIN,
+    &toml::TOML,
+    &tsx::TSX,
+    &typescript::TYPESCRIPT,
+    &yaml::YAML,
+    &zig::ZIG,
+];
 
 /// One language, as data.
 pub struct Language {
@@ -32,6 +105,8 @@ pub struct Language {
     pub grammar: Option<fn() -> tree_sitter::Language>,
     /// The `.scm` beside the language's file.
     pub query: &'static str,
+    /// Whether a text would overfill what the grammar's scanner sets aside for its state: that aborts the process.
+    pub(super) overfills: Option<fn(&str) -> bool>,
     /// Compiled when the first file of the language comes: all queries together take the better part of a second.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }
@@ -39,17 +114,22 @@ pub struct Language {
 /// The language of a file: by its name, its extension, its `#!` line; else plain text.
 pub fn of_file(path: &RepoPath, text: &str) -> &'static Language {
     let name = path.file_name();
-    let by_name = || LANGUAGES.iter().find(|language| language.file_names.contains(&name));
+    let first = |fits: &dyn Fn(&Language) -> bool| LANGUAGES.iter().copied().find(|language| fits(language));
+    let by_name = || first(&|language| language.file_names.contains(&name));
     let extension = path.extension().map(str::to_lowercase);
     let by_extension = || {
         let extension = extension.as_deref()?;
-        LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+        // Headers are named alike in both; the text decides.
+        if extension == "h" && cpp::shows_in(text) {
+            return Some(&cpp::CPP);
+        }
+        first(&|language| language.extensions.contains(&extension))
     };
     let by_interpreter = || {
         let interpreter = interpreter(text)?;
-        LANGUAGES.iter().find(|language| language.interpreters.contains(&interpreter))
+        first(&|language| language.interpreters.contains(&interpreter))
     };
-    by_name().or_else(by_extension).or_else(by_interpreter).copied().unwrap_or(&plain::PLAIN)
+    by_name().or_else(by_extension).or_else(by_interpreter).unwrap_or(&plain::PLAIN)
 }
 
 /// Whether a language with syntax claims the file by its name or extension.

@@ -13,5 +13,6 @@ pub(super) static PLAIN: Language = Language {
     separator: ".",
     grammar: None,
     query: "",
+    overfills: None,
     compiled: OnceLock::new(),
 };

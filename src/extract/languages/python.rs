@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::Language;
+use super::{Language, nesting};
 
 pub(super) static PYTHON: Language = Language {
     name: "python",
@@ -13,5 +13,11 @@ pub(super) static PYTHON: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_python::LANGUAGE.into()),
     query: include_str!("python.scm"),
+    overfills: Some(overfills),
     compiled: OnceLock::new(),
 };
+
+/// The scanner writes its indents into a fixed buffer, and aborts where they overfill it; Python itself takes 100.
+fn overfills(text: &str) -> bool {
+    nesting::deepest_indent(text, &[]) > 100
+}

@@ -13,5 +13,6 @@ pub(super) static RUST: Language = Language {
     separator: "::",
     grammar: Some(|| tree_sitter_rust::LANGUAGE.into()),
     query: include_str!("rust.scm"),
+    overfills: None,
     compiled: OnceLock::new(),
 };

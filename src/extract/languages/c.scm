@@ -1,0 +1,148 @@
+; Functions: their definitions, then prototypes. Pointers in a declarator stand around the name.
+(function_definition declarator: [
+  (function_declarator declarator: [
+    (identifier) @name
+    (parenthesized_declarator (identifier) @name)
+    (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+  ])
+  (pointer_declarator declarator: [
+    (function_declarator declarator: [(identifier) @name (parenthesized_declarator (identifier) @name)])
+    (pointer_declarator declarator: [
+      (function_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
+    ])
+  ])
+]) @definition.function
+(declaration declarator: [
+  (function_declarator declarator: [
+    (identifier) @name
+    (parenthesized_declarator (identifier) @name)
+    (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
+  ])
+  (pointer_declarator declarator: [
+    (function_declarator declarator: [(identifier) @name (parenthesized_declarator (identifier) @name)])
+    (pointer_declarator declarator: [
+      (function_declarator declarator: (identifier) @name)
+      (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
+    ])
+  ])
+]) @definition.function
+((call_expression
+  function: (identifier) @_macro
+  arguments: (argument_list . (identifier) @name)) @definition.function
+  (#match? @_macro "^(COMPAT_)?SYSCALL_DEFINE[0-9]$"))
+
+; Types.
+(struct_specifier name: (type_identifier) @name body: (_)) @definition.struct
+(union_specifier name: (type_identifier) @name body: (_)) @definition.union
+(enum_specifier name: (type_identifier) @name body: (_)) @definition.enum
+(enumerator name: (identifier) @name) @definition.variant
+(type_definition
+  type: (struct_specifier !name body: (_) @body)
+  declarator: (type_identifier) @name) @definition.struct
+(type_definition
+  type: (union_specifier !name body: (_) @body)
+  declarator: (type_identifier) @name) @definition.union
+(type_definition
+  type: (enum_specifier !name body: (_) @body)
+  declarator: (type_identifier) @name) @definition.enum
+(type_definition
+  type: [
+    (struct_specifier name: (_) body: (_))
+    (union_specifier name: (_) body: (_))
+    (enum_specifier name: (_) body: (_))
+  ]
+  declarator: (type_identifier) @name @definition.type) @signature
+(type_definition declarator: [
+  (type_identifier) @name
+  (array_declarator declarator: (type_identifier) @name)
+  (pointer_declarator declarator: [
+    (type_identifier) @name
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))
+  ])
+  (function_declarator declarator: [
+    (type_identifier) @name
+    (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
+  ])
+]) @definition.type
+(field_declaration declarator: [
+  (field_identifier) @name
+  (array_declarator declarator: [
+    (field_identifier) @name
+    (array_declarator declarator: (field_identifier) @name)
+  ])
+  (pointer_declarator declarator: [
+    (field_identifier) @name
+    (array_declarator declarator: (field_identifier) @name)
+    (pointer_declarator declarator: (field_identifier) @name)
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+  ])
+  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
+]) @definition.field
+
+; Macros. One without a value is a guard or a switch, and is looked for just as well.
+(preproc_def name: (identifier) @name) @definition.constant
+(preproc_function_def name: (identifier) @name) @definition.macro
+
+; Variables of the file; those of blocks are dropped.
+(function_definition
+  declarator: [(function_declarator) (pointer_declarator) (parenthesized_declarator)]
+  body: (_) @local)
+(translation_unit (compound_statement) @local)
+(preproc_ifdef (compound_statement) @local)
+(ERROR (compound_statement) @local)
+(parameter_list) @local
+(declaration declarator: [
+  (identifier) @name
+  (init_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
+    (pointer_declarator declarator: [
+      (identifier) @name
+      (pointer_declarator declarator: (identifier) @name)
+      (array_declarator declarator: (identifier) @name)
+    ])
+    (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: [
+      (identifier) @name
+      (array_declarator declarator: (identifier) @name)
+    ])))
+  ])
+  (array_declarator declarator: [(identifier) @name (array_declarator declarator: (identifier) @name)])
+  (pointer_declarator declarator: [
+    (identifier) @name
+    (pointer_declarator declarator: (identifier) @name)
+    (array_declarator declarator: (identifier) @name)
+  ])
+  (parenthesized_declarator (identifier) @name)
+  (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
+]) @definition.variable
+((expression_statement (call_expression
+  function: (identifier) @_macro
+  arguments: (argument_list . (identifier) @name))) @definition.variable
+  (#match? @_macro "^(DEFINE|DECLARE)_[A-Z_]+$|^LIST_HEAD$"))
+
+; Imports.
+(preproc_include path: [(string_literal) (system_lib_string)] @import.module)
+
+; References.
+(call_expression function: (identifier) @name) @reference.call
+(call_expression function: (field_expression field: (field_identifier) @name)) @reference.call
+(call_expression function: (parenthesized_expression (identifier) @name)) @reference.call
+((type_identifier) @name) @reference.type
+
+; Names passed around as values: callbacks, tables of functions, constants.
+(argument_list (identifier) @name) @reference.use
+(argument_list (pointer_expression argument: (identifier) @name)) @reference.use
+(initializer_pair value: (identifier) @name) @reference.use
+(initializer_pair value: (pointer_expression argument: (identifier) @name)) @reference.use
+(initializer_pair designator: (field_designator (field_identifier) @name)) @reference.use
+(initializer_list (identifier) @name) @reference.use
+(initializer_list (pointer_expression argument: (identifier) @name)) @reference.use
+(init_declarator value: (identifier) @name) @reference.use
+(init_declarator value: (pointer_expression argument: (identifier) @name)) @reference.use
+(assignment_expression right: (identifier) @name) @reference.use
+(assignment_expression right: (pointer_expression argument: (identifier) @name)) @reference.use
+(field_expression field: (field_identifier) @name) @reference.use
+(preproc_ifdef name: (identifier) @name) @reference.use
+(preproc_defined (identifier) @name) @reference.use
+((identifier) @name (#match? @name "^_*[A-Z]")) @reference.use

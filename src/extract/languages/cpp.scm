@@ -1,0 +1,124 @@
+; What C++ has beyond C; the patterns of c.scm follow.
+
+; Members that are defined outside their class: the qualification is the container.
+(function_definition declarator: [
+  (function_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: [(identifier) (destructor_name) (operator_name)] @name))
+  (_ (function_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: [(identifier) (operator_name)] @name)))
+]) @definition.method
+(function_definition declarator: [
+  (function_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [(identifier) (destructor_name) (operator_name)] @name)))
+  (_ (function_declarator declarator: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [(identifier) (operator_name)] @name))))
+]) @definition.method
+(function_definition declarator: (function_declarator declarator: (qualified_identifier
+  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+  name: (qualified_identifier
+    scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+    name: (qualified_identifier
+      scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+      name: [(identifier) (destructor_name) (operator_name)] @name))))) @definition.method
+(declaration declarator: (init_declarator declarator: (qualified_identifier
+  scope: [(namespace_identifier) @container (template_type name: (_) @container)]
+  name: (identifier) @name))) @definition.field
+
+; Bodies whose variables are their own.
+(function_definition declarator: [(reference_declarator) (operator_cast)] body: (_) @local)
+(lambda_expression body: (_) @local)
+
+; A macro between `class` and its name makes the grammar see a function.
+(function_definition type: (class_specifier !body) declarator: (identifier) @name body: (_)) @definition.class
+(function_definition type: (struct_specifier !body) declarator: (identifier) @name body: (_)) @definition.struct
+(function_definition type: (class_specifier !body) declarator: (identifier) . (ERROR (identifier) @inherits .))
+
+; Functions and members.
+(function_definition declarator: [
+  (function_declarator declarator: [(field_identifier) (destructor_name) (operator_name)] @name)
+  (reference_declarator (function_declarator
+    declarator: [(identifier) (field_identifier) (operator_name)] @name))
+  (pointer_declarator declarator: [
+    (function_declarator declarator: [(field_identifier) (operator_name)] @name)
+    (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @name))
+  ])
+]) @definition.function
+(function_definition declarator: (operator_cast "operator" @name)) @definition.function
+(field_declaration declarator: [
+  (function_declarator declarator: [(field_identifier) (operator_name)] @name)
+  (reference_declarator (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+  (pointer_declarator declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name))
+]) @definition.function
+(field_declaration declarator: (reference_declarator (field_identifier) @name)) @definition.field
+(declaration declarator: [
+  (function_declarator declarator: [(destructor_name) (operator_name)] @name)
+  (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))
+]) @definition.function
+
+; Types and namespaces.
+(class_specifier name: (type_identifier) @name body: (_)) @definition.class
+(class_specifier name: (template_type name: (type_identifier) @name) body: (_)) @definition.class
+(struct_specifier name: (template_type name: (type_identifier) @name) body: (_)) @definition.struct
+(class_specifier
+  name: (qualified_identifier scope: (namespace_identifier) @container name: (type_identifier) @name)
+  body: (_)) @definition.class
+(struct_specifier
+  name: (qualified_identifier scope: (namespace_identifier) @container name: (type_identifier) @name)
+  body: (_)) @definition.struct
+(namespace_definition name: (_) @name) @definition.namespace
+(namespace_alias_definition name: (_) @name) @definition.namespace
+(alias_declaration name: (type_identifier) @name) @definition.type
+(concept_definition name: (identifier) @name) @definition.type
+
+; Constants.
+(declaration
+  (type_qualifier) @_const
+  declarator: (init_declarator declarator: [
+    (identifier) @name
+    (array_declarator declarator: (identifier) @name)
+  ])
+  (#match? @_const "^const(expr|init)?$")) @definition.constant
+
+; Inheritance.
+(base_class_clause [
+  (type_identifier) @inherits
+  (template_type name: (type_identifier) @inherits)
+  (qualified_identifier name: (type_identifier) @inherits)
+  (qualified_identifier name: (template_type name: (type_identifier) @inherits))
+  (qualified_identifier name: (qualified_identifier name: (type_identifier) @inherits))
+  (qualified_identifier name: (qualified_identifier name: (template_type name: (type_identifier) @inherits)))
+])
+
+; Imports.
+(using_declaration (qualified_identifier scope: (_) @import.module name: (identifier) @import.name))
+(using_declaration "namespace" @import.wildcard [(identifier) (qualified_identifier)] @import.module)
+
+; References.
+(call_expression function: (qualified_identifier name: (identifier) @name)) @reference.call
+(call_expression
+  function: (qualified_identifier name: (qualified_identifier name: (identifier) @name))) @reference.call
+(call_expression
+  function: (qualified_identifier
+    name: (qualified_identifier name: (qualified_identifier name: (identifier) @name)))) @reference.call
+(call_expression function: (template_function name: (identifier) @name)) @reference.call
+(call_expression
+  function: (qualified_identifier name: (template_function name: (identifier) @name))) @reference.call
+(call_expression
+  function: (field_expression field: (template_method name: (field_identifier) @name))) @reference.call
+(new_expression type: [
+  (type_identifier) @name
+  (template_type name: (type_identifier) @name)
+  (qualified_identifier name: (type_identifier) @name)
+  (qualified_identifier name: (template_type name: (type_identifier) @name))
+]) @reference.call
+(field_initializer (field_identifier) @name) @reference.use
+(qualified_identifier name: (identifier) @name) @reference.use
+

@@ -1,0 +1,133 @@
+; What JavaScript, TypeScript and TSX share.
+
+; Bodies whose variables are their own.
+(function_declaration body: (_) @local)
+(generator_function_declaration body: (_) @local)
+(function_expression body: (_) @local)
+(generator_function body: (_) @local)
+(arrow_function body: (_) @local)
+(method_definition body: (_) @local)
+(for_statement) @local
+(catch_clause) @local
+
+; Functions, by name or by what they are assigned to.
+(function_declaration name: (identifier) @name) @definition.function
+(generator_function_declaration name: (identifier) @name) @definition.function
+(variable_declarator
+  name: (identifier) @name
+  value: [
+    (arrow_function body: (_) @body)
+    (function_expression body: (_) @body)
+    (generator_function body: (_) @body)
+  ]) @definition.function
+(variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
+(assignment_expression
+  left: (member_expression
+    object: (member_expression object: (identifier) @container property: (property_identifier) @_prototype)
+    property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]
+  (#eq? @_prototype "prototype")) @definition.method
+(assignment_expression
+  left: (member_expression object: (_) @_exports property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body) (generator_function body: (_) @body)]
+  (#match? @_exports "^(exports|module\\.exports|this|window|globalThis|self)$")) @definition.function
+(assignment_expression
+  left: (member_expression object: (identifier) @container property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.function
+(assignment_expression
+  left: (member_expression object: (_) @_exports property: (property_identifier) @name)
+  right: (class body: (_) @body)
+  (#match? @_exports "^(exports|module\\.exports|window|globalThis|self)$")) @definition.class
+(assignment_expression
+  left: (member_expression object: (_) @_exports property: (property_identifier) @name)
+  (#match? @_exports "^(exports|module\\.exports)$")) @definition.variable
+
+; Classes and object literals.
+(class_declaration "class" @signature name: (_) @name body: (_) @body) @definition.class
+((method_definition
+  name: (property_identifier) @name
+  body: (_) @body) @definition.constructor
+  (#eq? @name "constructor"))
+(method_definition
+  name: [(property_identifier) (private_property_identifier) (string)] @name
+  body: (_) @body) @definition.method
+(pair
+  key: [(property_identifier) (string)] @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+
+; Variables. One that is bound to a required module is an import.
+(lexical_declaration
+  kind: "const"
+  (variable_declarator name: (identifier) @name value: (_) @_value) @definition.constant
+  (#not-match? @_value "^(await )?(require|import)\\b"))
+(lexical_declaration
+  kind: "const"
+  (variable_declarator name: (identifier) @name !value) @definition.constant)
+(lexical_declaration kind: "let" (variable_declarator name: (identifier) @name) @definition.variable)
+(variable_declaration
+  (variable_declarator name: (identifier) @name value: (_) @_value) @definition.variable
+  (#not-match? @_value "^(await )?(require|import)\\b"))
+(variable_declaration (variable_declarator name: (identifier) @name !value) @definition.variable)
+
+; Imports. A default import bears its local name; a namespace is everything under an alias.
+(import_statement
+  (import_clause (named_imports (import_specifier name: (_) @import.name !alias)))
+  source: (string) @import.module)
+(import_statement
+  (import_clause (named_imports (import_specifier name: (_) @import.name alias: (_) @import.alias)))
+  source: (string) @import.module)
+(import_statement (import_clause (identifier) @import.name) source: (string) @import.module)
+(import_statement
+  (import_clause (namespace_import (identifier) @import.alias) @import.wildcard)
+  source: (string) @import.module)
+(import_statement source: (string) @import.module)
+(export_statement
+  (export_clause (export_specifier name: (_) @import.name !alias))
+  source: (string) @import.module)
+(export_statement
+  (export_clause (export_specifier name: (_) @import.name alias: (_) @import.alias))
+  source: (string) @import.module)
+(export_statement "*" @import.wildcard source: (string) @import.module)
+(export_statement source: (string) @import.module)
+(variable_declarator
+  name: (identifier) @import.alias
+  value: (call_expression
+    function: (identifier) @_require
+    arguments: (arguments . (string) @import.module))
+  (#eq? @_require "require"))
+(variable_declarator
+  name: (object_pattern (shorthand_property_identifier_pattern) @import.name)
+  value: (call_expression
+    function: (identifier) @_require
+    arguments: (arguments . (string) @import.module))
+  (#eq? @_require "require"))
+(variable_declarator
+  name: (object_pattern (pair_pattern key: (property_identifier) @import.name value: (identifier) @import.alias))
+  value: (call_expression
+    function: (identifier) @_require
+    arguments: (arguments . (string) @import.module))
+  (#eq? @_require "require"))
+(call_expression
+  function: [(identifier) (import)] @_require
+  arguments: (arguments . (string) @import.module)
+  (#match? @_require "^(require|import)$"))
+
+; References.
+(call_expression function: (identifier) @name (#not-eq? @name "require")) @reference.call
+(call_expression
+  function: (member_expression property: [(property_identifier) (private_property_identifier)] @name)) @reference.call
+(new_expression constructor: (identifier) @name) @reference.call
+(new_expression constructor: (member_expression property: (property_identifier) @name)) @reference.call
+(decorator (identifier) @name) @reference.call
+
+; Names passed around as values.
+(arguments (identifier) @name) @reference.use
+(pair value: (identifier) @name) @reference.use
+(object (shorthand_property_identifier) @name) @reference.use
+(array (identifier) @name) @reference.use
+(variable_declarator value: (identifier) @name) @reference.use
+(assignment_expression right: (identifier) @name) @reference.use
+(export_specifier name: (identifier) @name) @reference.use
+(export_statement value: (identifier) @name) @reference.use
+(member_expression property: [(property_identifier) (private_property_identifier)] @name) @reference.use
+((identifier) @name (#match? @name "^_*[A-Z]")) @reference.use

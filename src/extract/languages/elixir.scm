@@ -1,0 +1,83 @@
+; Modules, protocols and implementations.
+((call
+  target: (identifier) @_define
+  (arguments . (alias) @name)
+  (do_block) @body) @definition.module
+  (#eq? @_define "defmodule"))
+((call
+  target: (identifier) @_define
+  (arguments . (alias) @name)
+  (do_block) @body) @definition.protocol
+  (#eq? @_define "defprotocol"))
+((call
+  target: (identifier) @_define
+  (arguments . (alias) (keywords (pair value: (alias) @name)))
+  (do_block)) @scope
+  (#eq? @_define "defimpl"))
+
+; Functions and macros: clauses in a row are one.
+((call
+  target: (identifier) @_define
+  (arguments . [
+    (identifier) @name
+    (call target: (identifier) @name)
+    (binary_operator left: [(call target: (identifier) @name) (identifier) @name] operator: "when")
+  ])
+  (do_block)? @body) @definition.function @clause
+  (#match? @_define "^(def|defp|defguard|defguardp|defdelegate|defn|defnp)$"))
+((call
+  target: (identifier) @_define
+  (arguments . [
+    (identifier) @name
+    (call target: (identifier) @name)
+    (binary_operator left: [(call target: (identifier) @name) (identifier) @name] operator: "when")
+  ])
+  (do_block)? @body) @definition.macro @clause
+  (#match? @_define "^defmacrop?$"))
+
+; Attributes: types, callbacks, and those that a module makes up.
+((unary_operator
+  operator: "@"
+  operand: (call
+    target: (identifier) @_attribute
+    (arguments . (binary_operator left: [(identifier) @name (call target: (identifier) @name)])))) @definition.type
+  (#match? @_attribute "^(type|typep|opaque)$"))
+((unary_operator
+  operator: "@"
+  operand: (call
+    target: (identifier) @_attribute
+    (arguments . (binary_operator left: (call target: (identifier) @name))))) @definition.function
+  (#match? @_attribute "^(callback|macrocallback)$"))
+((unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))) @definition.constant
+  (#not-match? @name "^(moduledoc|doc|typedoc|spec|type|typep|opaque|callback|macrocallback|behaviour|impl|derive|dialyzer|optional_callbacks|compile|external_resource|enforce_keys|before_compile|after_compile|on_load|on_definition|shortdoc|deprecated|since|tag|moduletag|describetag|vsn)$"))
+
+; Inheritance.
+((unary_operator operator: "@" operand: (call target: (identifier) @_attribute (arguments . (alias) @implements)))
+  (#eq? @_attribute "behaviour"))
+((call
+  target: (identifier) @_define
+  (arguments . (alias) @implements (keywords (pair value: (alias) @implementor))))
+  (#eq? @_define "defimpl"))
+
+; Imports.
+((call
+  target: (identifier) @_alias
+  (arguments . (dot left: (alias) @import.module right: (tuple (alias) @import.name))))
+  (#match? @_alias "^(alias|import|require|use)$"))
+((call
+  target: (identifier) @_alias
+  (arguments . (alias) @import.module (keywords (pair key: (keyword) @_as value: (alias) @import.alias))))
+  (#eq? @_alias "alias")
+  (#match? @_as "^as:"))
+((call target: (identifier) @_alias (arguments . (alias) @import.module))
+  (#match? @_alias "^(alias|import|require|use)$"))
+
+; References.
+((call target: (identifier) @name) @reference.call
+  (#not-match? @name "^(def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate|defmodule|defprotocol|defimpl|defstruct|defexception|defn|defnp|alias|import|require|use|if|unless|case|cond|with|for|quote|unquote|receive|try|moduledoc|doc|spec|type|typep|opaque|typedoc|behaviour|callback|impl)$"))
+(call target: (dot right: (identifier) @name)) @reference.call
+(struct (alias) @name) @reference.call
+(unary_operator operator: "&" operand: (binary_operator left: (identifier) @name operator: "/")) @reference.use
+(unary_operator operator: "@" operand: (identifier) @name) @reference.use
+(arguments (identifier) @name) @reference.use
+((alias) @name) @reference.use

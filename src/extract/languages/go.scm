@@ -1,0 +1,67 @@
+; Definitions.
+(function_declaration name: (identifier) @name) @definition.function
+(method_declaration
+  receiver: (parameter_list (parameter_declaration type: [
+    (type_identifier) @container
+    (generic_type type: (type_identifier) @container)
+    (pointer_type [(type_identifier) @container (generic_type type: (type_identifier) @container)])
+    (parenthesized_type (pointer_type (type_identifier) @container))
+  ]))
+  name: (field_identifier) @name) @definition.method
+(method_declaration name: (field_identifier) @name) @definition.method
+(type_declaration
+  (type_spec name: (type_identifier) @name type: (struct_type (field_declaration_list) @body)) @definition.struct)
+(type_declaration
+  (type_spec name: (type_identifier) @name type: (interface_type "{" @body)) @definition.interface)
+(type_declaration (type_spec name: (type_identifier) @name) @definition.type)
+(type_declaration (type_alias name: (type_identifier) @name) @definition.type)
+(type_declaration
+  (type_spec type: (struct_type (field_declaration_list
+    (field_declaration name: (field_identifier) @name) @definition.field))))
+(type_declaration
+  (type_spec type: (interface_type (method_elem name: (field_identifier) @name) @definition.method)))
+(const_spec name: (identifier) @name) @definition.constant
+(var_spec name: (identifier) @name) @definition.variable
+
+; Constants and variables of functions are their own.
+(block) @local
+
+; Embedding.
+(type_declaration
+  (type_spec type: (struct_type (field_declaration_list (field_declaration !name type: [
+    (type_identifier) @inherits
+    (qualified_type name: (type_identifier) @inherits)
+    (generic_type type: (type_identifier) @inherits)
+  ])))))
+(type_declaration
+  (type_spec type: (interface_type (type_elem . [
+    (type_identifier) @inherits
+    (qualified_type name: (type_identifier) @inherits)
+  ] .))))
+
+; Imports.
+(import_spec name: (dot) @import.wildcard path: (_) @import.module)
+(import_spec name: (package_identifier) @import.alias path: (_) @import.module)
+(import_spec path: (_) @import.module)
+
+; References.
+(call_expression function: (identifier) @name) @reference.call
+(call_expression function: (selector_expression field: (field_identifier) @name)) @reference.call
+(call_expression function: (parenthesized_expression (identifier) @name)) @reference.call
+(call_expression function: (index_expression operand: (identifier) @name)) @reference.call
+(call_expression function: (type_instantiation_expression type: (type_identifier) @name)) @reference.call
+(composite_literal type: (type_identifier) @name) @reference.call
+(composite_literal type: (qualified_type name: (type_identifier) @name)) @reference.call
+(composite_literal type: (generic_type type: (type_identifier) @name)) @reference.call
+((type_identifier) @name) @reference.type
+
+; Names passed around as values.
+(argument_list (identifier) @name) @reference.use
+(keyed_element value: (literal_element (identifier) @name)) @reference.use
+(literal_value (literal_element (identifier) @name)) @reference.use
+(var_spec value: (expression_list (identifier) @name)) @reference.use
+(assignment_statement right: (expression_list (identifier) @name)) @reference.use
+(short_var_declaration right: (expression_list (identifier) @name)) @reference.use
+(selector_expression field: (field_identifier) @name) @reference.use
+(keyed_element key: (literal_element (identifier) @name)) @reference.use
+((identifier) @name (#match? @name "^[A-Z]")) @reference.use

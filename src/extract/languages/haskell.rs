@@ -1,0 +1,18 @@
+//! Haskell: functions, data types, classes, instances.
+
+use std::sync::OnceLock;
+
+use super::Language;
+
+pub(super) static HASKELL: Language = Language {
+    name: "haskell",
+    version: 1,
+    extensions: &["hs", "hs-boot", "hsc"],
+    file_names: &[],
+    interpreters: &["runhaskell", "runghc", "stack"],
+    separator: ".",
+    grammar: Some(|| tree_sitter_haskell::LANGUAGE.into()),
+    query: include_str!("haskell.scm"),
+    overfills: None,
+    compiled: OnceLock::new(),
+};

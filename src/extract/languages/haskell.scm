@@ -1,0 +1,59 @@
+; Types.
+(data_type name: (name) @name) @definition.type
+(newtype name: (name) @name) @definition.type
+(type_synonym name: (name) @name) @definition.type
+(type_family name: (name) @name) @definition.type
+(class name: (name) @name declarations: (_) @body) @definition.class
+(class name: (name) @name) @definition.class
+(data_constructor constructor: [(prefix name: (constructor) @name) (record name: (constructor) @name)]) @definition.variant
+(newtype_constructor name: (constructor) @name) @definition.variant
+(gadt_constructor name: (constructor) @name) @definition.variant
+(field name: (field_name (variable) @name)) @definition.field
+(pattern_synonym (equation synonym: (apply function: (constructor) @name))) @definition.constant
+
+; An instance is no symbol of its own, but its type contains what stands in it.
+(instance name: (name) @implements patterns: (type_patterns . (_) @implementor))
+(instance patterns: (type_patterns . (name) @name)) @scope
+(instance patterns: (type_patterns . (parens (apply constructor: (name) @name)))) @scope
+(instance name: (name) @name) @scope
+
+; Functions: a signature and the clauses after it are one.
+(declarations (signature name: (variable) @name) @definition.function @clause)
+(declarations (signature name: (prefix_id (operator) @name)) @definition.function @clause)
+(declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
+(declarations (function name: (variable) @name) @definition.function @clause)
+(declarations (function name: (prefix_id (operator) @name)) @definition.function @clause)
+(declarations (function (infix operator: (operator) @name)) @definition.function @clause)
+(declarations (bind name: (variable) @name) @definition.function @clause)
+(class_declarations (signature name: (variable) @name) @definition.function @clause)
+(class_declarations (signature name: (prefix_id (operator) @name)) @definition.function @clause)
+(class_declarations (signature names: (binding_list name: (variable) @name)) @definition.function)
+(class_declarations (function name: (variable) @name) @definition.function @clause)
+(class_declarations (bind name: (variable) @name) @definition.function @clause)
+(instance_declarations (function name: (variable) @name) @definition.function @clause)
+(instance_declarations (bind name: (variable) @name) @definition.function @clause)
+
+; Imports. What is hidden is not imported.
+((import module: (module) @import.module names: (import_list name: (import_name [
+  (variable) @import.name
+  (name) @import.name
+]))) @_import (#not-match? @_import "\\bhiding\\b"))
+(import module: (module) @import.module alias: (module) @import.alias)
+(import module: (module) @import.module)
+
+; References.
+(apply function: (variable) @name) @reference.call
+(apply function: (qualified id: (variable) @name)) @reference.call
+(apply function: (constructor) @name) @reference.call
+(infix operator: (infix_id (variable) @name)) @reference.call
+(class context: (context context: (apply constructor: (name) @inherits)))
+(deriving classes: (tuple (name) @name)) @reference.use
+((name) @name) @reference.type
+
+; Names passed around as values.
+(apply argument: (variable) @name) @reference.use
+(infix left_operand: (variable) @name) @reference.use
+(infix right_operand: (variable) @name) @reference.use
+(export variable: (variable) @name) @reference.use
+(qualified id: (variable) @name) @reference.use
+((constructor) @name) @reference.use

@@ -1,0 +1,18 @@
+//! HTML: elements with an id, headings, scripts and style sheets.
+
+use std::sync::OnceLock;
+
+use super::Language;
+
+pub(super) static HTML: Language = Language {
+    name: "html",
+    version: 1,
+    extensions: &["html", "htm", "xhtml"],
+    file_names: &[],
+    interpreters: &[],
+    separator: ".",
+    grammar: Some(|| tree_sitter_html::LANGUAGE.into()),
+    query: include_str!("html.scm"),
+    overfills: None,
+    compiled: OnceLock::new(),
+};

@@ -1,0 +1,59 @@
+//! How deep a text nests, before a grammar sees it.
+//!
+//! Owns the estimates that `Language::overfills` is made of. They are quick, and err to the safe side: a text that
+//! seems to nest deeper than it does is indexed without syntax.
+
+/// The most indents that are open at once, where each of `markers` at the head of a line opens one more.
+pub(super) fn deepest_indent(text: &str, markers: &[char]) -> usize {
+    let mut open: Vec<usize> = Vec::new();
+    let mut deepest = 0;
+    for line in text.lines() {
+        let mut rest = line.trim_start_matches([' ', '\t', '\u{c}']);
+        if rest.is_empty() {
+            continue;
+        }
+        loop {
+            let column = line.len() - rest.len();
+            while open.pop_if(|before| *before >= column).is_some() {}
+            open.push(column);
+            let Some(inner) = rest.strip_prefix(markers) else { break };
+            rest = inner.trim_start_matches([' ', '\t']);
+        }
+        deepest = deepest.max(open.len());
+    }
+    deepest
+}
+
+/// The most bytes that the words of heredocs open at once take, with five for each of them.
+pub(super) fn open_heredocs(text: &str) -> usize {
+    let mut open: Vec<&str> = Vec::new();
+    let mut bytes = 0;
+    let mut most = 0;
+    for line in text.lines() {
+        if let Some(at) = open.iter().position(|word| *word == line.trim()) {
+            bytes -= open.remove(at).len() + 5;
+        }
+        for (at, _) in line.match_indices("<<") {
+            if let Some(word) = heredoc_word(&line[at + 2..]) {
+                bytes += word.len() + 5;
+                open.push(word);
+            }
+        }
+        most = most.max(bytes);
+        if most > 10_000 {
+            break;
+        }
+    }
+    most
+}
+
+/// The word after `<<`: quoted up to its quote, else as far as letters go.
+fn heredoc_word(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(['-', '~']).unwrap_or(text);
+    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
+        let inner = &text[1..];
+        return Some(inner.find(quote).map_or(inner, |end| &inner[..end]));
+    }
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0 && !text.starts_with(|c: char| c.is_ascii_digit())).then(|| &text[..end])
+}

@@ -1,0 +1,60 @@
+; Definitions. A name may carry its module with it.
+(class
+  name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]
+  body: (_) @body) @definition.class
+(class name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.class
+(module name: [(constant) @name (scope_resolution scope: (_) @container name: (constant) @name)]) @definition.module
+(module (body_statement (method name: (_) @name) @definition.method))
+(method name: (_) @name) @definition.function
+(singleton_method object: (self) name: (_) @name) @definition.method
+(singleton_method object: (_) @container name: (_) @name) @definition.method
+(assignment
+  left: (constant) @name
+  right: (call
+    receiver: (constant) @_maker
+    method: (identifier) @_new
+    block: (_) @body)
+  (#match? @_maker "^(Struct|Class|Module|Data)$")
+  (#match? @_new "^(new|define)$")) @definition.class
+(assignment left: (constant) @name) @definition.constant
+(assignment left: (scope_resolution scope: (_) @container name: (constant) @name)) @definition.constant
+(alias name: (_) @name) @definition.method
+((call
+  method: (identifier) @_macro
+  arguments: (argument_list [(simple_symbol) (string)] @name)) @definition.attribute
+  (#match? @_macro "^(attr|attr_reader|attr_writer|attr_accessor|cattr_accessor|mattr_accessor|class_attribute)$"))
+((call
+  method: (identifier) @_macro
+  arguments: (argument_list . [(simple_symbol) (string)] @name)) @definition.method
+  (#match? @_macro "^(define_method|define_singleton_method|alias_method|scope)$"))
+((call
+  method: (identifier) @_macro
+  arguments: (argument_list . [(simple_symbol) (string)] @name)) @definition.field
+  (#match? @_macro "^(has_many|has_one|belongs_to|has_and_belongs_to_many|has_one_attached|has_many_attached)$"))
+
+; Inheritance, and what is mixed in.
+(superclass [(constant) @inherits (scope_resolution name: (constant) @inherits)])
+((call
+  !receiver
+  method: (identifier) @_mix
+  arguments: (argument_list [(constant) @implements (scope_resolution name: (constant) @implements)]))
+  (#match? @_mix "^(include|extend|prepend)$"))
+
+; Imports.
+((call !receiver method: (identifier) @_require arguments: (argument_list . (string) @import.module))
+  (#match? @_require "^(require|require_relative|load)$"))
+((call
+  !receiver
+  method: (identifier) @_require
+  arguments: (argument_list . (simple_symbol) @import.name (string) @import.module))
+  (#eq? @_require "autoload"))
+
+; References.
+((call method: [(identifier) (constant)] @name) @reference.call
+  (#not-match? @name "^(require|require_relative|load|attr_reader|attr_writer|attr_accessor|include|extend|prepend)$"))
+(block_argument (simple_symbol) @name) @reference.use
+
+; Names passed around as values.
+(argument_list (identifier) @name) @reference.use
+(pair value: (identifier) @name) @reference.use
+((constant) @name) @reference.use

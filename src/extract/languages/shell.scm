@@ -1,0 +1,27 @@
+; Definitions.
+(function_definition name: (word) @name) @definition.function
+(function_definition) @local
+(subshell) @local
+(declaration_command
+  (variable_assignment name: (variable_name) @name)) @definition.variable
+(program (variable_assignment name: (variable_name) @name) @definition.variable)
+(program (_ (variable_assignment name: (variable_name) @name) @definition.variable))
+(program (_ (_ (variable_assignment name: (variable_name) @name) @definition.variable)))
+
+; Sourced files.
+(command
+  name: (command_name (word) @_source)
+  .
+  argument: [(word) (string) (raw_string) (concatenation)] @import.module
+  (#match? @_source "^(source|\\.)$"))
+
+; References.
+((command name: (command_name (word) @name)) @reference.call
+  (#not-match? @name "^(source|\\.|alias|\\[|:|true|false|echo|cd|set|shift|exit|return)$"))
+((simple_expansion (variable_name) @name) @reference.use (#match? @name "^[A-Za-z_]"))
+((expansion (variable_name) @name) @reference.use (#match? @name "^[A-Za-z_]"))
+((command
+  name: (command_name (word) @_trap)
+  .
+  argument: (word) @name) @reference.use
+  (#eq? @_trap "trap"))

@@ -1,0 +1,46 @@
+
+; TypeScript's own definitions.
+(abstract_class_declaration "class" @signature name: (_) @name body: (_) @body) @definition.class
+(interface_declaration name: (_) @name) @definition.interface
+(enum_declaration name: (_) @name) @definition.enum
+(enum_body name: (_) @name @definition.variant)
+(enum_assignment name: (_) @name) @definition.variant
+(type_alias_declaration name: (_) @name) @definition.type
+(internal_module name: (_) @name) @definition.namespace
+(module name: (_) @name) @definition.namespace
+(function_signature name: (_) @name) @definition.function
+((method_signature name: (property_identifier) @name) @definition.constructor (#eq? @name "constructor"))
+(method_signature name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.method
+(abstract_method_signature name: [(property_identifier) (private_property_identifier)] @name) @definition.method
+(public_field_definition
+  name: [(property_identifier) (private_property_identifier) (string)] @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+(public_field_definition
+  name: [(property_identifier) (private_property_identifier) (string)] @name) @definition.field
+(required_parameter
+  (accessibility_modifier)
+  pattern: (identifier) @name) @definition.field
+(optional_parameter
+  (accessibility_modifier)
+  pattern: (identifier) @name) @definition.field
+(interface_body (property_signature name: [(property_identifier) (string)] @name) @definition.field)
+(type_alias_declaration
+  value: (object_type (property_signature name: [(property_identifier) (string)] @name) @definition.field))
+
+; Imports in the CommonJS form.
+(import_statement
+  (import_require_clause (identifier) @import.alias source: (string) @import.module))
+
+; Inheritance.
+(extends_clause value: (identifier) @inherits)
+(extends_clause value: (member_expression property: (property_identifier) @inherits))
+(extends_type_clause type: (type_identifier) @inherits)
+(extends_type_clause type: (generic_type name: (type_identifier) @inherits))
+(extends_type_clause type: (nested_type_identifier name: (type_identifier) @inherits))
+(implements_clause (type_identifier) @implements)
+(implements_clause (generic_type name: (type_identifier) @implements))
+(implements_clause (nested_type_identifier name: (type_identifier) @implements))
+
+; References.
+((type_identifier) @name) @reference.type
+(type_query (identifier) @name) @reference.type
