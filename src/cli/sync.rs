@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::output::{self, HowFar};
 use super::{Outcome, Session};
 use crate::budget::{Budget, Progress};
-use crate::error::Result;
-use crate::index::{Report, Thoroughness};
+use crate::error::{Error, Result};
+use crate::index::{Report, Thoroughness, Workspace};
 
 /// Bring the index up to date and say what changed since the last sync
 ///
@@ -24,6 +25,9 @@ pub(super) struct Arguments {
     /// Make every row anew
     #[arg(long)]
     force: bool,
+    /// Stay, and bring every save into the index as it happens; a line for each update
+    #[arg(long)]
+    watch: bool,
     /// Read and hash every file, whatever its time stamps say
     #[arg(long, conflicts_with = "force")]
     verify: bool,
@@ -44,12 +48,33 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         || HowFar::of(&progress),
         || workspace.sync(thoroughness, &progress, &Budget::unlimited()),
     )?;
-    if arguments.json {
-        output::json(&report);
-    } else {
-        print(&report);
+    let show = |report: &Report| if arguments.json { output::json(report) } else { print(report) };
+    show(&report);
+    if arguments.watch {
+        watch(&workspace, show)?;
     }
     Ok(Outcome::Found)
+}
+
+/// Stays until the program is ended.
+fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
+    let budget = Budget::unlimited();
+    workspace.watch();
+    // What was saved between the sync above and the first watch.
+    workspace.freshen(Some(Duration::MAX), &budget)?;
+    output::note(&format!("watching {} ({})", workspace.root().display(), workspace.watch_mode()));
+    let mut shown = workspace.last_change(&budget)?;
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        if !workspace.root().exists() {
+            return Err(Error::invalid_path("the repository is gone"));
+        }
+        let changed = workspace.last_change(&budget)?;
+        if changed != shown {
+            shown = changed;
+            show(&workspace.count(Instant::now(), &budget)?);
+        }
+    }
 }
 
 pub(super) fn print(report: &Report) {

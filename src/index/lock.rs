@@ -15,38 +15,63 @@ const RETRY: Duration = Duration::from_millis(5);
 
 pub(super) struct UpdateLock {
     file: File,
+    /// Held while waiting for `file`, so that the holder sees that somebody does.
+    queue: File,
 }
 
 impl UpdateLock {
     /// Waits for the lock until the budget is spent, then `BUSY`.
     pub(super) fn take(root: &Path, budget: &Budget) -> Result<Self> {
-        let path = root.join(".ixmcp/update.lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| Error::io("open", &path, error))?;
-        let lock = Self { file };
-        lock.acquire(budget)?;
+        let open = |name: &str| {
+            let path = root.join(".ixmcp").join(name);
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+            file.map_err(|error| Error::io("open", &path, error))
+        };
+        let lock = Self { file: open("update.lock")?, queue: open("update.queue")? };
+        lock.wait(budget)?;
         Ok(lock)
     }
 
-    /// Lets another process have its turn.
+    /// Lets another process have its turn, if one waits.
     pub(super) fn take_turns(&self, budget: &Budget) -> Result<()> {
-        self.file.unlock().map_err(|error| Error::internal("cannot release the update lock").caused_by(error))?;
-        self.acquire(budget)
-    }
-
-    fn acquire(&self, budget: &Budget) -> Result<()> {
-        loop {
-            match self.file.try_lock() {
-                Ok(()) => return Ok(()),
-                Err(TryLockError::WouldBlock) if budget.is_spent() => {
-                    return Err(Error::new(ErrorKind::Busy, "another process is updating the index")
-                        .hint("Ask again in a moment."));
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
-                Err(TryLockError::Error(error)) => {
-                    return Err(Error::internal("cannot take the update lock").caused_by(error));
-                }
+        match self.queue.try_lock() {
+            Ok(()) => self.queue.unlock().map_err(|error| broken(&error)),
+            Err(TryLockError::WouldBlock) => {
+                self.file.unlock().map_err(|error| broken(&error))?;
+                // Whoever waits looks this often; without the pause we would be first again.
+                std::thread::sleep(RETRY * 2);
+                self.wait(budget)
             }
+            Err(TryLockError::Error(error)) => Err(broken(&error)),
         }
     }
+
+    fn wait(&self, budget: &Budget) -> Result<()> {
+        if self.file.try_lock().is_ok() {
+            return Ok(());
+        }
+        acquire(&self.queue, budget)?;
+        let taken = acquire(&self.file, budget);
+        self.queue.unlock().map_err(|error| broken(&error))?;
+        taken
+    }
+}
+
+fn acquire(file: &File, budget: &Budget) -> Result<()> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if budget.is_spent() => {
+                return Err(
+                    Error::new(ErrorKind::Busy, "another process is updating the index").hint("Ask again in a moment.")
+                );
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
+            Err(TryLockError::Error(error)) => return Err(broken(&error)),
+        }
+    }
+}
+
+fn broken(error: &std::io::Error) -> Error {
+    Error::internal(format!("the update lock does not work: {error}")).hint("Is .ixmcp on a file system without locks?")
 }

@@ -28,6 +28,7 @@ pub use rebuild::rebuild;
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
 
+use lock::UpdateLock;
 use watch::Watch;
 
 /// A read reflects every save that is older than this.
@@ -41,6 +42,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(300);
 const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
 /// How soon a workspace that was closed is noticed by its sweeper.
 const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
+
+/// Another process may be writing a batch while this one opens.
+const OPEN_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,8 +92,13 @@ impl Workspace {
     pub fn open(root: &Path, sources: Arc<Sources>) -> Result<Self> {
         let path = folder::database(root);
         let mode = folder::prepare(root)?;
-        let store = match Store::open(&path, mode) {
-            Err(error) if mode == Mode::Write && error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read)?,
+        if mode == Mode::Read {
+            return Self::over(root, sources, Store::open(&path, mode)?);
+        }
+        // Two processes must not make or migrate one file at once.
+        let _turn = UpdateLock::take(root, &Budget::lasting(OPEN_WAIT))?;
+        let store = match Store::open(&path, Mode::Write) {
+            Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read)?,
             opened => opened?,
         };
         Self::over(root, sources, store)
@@ -214,6 +223,11 @@ impl Workspace {
     /// What changed since this was last said, whoever noticed it.
     pub fn count(&self, started: Instant, budget: &Budget) -> Result<Report> {
         sync::report(self, started, budget)
+    }
+
+    /// When a row last changed that an answer could show; a value to compare with.
+    pub fn last_change(&self, budget: &Budget) -> Result<Option<String>> {
+        self.read(budget, |snapshot| snapshot.fact(Fact::LastChange))
     }
 
     /// Returns when the index shows every file saved [`FRESH_WITHIN`] ago.

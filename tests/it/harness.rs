@@ -50,12 +50,6 @@ impl Repo {
         fs::remove_file(self.path().join(path)).unwrap();
     }
 
-    pub fn rename(&self, from: &str, to: &str) {
-        let to = self.path().join(to);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        fs::rename(self.path().join(from), to).unwrap();
-    }
-
     pub fn database(&self) -> PathBuf {
         self.path().join(".ixmcp/index.db")
     }
