@@ -2,6 +2,8 @@
 //!
 //! Owns the one splitter that both sides use. Does not own tokens: those are SQLite's.
 
+use std::collections::HashSet;
+
 /// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier;
@@ -35,15 +37,44 @@ fn part_end(text: &str) -> Option<usize> {
 
 /// Runs of letters, digits and `_` in `text`: what the FTS takes as one token.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|token| !token.is_empty())
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.find(is_in_token)?;
+        let after = &rest[start..];
+        // Most text is ASCII, and a table decides faster than Unicode does.
+        let ascii = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let end = match after.as_bytes().get(ascii) {
+            Some(byte) if !byte.is_ascii() => after.find(|c| !is_in_token(c)).unwrap_or(after.len()),
+            _ => ascii,
+        };
+        let (token, tail) = after.split_at(end);
+        rest = tail;
+        Some(token)
+    })
+}
+
+fn is_in_token(c: char) -> bool {
+    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { c.is_alphanumeric() }
+}
+
+/// Whether a token can have more than one part: most are plain words, and need no more thought.
+fn may_be_compound(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    !token.is_ascii()
+        || bytes.windows(2).any(|pair| {
+            let lower_then_other = pair[0].is_ascii_lowercase() && !pair[1].is_ascii_lowercase();
+            let other_then_letter = !pair[0].is_ascii_alphabetic() && pair[1].is_ascii_alphabetic();
+            let upper_then_other = pair[0].is_ascii_uppercase() && !pair[1].is_ascii_uppercase();
+            lower_then_other || other_then_letter || upper_then_other
+        })
 }
 
 /// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
 pub fn compound_parts(text: &str) -> String {
-    let mut seen = std::collections::HashSet::new();
-    let mut seen_tokens = std::collections::HashSet::new();
+    let mut seen_tokens: HashSet<&str> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut words = String::new();
-    for token in tokens(text) {
+    for token in tokens(text).filter(|token| may_be_compound(token)) {
         if !seen_tokens.insert(token) {
             continue;
         }
@@ -89,5 +120,7 @@ mod tests {
     fn only_compound_identifiers_give_words_and_each_once() {
         assert_eq!(compound_parts("get_user(getUser, user) x"), "get user");
         assert_eq!(compound_parts("plain words only"), "");
+        assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab");
+        assert_eq!(tokens("a_b.c-dé éa(x)").collect::<Vec<_>>(), ["a_b", "c", "dé", "éa", "x"]);
     }
 }
