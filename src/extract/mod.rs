@@ -6,6 +6,8 @@
 mod chunk;
 pub mod languages;
 mod parse;
+mod scopes;
+mod source;
 mod text;
 
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};

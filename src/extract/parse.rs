@@ -21,14 +21,15 @@
 //! A function directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's. Definitions of one and the same range (`int a, b;`) are
 //! neighbours. An import of a module alone counts only where nothing is imported from the same words by name.
 
-use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 use streaming_iterator::StreamingIterator;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Query, QueryCursor, QueryMatch, Tree};
+use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, QueryMatch, Tree};
 
 use super::Language;
+use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
+use super::source::{Lines, bare, bare_type, last_name, module_name, signature};
 use crate::model::{Edge, Problem, Reference, Symbol};
 
 /// A language's grammar and query, ready to run.
@@ -117,23 +118,6 @@ const KINDS: &[&str] = &[
     "import",
 ];
 
-/// Kinds in which a function is a method.
-const TYPES: &[&str] = &[
-    "class",
-    "struct",
-    "enum",
-    "union",
-    "interface",
-    "trait",
-    "protocol",
-    "object",
-    "record",
-    "mixin",
-    "extension",
-    "instance",
-    "exception",
-];
-
 #[derive(Default)]
 pub(super) struct Parsed {
     pub tree: Option<Tree>,
@@ -143,8 +127,23 @@ pub(super) struct Parsed {
     pub problems: Vec<Problem>,
 }
 
-/// Kinds that contain nothing: what stands in their range (a conditional after a rule) is beside them.
-const LEAVES: &[&str] = &["target"];
+/// Brackets open at once above which no text is parsed: recovery from what never closes takes the square of their
+/// number in most grammars (20 000 a second, 200 000 half a minute).
+const OPEN_BRACKETS: usize = 10_000;
+
+fn nests_too_deep(text: &str) -> bool {
+    let mut open = [0usize; 3];
+    text.bytes().any(|byte| {
+        for (kind, (opening, closing)) in [(b'(', b')'), (b'[', b']'), (b'{', b'}')].into_iter().enumerate() {
+            if byte == opening {
+                open[kind] += 1;
+            } else if byte == closing {
+                open[kind] = open[kind].saturating_sub(1);
+            }
+        }
+        open.iter().sum::<usize>() > OPEN_BRACKETS
+    })
+}
 
 impl Parsed {
     fn without_syntax(why: &str) -> Self {
@@ -155,14 +154,7 @@ impl Parsed {
 
 /// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
 /// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
-const PARSE_STEPS: u32 = 1_000_000;
-
-/// A signature is cut at this many characters.
-const SIGNATURE_CHARS: usize = 200;
-
-/// Qualified names grow no further than this many nested definitions: a file that nests thousands must not make
-/// names of a megabyte.
-const DEEPEST_CONTAINER: usize = 32;
+const PARSE_STEPS: u32 = 200_000;
 
 impl Compiled {
     fn new(language: &Language, grammar: tree_sitter::Language) -> Self {
@@ -243,7 +235,7 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
         return Parsed::default();
     };
     let compiled = language.compiled.get_or_init(|| Compiled::new(language, grammar()));
-    if language.overfills.is_some_and(|overfills| overfills(text)) {
+    if nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text)) {
         return Parsed::without_syntax(&format!("nested too deep for the grammar of {}", language.name));
     }
     let Some(tree) = tree(&compiled.grammar, text) else {
@@ -271,39 +263,6 @@ fn tree(grammar: &tree_sitter::Language, text: &str) -> Option<Tree> {
     let options = ParseOptions::new().progress_callback(&mut count);
     let bytes = text.as_bytes();
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
-}
-
-/// Something with a range that can contain others: a definition, or a scope.
-struct Scope {
-    range: Range<usize>,
-    /// `None` for a scope that is no symbol.
-    kind: Option<&'static str>,
-    name: Range<usize>,
-    container: Vec<Range<usize>>,
-    level: Option<u8>,
-    is_clause: bool,
-    signature: Option<String>,
-    has_body: bool,
-}
-
-impl Scope {
-    fn without_symbol(range: Range<usize>, name: Range<usize>) -> Self {
-        Self {
-            range,
-            kind: None,
-            name,
-            container: Vec::new(),
-            level: None,
-            is_clause: false,
-            signature: None,
-            has_body: true,
-        }
-    }
-
-    /// Whether a block that has locals keeps this to itself.
-    fn stays_local(&self) -> bool {
-        matches!(self.kind, Some("variable" | "constant")) || (self.kind == Some("function") && !self.has_body)
-    }
 }
 
 struct Heritage {
@@ -474,262 +433,8 @@ fn rank(kind: &str) -> u8 {
     }
 }
 
-/// Where the names of definitions stand.
-struct Names(Vec<Range<usize>>);
-
-impl Names {
-    fn of(scopes: &[Scope]) -> Self {
-        let symbols = scopes.iter().filter(|scope| scope.kind.is_some());
-        let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
-        names.sort_by_key(|name| name.start);
-        Self(names)
-    }
-
-    fn hold(&self, at: usize) -> bool {
-        let before = self.0.partition_point(|name| name.start <= at);
-        before > 0 && self.0[before - 1].end > at
-    }
-}
-
-/// Symbols in order of their definitions, with parents and containers; and for each scope its symbol's place.
-fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines) -> (Vec<Symbol>, Vec<Option<usize>>) {
-    let mut symbols: Vec<Symbol> = Vec::new();
-    let mut places: Vec<Option<usize>> = Vec::new();
-    // Scopes around the current one, each with its qualified name.
-    let mut around: Vec<(usize, String)> = Vec::new();
-    for (at, scope) in scopes.iter().enumerate() {
-        let ends_before = |outer: &Range<usize>| outer.end < scope.range.end || *outer == scope.range;
-        while around.last().is_some_and(|(outer, _)| ends_before(&scopes[*outer].range)) {
-            around.pop();
-        }
-        let name = name_of(scope, text);
-        // What a constructor's parameters declare belongs to the type.
-        let is_member = matches!(scope.kind, Some("field" | "property"));
-        let holds = |outer: usize| !(is_member && scopes[outer].kind == Some("constructor"));
-        let outer = around.iter().rev().find(|(outer, _)| holds(*outer));
-        let own = scope.container.iter().map(|part| &text[part.clone()]);
-        let parts: Vec<&str> = outer.map(|(_, outer)| outer.as_str()).into_iter().chain(own).collect();
-        let container = (!parts.is_empty()).then(|| parts.join(separator));
-        let qualified = match &container {
-            Some(container) if around.len() < DEEPEST_CONTAINER => {
-                format!("{container}{separator}{name}")
-            }
-            Some(container) => container.clone(),
-            None => name.clone(),
-        };
-        let place = scope.kind.map(|kind| {
-            let in_type = outer.is_some_and(|(outer, _)| scopes[*outer].kind.is_none_or(|kind| TYPES.contains(&kind)));
-            let (line, column) = lines.position(text, scope.name.start);
-            symbols.push(Symbol {
-                name,
-                kind: if kind == "function" && in_type { "method" } else { kind },
-                parent: around.iter().rev().filter(|(outer, _)| holds(*outer)).find_map(|(outer, _)| places[*outer]),
-                container,
-                signature: scope.signature.clone(),
-                line,
-                column,
-                start_line: lines.line(scope.range.start),
-                end_line: lines.end_line(text, &scope.range),
-            });
-            symbols.len() - 1
-        });
-        places.push(place);
-        if !scope.kind.is_some_and(|kind| LEAVES.contains(&kind)) {
-            around.push((at, qualified));
-        }
-    }
-    (symbols, places)
-}
-
-/// The name as people say it: on one line, without quotes, without the closing marks of a heading.
-fn name_of(scope: &Scope, text: &str) -> String {
-    let mut name = &text[scope.name.clone()];
-    if scope.level.is_some() {
-        let head = name.trim_end_matches('#');
-        name = if head.ends_with(char::is_whitespace) { head.trim_end() } else { name };
-    }
-    if name.contains('\n') { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { name.to_owned() }
-}
-
-/// Clauses of one name that follow each other become one definition. `scopes` come in order of their starts.
-fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> Vec<Scope> {
-    let mut joined: Vec<Scope> = Vec::new();
-    // The last clause, and where the definition around it would have ended.
-    let mut last: Option<usize> = None;
-    for scope in scopes {
-        if !scope.is_clause {
-            // What stands inside the last clause is no break between it and the next.
-            if last.is_some_and(|at| joined[at].range.end <= scope.range.start) {
-                last = None;
-            }
-            joined.push(scope);
-            continue;
-        }
-        let continued = last.filter(|&at| {
-            let before = &joined[at];
-            before.range.end <= scope.range.start && text[before.name.clone()] == text[scope.name.clone()]
-        });
-        match continued {
-            Some(at) => joined[at].range.end = scope.range.end,
-            None => {
-                last = Some(joined.len());
-                joined.push(scope);
-            }
-        }
-    }
-    joined
-}
-
-/// Drops what blocks keep to themselves.
-fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) {
-    locals.sort_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
-    let mut end = 0;
-    locals.retain(|block| {
-        let outermost = block.start >= end;
-        end = end.max(block.end);
-        outermost
-    });
-    scopes.retain(|(_, scope)| {
-        let block = locals.partition_point(|block| block.start <= scope.name.start).checked_sub(1);
-        let inside = block.is_some_and(|block| scope.name.end <= locals[block].end);
-        !(inside && scope.stays_local())
-    });
-}
-
-/// Definitions with a level reach to the next of the same or a lower number.
-fn extend_levels(scopes: &mut [(usize, Scope)], end: usize) {
-    let mut open: Vec<(u8, usize)> = Vec::new();
-    let mut outline: Vec<usize> = (0..scopes.len()).filter(|&at| scopes[at].1.level.is_some()).collect();
-    outline.sort_by_key(|&at| scopes[at].1.range.start);
-    for at in outline {
-        let Some(level) = scopes[at].1.level else {
-            continue;
-        };
-        let start = scopes[at].1.range.start;
-        while let Some((_, before)) = open.pop_if(|(outer, _)| *outer >= level) {
-            scopes[before].1.range.end = start;
-        }
-        open.push((level, at));
-    }
-    for (_, at) in open {
-        scopes[at].1.range.end = end;
-    }
-}
-
-/// The symbol of the smallest definition around `at`. Scopes are in order of their starts.
-fn innermost(scopes: &[Scope], places: &[Option<usize>], at: usize) -> Option<usize> {
-    let before = scopes.partition_point(|scope| scope.range.start <= at);
-    (0..before).rev().find(|&i| scopes[i].range.end > at && places[i].is_some()).and_then(|i| places[i])
-}
-
 fn first_pattern_wins<T, K: Eq + std::hash::Hash>(found: &mut Vec<(usize, T)>, key: impl Fn(&T) -> K) {
     found.sort_by_key(|(pattern, _)| *pattern);
     let mut seen = HashSet::new();
     found.retain(|(_, item)| seen.insert(key(item)));
-}
-
-/// The words of a definition up to its body, on one line.
-fn signature(start: Node, body: Option<Node>, text: &str) -> Option<String> {
-    let whole =
-        &text[start.start_byte()..body.map_or(start.end_byte(), |body| body.start_byte().max(start.start_byte()))];
-    let head = if body.is_some() { whole } else { whole.lines().next().unwrap_or_default() };
-    // No character is above four bytes, so this is more than enough; white space alone could be without end.
-    let head = &head[..head.floor_char_boundary(SIGNATURE_CHARS * 16)];
-    let mut words = String::new();
-    for word in head.split_whitespace() {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-    }
-    if let Some((cut, _)) = words.char_indices().nth(SIGNATURE_CHARS) {
-        let cut = words[..cut].rfind(' ').unwrap_or(cut);
-        words.truncate(cut);
-        words.push_str(" …");
-    }
-    let words = words.strip_suffix("=>").unwrap_or(&words);
-    let words = words.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':' | '='));
-    (!words.is_empty()).then(|| words.to_owned())
-}
-
-/// `a.b.C`, `a::C` and `'C'` name `C`.
-fn last_name<'a>(text: &'a str, separator: &str) -> &'a str {
-    let text = unquoted(text);
-    text.rsplit(separator).next().filter(|name| is_name(name)).unwrap_or(text)
-}
-
-/// The name of a type without its arguments: `Vec` for `&mut Vec<T>`.
-fn bare_type(text: &str) -> &str {
-    let head = text.split(['<', '[', '(']).next().unwrap_or(text).trim();
-    head.rsplit([' ', '.', ':', '&', '*']).next().unwrap_or(head)
-}
-
-/// `text` without white space and quotes around it. `'a'.'b'` is two quoted words, not one.
-fn unquoted(text: &str) -> &str {
-    let text = text.trim();
-    for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`')] {
-        let inner = between(text, open, close);
-        if let Some(inner) = inner.filter(|inner| !inner.contains(open)) {
-            return inner;
-        }
-    }
-    text
-}
-
-fn between(text: &str, open: char, close: char) -> Option<&str> {
-    text.strip_prefix(open)?.strip_suffix(close)
-}
-
-/// A module as it is meant: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
-fn module_name(text: &str) -> &str {
-    between(text, '<', '>').unwrap_or_else(|| unquoted(text))
-}
-
-/// The range of a name without quotes around it, or the colon of a Ruby symbol before it.
-fn bare(range: Range<usize>, text: &str) -> Range<usize> {
-    let name = unquoted(&text[range.clone()]);
-    let symbol = name.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
-    let name = symbol.unwrap_or(name);
-    let start = range.start + text[range].find(name).unwrap_or_default();
-    start..start + name.len()
-}
-
-fn is_name(text: &str) -> bool {
-    text.chars().any(char::is_alphanumeric) || text.contains('_')
-}
-
-/// Where lines start, in bytes.
-struct Lines {
-    starts: Vec<usize>,
-    /// The last byte asked for and its column: questions come in order, and a line may be the whole file.
-    last: Cell<(usize, u32)>,
-}
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
-        Self { starts, last: Cell::new((0, 1)) }
-    }
-
-    /// The 1-based line of a byte.
-    fn line(&self, at: usize) -> u32 {
-        u32::try_from(self.starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
-    }
-
-    /// The last line that has something of `range`: a range that ends with its line break ends on that line.
-    fn end_line(&self, text: &str, range: &Range<usize>) -> u32 {
-        let ended = text[range.clone()].trim_end().len();
-        self.line(range.start + ended.saturating_sub(1))
-    }
-
-    /// 1-based line and column of a byte; the column counts code points.
-    fn position(&self, text: &str, at: usize) -> (u32, u32) {
-        let line = self.line(at);
-        let start = self.starts[line as usize - 1];
-        let (last, last_column) = self.last.get();
-        let (from, column) = if (start..=at).contains(&last) { (last, last_column) } else { (start, 1) };
-        let column = column.saturating_add(u32::try_from(text[from..at].chars().count()).unwrap_or(u32::MAX));
-        self.last.set((at, column));
-        (line, column)
-    }
 }

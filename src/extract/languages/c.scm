@@ -92,7 +92,18 @@
 (preproc_ifdef (compound_statement) @local)
 (ERROR (compound_statement) @local)
 (parameter_list) @local
-(declaration declarator: [
+; A type with a body is a definition of its own: the variable after it is only the declarator.
+(declaration
+  type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]
+  declarator: [
+    (identifier) @name @definition.variable
+    (init_declarator declarator: (identifier) @name) @definition.variable
+    (array_declarator declarator: (identifier) @name) @definition.variable
+    (init_declarator declarator: (array_declarator declarator: (identifier) @name)) @definition.variable
+  ]
+  (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)")) @signature
+; Macros around a declaration make the grammar see variables in them: without its own semicolon, or after a call.
+((declaration declarator: [
   (identifier) @name
   (init_declarator declarator: [
     (identifier) @name
@@ -116,6 +127,16 @@
   (parenthesized_declarator (identifier) @name)
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @name)))
 ]) @definition.variable
+  (#match? @definition.variable ";$")
+  (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\(")
+  (#not-match? @name "^__+[a-z_]*(init|initdata|initconst|mostly|aligned|packed|check|visible|used|unused|weak)$"))
+(declaration (ERROR (array_declarator declarator: (identifier) @name))) @definition.variable
+(translation_unit
+  (expression_statement (call_expression
+    function: (identifier) @name
+    arguments: (argument_list . (identifier) @_void .)))
+  @definition.function
+  (#eq? @_void "void"))
 ((expression_statement (call_expression
   function: (identifier) @_macro
   arguments: (argument_list . (identifier) @name))) @definition.variable

@@ -13,6 +13,11 @@ pub(super) static CMAKE: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_cmake::LANGUAGE.into()),
     query: include_str!("cmake.scm"),
-    overfills: None,
+    overfills: Some(overfills),
     compiled: OnceLock::new(),
 };
+
+/// Blank lines in a row take the grammar the square of their number.
+fn overfills(text: &str) -> bool {
+    text.split(|c: char| c != '\n' && c != '\r').any(|blank| blank.len() > 10_000)
+}

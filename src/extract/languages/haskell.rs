@@ -13,6 +13,11 @@ pub(super) static HASKELL: Language = Language {
     separator: ".",
     grammar: Some(|| tree_sitter_haskell::LANGUAGE.into()),
     query: include_str!("haskell.scm"),
-    overfills: None,
+    overfills: Some(overfills),
     compiled: OnceLock::new(),
 };
+
+/// Braces that never close are layouts within layouts, which take the grammar the square of their number.
+fn overfills(text: &str) -> bool {
+    text.matches('{').count().saturating_sub(text.matches('}').count()) > 2_000
+}

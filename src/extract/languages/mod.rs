@@ -105,7 +105,8 @@ pub struct Language {
     pub grammar: Option<fn() -> tree_sitter::Language>,
     /// The `.scm` beside the language's file.
     pub query: &'static str,
-    /// Whether a text would overfill what the grammar's scanner sets aside for its state: that aborts the process.
+    /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
+    /// make it take time without measure.
     pub(super) overfills: Option<fn(&str) -> bool>,
     /// Compiled when the first file of the language comes: all queries together take the better part of a second.
     pub(super) compiled: OnceLock<super::parse::Compiled>,

@@ -1,0 +1,213 @@
+//! How definitions nest: which of them are local, which are one, and what contains what.
+//!
+//! Owns parents, containers and qualified names. What is a definition in the first place is `parse`'s.
+
+use std::ops::Range;
+
+use super::source::Lines;
+use crate::model::Symbol;
+
+/// Kinds in which a function is a method.
+const TYPES: &[&str] = &[
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "protocol",
+    "object",
+    "record",
+    "mixin",
+    "extension",
+    "instance",
+    "exception",
+];
+
+/// Kinds that contain nothing: what stands in their range (a conditional after a rule) is beside them.
+const LEAVES: &[&str] = &["target"];
+
+/// Qualified names grow no further than this many nested definitions: a file that nests thousands must not make
+/// names of a megabyte.
+const DEEPEST_CONTAINER: usize = 32;
+
+/// Something with a range that can contain others: a definition, or a scope.
+pub(super) struct Scope {
+    pub(super) range: Range<usize>,
+    /// `None` for a scope that is no symbol.
+    pub(super) kind: Option<&'static str>,
+    pub(super) name: Range<usize>,
+    pub(super) container: Vec<Range<usize>>,
+    pub(super) level: Option<u8>,
+    pub(super) is_clause: bool,
+    pub(super) signature: Option<String>,
+    pub(super) has_body: bool,
+}
+
+impl Scope {
+    pub(super) fn without_symbol(range: Range<usize>, name: Range<usize>) -> Self {
+        Self {
+            range,
+            kind: None,
+            name,
+            container: Vec::new(),
+            level: None,
+            is_clause: false,
+            signature: None,
+            has_body: true,
+        }
+    }
+
+    /// Whether a block that has locals keeps this to itself.
+    fn stays_local(&self) -> bool {
+        matches!(self.kind, Some("variable" | "constant")) || (self.kind == Some("function") && !self.has_body)
+    }
+}
+
+/// Where the names of definitions stand.
+pub(super) struct Names(Vec<Range<usize>>);
+
+impl Names {
+    pub(super) fn of(scopes: &[Scope]) -> Self {
+        let symbols = scopes.iter().filter(|scope| scope.kind.is_some());
+        let mut names: Vec<Range<usize>> = symbols.map(|scope| scope.name.clone()).collect();
+        names.sort_by_key(|name| name.start);
+        Self(names)
+    }
+
+    pub(super) fn hold(&self, at: usize) -> bool {
+        let before = self.0.partition_point(|name| name.start <= at);
+        before > 0 && self.0[before - 1].end > at
+    }
+}
+
+/// Symbols in order of their definitions, with parents and containers; and for each scope its symbol's place.
+pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines) -> (Vec<Symbol>, Vec<Option<usize>>) {
+    let mut symbols: Vec<Symbol> = Vec::new();
+    let mut places: Vec<Option<usize>> = Vec::new();
+    // Scopes around the current one, each with its qualified name.
+    let mut around: Vec<(usize, String)> = Vec::new();
+    for (at, scope) in scopes.iter().enumerate() {
+        let ends_before = |outer: &Range<usize>| outer.end < scope.range.end || *outer == scope.range;
+        while around.last().is_some_and(|(outer, _)| ends_before(&scopes[*outer].range)) {
+            around.pop();
+        }
+        let name = name_of(scope, text);
+        // What a constructor's parameters declare belongs to the type.
+        let is_member = matches!(scope.kind, Some("field" | "property"));
+        let holds = |outer: usize| !(is_member && scopes[outer].kind == Some("constructor"));
+        let outer = around.iter().rev().find(|(outer, _)| holds(*outer));
+        let own = scope.container.iter().map(|part| &text[part.clone()]);
+        let parts: Vec<&str> = outer.map(|(_, outer)| outer.as_str()).into_iter().chain(own).collect();
+        let container = (!parts.is_empty()).then(|| parts.join(separator));
+        let qualified = match &container {
+            Some(container) if around.len() < DEEPEST_CONTAINER => {
+                format!("{container}{separator}{name}")
+            }
+            Some(container) => container.clone(),
+            None => name.clone(),
+        };
+        let place = scope.kind.map(|kind| {
+            let in_type = outer.is_some_and(|(outer, _)| scopes[*outer].kind.is_none_or(|kind| TYPES.contains(&kind)));
+            let (line, column) = lines.position(text, scope.name.start);
+            symbols.push(Symbol {
+                name,
+                kind: if kind == "function" && in_type { "method" } else { kind },
+                parent: around.iter().rev().filter(|(outer, _)| holds(*outer)).find_map(|(outer, _)| places[*outer]),
+                container,
+                signature: scope.signature.clone(),
+                line,
+                column,
+                start_line: lines.line(scope.range.start),
+                end_line: lines.end_line(text, &scope.range),
+            });
+            symbols.len() - 1
+        });
+        places.push(place);
+        if !scope.kind.is_some_and(|kind| LEAVES.contains(&kind)) {
+            around.push((at, qualified));
+        }
+    }
+    (symbols, places)
+}
+
+/// The name as people say it: on one line, without quotes, without the closing marks of a heading.
+fn name_of(scope: &Scope, text: &str) -> String {
+    let mut name = &text[scope.name.clone()];
+    if scope.level.is_some() {
+        let head = name.trim_end_matches('#');
+        name = if head.ends_with(char::is_whitespace) { head.trim_end() } else { name };
+    }
+    if name.contains('\n') { name.split_whitespace().collect::<Vec<_>>().join(" ") } else { name.to_owned() }
+}
+
+/// Clauses of one name that follow each other become one definition. `scopes` come in order of their starts.
+pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> Vec<Scope> {
+    let mut joined: Vec<Scope> = Vec::new();
+    // The last clause, and where the definition around it would have ended.
+    let mut last: Option<usize> = None;
+    for scope in scopes {
+        if !scope.is_clause {
+            // What stands inside the last clause is no break between it and the next.
+            if last.is_some_and(|at| joined[at].range.end <= scope.range.start) {
+                last = None;
+            }
+            joined.push(scope);
+            continue;
+        }
+        let continued = last.filter(|&at| {
+            let before = &joined[at];
+            before.range.end <= scope.range.start && text[before.name.clone()] == text[scope.name.clone()]
+        });
+        match continued {
+            Some(at) => joined[at].range.end = scope.range.end,
+            None => {
+                last = Some(joined.len());
+                joined.push(scope);
+            }
+        }
+    }
+    joined
+}
+
+/// Drops what blocks keep to themselves.
+pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) {
+    locals.sort_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
+    let mut end = 0;
+    locals.retain(|block| {
+        let outermost = block.start >= end;
+        end = end.max(block.end);
+        outermost
+    });
+    scopes.retain(|(_, scope)| {
+        let block = locals.partition_point(|block| block.start <= scope.name.start).checked_sub(1);
+        let inside = block.is_some_and(|block| scope.name.end <= locals[block].end);
+        !(inside && scope.stays_local())
+    });
+}
+
+/// Definitions with a level reach to the next of the same or a lower number.
+pub(super) fn extend_levels(scopes: &mut [(usize, Scope)], end: usize) {
+    let mut open: Vec<(u8, usize)> = Vec::new();
+    let mut outline: Vec<usize> = (0..scopes.len()).filter(|&at| scopes[at].1.level.is_some()).collect();
+    outline.sort_by_key(|&at| scopes[at].1.range.start);
+    for at in outline {
+        let Some(level) = scopes[at].1.level else {
+            continue;
+        };
+        let start = scopes[at].1.range.start;
+        while let Some((_, before)) = open.pop_if(|(outer, _)| *outer >= level) {
+            scopes[before].1.range.end = start;
+        }
+        open.push((level, at));
+    }
+    for (_, at) in open {
+        scopes[at].1.range.end = end;
+    }
+}
+
+/// The symbol of the smallest definition around `at`. Scopes are in order of their starts.
+pub(super) fn innermost(scopes: &[Scope], places: &[Option<usize>], at: usize) -> Option<usize> {
+    let before = scopes.partition_point(|scope| scope.range.start <= at);
+    (0..before).rev().find(|&i| scopes[i].range.end > at && places[i].is_some()).and_then(|i| places[i])
+}

@@ -1,0 +1,117 @@
+//! Reading off the text: signatures, names as people say them, lines and columns.
+//!
+//! Owns how a range of the source becomes words. Which ranges matter is `parse`'s.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+/// A signature is cut at this many characters.
+const SIGNATURE_CHARS: usize = 200;
+
+/// The words of a definition up to its body, on one line.
+pub(super) fn signature(start: Node, body: Option<Node>, text: &str) -> Option<String> {
+    let whole =
+        &text[start.start_byte()..body.map_or(start.end_byte(), |body| body.start_byte().max(start.start_byte()))];
+    let head = if body.is_some() { whole } else { whole.lines().next().unwrap_or_default() };
+    // No character is above four bytes, so this is more than enough; white space alone could be without end.
+    let head = &head[..head.floor_char_boundary(SIGNATURE_CHARS * 16)];
+    let mut words = String::new();
+    for word in head.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+    }
+    if let Some((cut, _)) = words.char_indices().nth(SIGNATURE_CHARS) {
+        let cut = words[..cut].rfind(' ').unwrap_or(cut);
+        words.truncate(cut);
+        words.push_str(" …");
+    }
+    let words = words.strip_suffix("=>").unwrap_or(&words);
+    let words = words.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '{' | ':' | '='));
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+/// `a.b.C`, `a::C` and `'C'` name `C`.
+pub(super) fn last_name<'a>(text: &'a str, separator: &str) -> &'a str {
+    let text = unquoted(text);
+    text.rsplit(separator).next().filter(|name| is_name(name)).unwrap_or(text)
+}
+
+/// The name of a type without its arguments: `Vec` for `&mut Vec<T>`.
+pub(super) fn bare_type(text: &str) -> &str {
+    let head = text.split(['<', '[', '(']).next().unwrap_or(text).trim();
+    head.rsplit([' ', '.', ':', '&', '*']).next().unwrap_or(head)
+}
+
+/// `text` without white space and quotes around it. `'a'.'b'` is two quoted words, not one.
+pub(super) fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`')] {
+        let inner = between(text, open, close);
+        if let Some(inner) = inner.filter(|inner| !inner.contains(open)) {
+            return inner;
+        }
+    }
+    text
+}
+
+fn between(text: &str, open: char, close: char) -> Option<&str> {
+    text.strip_prefix(open)?.strip_suffix(close)
+}
+
+/// A module as it is meant: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
+pub(super) fn module_name(text: &str) -> &str {
+    between(text, '<', '>').unwrap_or_else(|| unquoted(text))
+}
+
+/// The range of a name without quotes around it, or the colon of a Ruby symbol before it.
+pub(super) fn bare(range: Range<usize>, text: &str) -> Range<usize> {
+    let name = unquoted(&text[range.clone()]);
+    let symbol = name.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    let name = symbol.unwrap_or(name);
+    let start = range.start + text[range].find(name).unwrap_or_default();
+    start..start + name.len()
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric) || text.contains('_')
+}
+
+/// Where lines start, in bytes.
+pub(super) struct Lines {
+    starts: Vec<usize>,
+    /// The last byte asked for and its column: questions come in order, and a line may be the whole file.
+    last: Cell<(usize, u32)>,
+}
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Self {
+        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
+        Self { starts, last: Cell::new((0, 1)) }
+    }
+
+    /// The 1-based line of a byte.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        u32::try_from(self.starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
+
+    /// The last line that has something of `range`: a range that ends with its line break ends on that line.
+    pub(super) fn end_line(&self, text: &str, range: &Range<usize>) -> u32 {
+        let ended = text[range.clone()].trim_end().len();
+        self.line(range.start + ended.saturating_sub(1))
+    }
+
+    /// 1-based line and column of a byte; the column counts code points.
+    pub(super) fn position(&self, text: &str, at: usize) -> (u32, u32) {
+        let line = self.line(at);
+        let start = self.starts[line as usize - 1];
+        let (last, last_column) = self.last.get();
+        let (from, column) = if (start..=at).contains(&last) { (last, last_column) } else { (start, 1) };
+        let column = column.saturating_add(u32::try_from(text[from..at].chars().count()).unwrap_or(u32::MAX));
+        self.last.set((at, column));
+        (line, column)
+    }
+}
