@@ -15,6 +15,7 @@
 //! | `@inherits`, `@implements` | a type's name | an edge from the definition around it, and a reference |
 //! | `@implementor` | with `@implements` | the edge's source, where it stands outside its definition |
 //! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what stands before |
+//! | `@binding` | a parameter's or local variable's name | plain uses of that name in the file are dropped, unless it is a symbol's too (names of definitions that `@local` drops count as well) |
 //! | `@_anything` | | only for predicates |
 //!
 //! **The first pattern wins**: of several that name the same node, the one that stands first in the file counts.
@@ -59,6 +60,7 @@ enum Capture {
     ImportName,
     ImportAlias,
     ImportWildcard,
+    Binding,
     Predicate,
 }
 
@@ -224,6 +226,7 @@ impl Capture {
             "import.name" => Self::ImportName,
             "import.alias" => Self::ImportAlias,
             "import.wildcard" => Self::ImportWildcard,
+            "binding" => Self::Binding,
             name if name.starts_with('_') => Self::Predicate,
             _ => return None,
         })
@@ -284,6 +287,7 @@ struct Import {
 struct Found {
     scopes: Vec<(usize, Scope)>,
     locals: Vec<Range<usize>>,
+    bindings: Vec<Range<usize>>,
     references: Vec<(usize, &'static str, Range<usize>)>,
     heritage: Vec<(usize, Heritage)>,
     imports: Vec<(usize, Import)>,
@@ -326,6 +330,7 @@ impl Found {
                     self.scopes.push((pattern, Scope::without_symbol(capture.node.byte_range(), name)));
                 }
                 Capture::Local => self.locals.push(capture.node.byte_range()),
+                Capture::Binding => self.bindings.push(capture.node.byte_range()),
                 Capture::Reference(kind) => {
                     let Some(name) = range(Capture::Name) else {
                         continue;
@@ -355,7 +360,7 @@ impl Found {
     fn resolve(mut self, language: &Language, text: &str) -> Parsed {
         let lines = Lines::of(text);
         first_pattern_wins(&mut self.scopes, |scope| scope.name.start);
-        drop_locals(&mut self.scopes, self.locals);
+        self.bindings.extend(drop_locals(&mut self.scopes, self.locals));
         extend_levels(&mut self.scopes, text.len());
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
         let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
@@ -379,7 +384,11 @@ impl Found {
         uses.extend(heritage.iter().map(|(_, found)| (0, found.kind, found.target.clone())));
         uses.extend(imports.iter().filter_map(|(_, import)| Some((0, "import", import.name.clone()?))));
         let mut references: Vec<Reference> = Vec::new();
-        uses.retain(|(_, _, name)| !defined.hold(name.start));
+        let locals = local_names(&self.bindings, &scopes, text);
+        uses.retain(|(_, kind, name)| {
+            let is_local = *kind == "use" && locals.contains(&text[name.clone()]) && !is_member(text, name.start);
+            !is_local && !defined.hold(name.start)
+        });
         uses.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
         uses.dedup_by_key(|(_, _, name)| name.start);
         for (_, kind, name) in uses {
@@ -420,6 +429,20 @@ impl Found {
         let edges = edges.into_iter().map(|(_, edge)| edge).collect();
         Parsed { symbols, references, edges, ..Parsed::default() }
     }
+}
+
+/// Names that mean a parameter or a local variable in this file, and no symbol of it: their uses are nobody's business.
+fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -> HashSet<&'t str> {
+    let mut names: HashSet<&str> = bindings.iter().map(|name| &text[name.clone()]).collect();
+    for scope in scopes.iter().filter(|scope| scope.kind.is_some()) {
+        names.remove(&text[scope.name.clone()]);
+    }
+    names
+}
+
+/// Whether the name at `at` is read from something: then it is no local variable, whatever it is called.
+fn is_member(text: &str, at: usize) -> bool {
+    text[..at].ends_with(['.', ':']) || text[..at].ends_with("->")
 }
 
 /// A reference that says more comes first.

@@ -170,8 +170,8 @@ pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> V
     joined
 }
 
-/// Drops what blocks keep to themselves.
-pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) {
+/// Drops what blocks keep to themselves; gives the names of what was dropped.
+pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) -> Vec<Range<usize>> {
     locals.sort_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
     let mut end = 0;
     locals.retain(|block| {
@@ -179,11 +179,17 @@ pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Rang
         end = end.max(block.end);
         outermost
     });
+    let mut dropped = Vec::new();
     scopes.retain(|(_, scope)| {
         let block = locals.partition_point(|block| block.start <= scope.name.start).checked_sub(1);
         let inside = block.is_some_and(|block| scope.name.end <= locals[block].end);
-        !(inside && scope.stays_local())
+        let stays = !(inside && scope.stays_local());
+        if !stays {
+            dropped.push(scope.name.clone());
+        }
+        stays
     });
+    dropped
 }
 
 /// Definitions with a level reach to the next of the same or a lower number.

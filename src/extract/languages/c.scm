@@ -167,3 +167,11 @@
 (preproc_ifdef name: (identifier) @name) @reference.use
 (preproc_defined (identifier) @name) @reference.use
 ((identifier) @name (#match? @name "^_*[A-Z]")) @reference.use
+
+; Parameters and local variables: their uses are no references.
+(parameter_declaration declarator: (identifier) @binding)
+(parameter_declaration declarator: (array_declarator declarator: (identifier) @binding))
+(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @binding))
+(parameter_declaration
+  declarator: (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @binding)))
+(preproc_params (identifier) @binding)

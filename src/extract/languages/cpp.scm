@@ -122,3 +122,8 @@
 (field_initializer (field_identifier) @name) @reference.use
 (qualified_identifier name: (identifier) @name) @reference.use
 
+; Parameters and local variables: their uses are no references.
+(parameter_declaration declarator: (reference_declarator (identifier) @binding))
+(optional_parameter_declaration declarator: (identifier) @binding)
+(for_range_loop declarator: (identifier) @binding)
+(for_range_loop declarator: (reference_declarator (identifier) @binding))

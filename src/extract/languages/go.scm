@@ -65,3 +65,8 @@
 (selector_expression field: (field_identifier) @name) @reference.use
 (keyed_element key: (literal_element (identifier) @name)) @reference.use
 ((identifier) @name (#match? @name "^[A-Z]")) @reference.use
+
+; Parameters and local variables: their uses are no references.
+(parameter_declaration name: (identifier) @binding)
+(short_var_declaration left: (expression_list (identifier) @binding))
+(range_clause left: (expression_list (identifier) @binding))

@@ -68,3 +68,11 @@
 (assignment_expression right: (identifier) @name) @reference.use
 (element_value_pair value: (identifier) @name) @reference.use
 ((identifier) @name (#match? @name "^[A-Z]")) @reference.use
+
+; Parameters and local variables: their uses are no references.
+(formal_parameter name: (identifier) @binding)
+(lambda_expression parameters: (identifier) @binding)
+(inferred_parameters (identifier) @binding)
+(local_variable_declaration declarator: (variable_declarator name: (identifier) @binding))
+(enhanced_for_statement name: (identifier) @binding)
+(catch_formal_parameter name: (identifier) @binding)

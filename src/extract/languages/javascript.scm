@@ -6,3 +6,10 @@
 (field_definition property: (_) @name) @definition.field
 (class_heritage (identifier) @inherits)
 (class_heritage (member_expression property: (property_identifier) @inherits))
+
+; Parameters and local variables: their uses are no references.
+(formal_parameters (identifier) @binding)
+(assignment_pattern left: (identifier) @binding)
+(arrow_function parameter: (identifier) @binding)
+(object_pattern (shorthand_property_identifier_pattern) @binding)
+(for_in_statement left: (identifier) @binding)

@@ -42,3 +42,18 @@
 (keyword_argument value: (identifier) @name) @reference.use
 (attribute attribute: (identifier) @name) @reference.use
 ((identifier) @name (#match? @name "^_*[A-Z]")) @reference.use
+
+; Parameters and local variables: their uses are no references.
+(parameters (identifier) @binding)
+(lambda_parameters (identifier) @binding)
+(default_parameter name: (identifier) @binding)
+(typed_parameter . (identifier) @binding)
+(typed_default_parameter name: (identifier) @binding)
+(list_splat_pattern (identifier) @binding)
+(dictionary_splat_pattern (identifier) @binding)
+(assignment left: (identifier) @binding)
+(pattern_list (identifier) @binding)
+(tuple_pattern (identifier) @binding)
+(for_statement left: (identifier) @binding)
+(for_in_clause left: (identifier) @binding)
+(as_pattern_target (identifier) @binding)

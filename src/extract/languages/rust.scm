@@ -63,3 +63,10 @@
 (field_expression field: (field_identifier) @name) @reference.use
 (scoped_identifier name: (identifier) @name) @reference.use
 ((identifier) @name (#match? @name "^[A-Z]")) @reference.use
+
+; Parameters and local variables: their uses are no references.
+(parameter pattern: (identifier) @binding)
+(closure_parameters (identifier) @binding)
+(let_declaration pattern: (identifier) @binding)
+(tuple_pattern (identifier) @binding)
+(for_expression pattern: (identifier) @binding)

@@ -44,3 +44,10 @@
 ; References.
 ((type_identifier) @name) @reference.type
 (type_query (identifier) @name) @reference.type
+
+; Parameters and local variables: their uses are no references.
+(required_parameter pattern: (identifier) @binding)
+(optional_parameter pattern: (identifier) @binding)
+(arrow_function parameter: (identifier) @binding)
+(object_pattern (shorthand_property_identifier_pattern) @binding)
+(for_in_statement left: (identifier) @binding)
