@@ -30,6 +30,17 @@ fn the_table_in_readme_is_that_of_the_declarations() {
 }
 
 #[test]
+fn the_table_of_settings_in_readme_is_that_of_the_keys() {
+    let mut table = String::from("| key | variable | default | in `.ixmcp.toml` | meaning |\n|---|---|---|---|---|\n");
+    for key in ixmcp::config::KEYS {
+        let where_else = if key.in_repository { "yes" } else { "no" };
+        writeln!(table, "| `{}` | `{}` | `{}` | {where_else} | {} |", key.name, key.variable, key.default, key.about)
+            .unwrap();
+    }
+    assert_eq!(section("settings"), table, "put this into README.md between the marks:\n{table}");
+}
+
+#[test]
 fn declarations_fit_what_clients_allow() {
     for tool in TOOLS {
         assert!(tool.name.len() <= 32 && tool.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
