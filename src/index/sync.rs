@@ -98,15 +98,19 @@ fn bring_up(
     }
     let bulk = plan.read.len() > BULK_FILES;
     let turn = Turn { lock, progress, budget, anew: thoroughness == Thoroughness::Everything };
-    let changed = pipeline::apply(store, plan, &Job { root, rules: &settings.rules, options: &options }, &turn)?;
+    let applied = pipeline::apply(store, plan, &Job { root, rules: &settings.rules, options: &options }, &turn);
     store.write(|batch| {
-        batch.set_fact(Fact::Built, "1")?;
-        batch.set_fact(Fact::Options, &fingerprint)?;
-        if changed || !built {
+        if applied.is_ok() {
+            batch.set_fact(Fact::Built, "1")?;
+            batch.set_fact(Fact::Options, &fingerprint)?;
+        }
+        // An update that was broken off may have written some of its batches.
+        if !built || !matches!(applied, Ok(false)) {
             batch.set_fact(Fact::LastChange, &now_ns().to_string())?;
         }
         Ok(())
     })?;
+    applied?;
     if bulk {
         store.settle(true)?;
     }

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, named_params};
 
 use super::statements::statements;
-use super::{Batch, Snapshot};
+use super::{Batch, Snapshot, locked};
 use crate::error::Result;
 use crate::model::{ContentHash, RepoPath};
 
@@ -50,7 +50,48 @@ pub struct Counted {
     pub deleted: Vec<String>,
 }
 
+/// What the index holds, in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub files: u64,
+    pub chunks: u64,
+    pub symbols: u64,
+    pub references: u64,
+    pub entities: u64,
+    pub tags: u64,
+    /// (language, files, lines).
+    pub languages: Vec<(String, u64, u64)>,
+    /// (reason, files).
+    pub skipped: Vec<(String, u64)>,
+    /// When a row last changed, in nanoseconds since 1970.
+    pub last_change_ns: Option<i64>,
+}
+
 impl Snapshot<'_> {
+    /// Counted anew only when something changed since: in a large index counting takes a while.
+    pub fn totals(&self) -> Result<Totals> {
+        let last_change_ns = self.fact(Fact::LastChange)?.and_then(|ns| ns.parse().ok());
+        if let Some(known) = &*locked(self.totals)
+            && known.last_change_ns == last_change_ns
+            && last_change_ns.is_some()
+        {
+            return Ok(known.clone());
+        }
+        let totals = Totals {
+            files: self.file_count()?,
+            chunks: self.chunk_count()?,
+            symbols: self.symbol_count()?,
+            references: self.reference_count()?,
+            entities: self.entity_count()?,
+            tags: self.tag_count()?,
+            languages: self.language_counts()?,
+            skipped: self.skipped_counts()?,
+            last_change_ns,
+        };
+        *locked(self.totals) = Some(totals.clone());
+        Ok(totals)
+    }
+
     pub fn entity_count(&self) -> Result<u64> {
         let count: i64 = self.connection.prepare_cached(COUNT_ENTITIES)?.query_row([], |row| row.get(0))?;
         Ok(count.cast_unsigned())

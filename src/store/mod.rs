@@ -31,7 +31,7 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use chunks::{ChunkHit, ChunkText};
-pub use facts::{Counted, Fact};
+pub use facts::{Counted, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
@@ -61,6 +61,8 @@ pub struct Store {
     opened: Mutex<open::Identity>,
     writer: Mutex<Option<Writer>>,
     readers: Mutex<Vec<Connection>>,
+    /// As they were counted last.
+    totals: Mutex<Option<Totals>>,
 }
 
 struct Writer {
@@ -71,6 +73,7 @@ struct Writer {
 /// One state of the index, to ask questions of.
 pub struct Snapshot<'c> {
     connection: &'c Connection,
+    totals: &'c Mutex<Option<Totals>>,
 }
 
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
@@ -103,6 +106,7 @@ impl Store {
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
             readers: Mutex::new(readers),
+            totals: Mutex::new(None),
         })
     }
 
@@ -122,7 +126,7 @@ impl Store {
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
-        let answer = in_snapshot(&connection, ask);
+        let answer = in_snapshot(&connection, &self.totals, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
         let mut readers = locked(&self.readers);
         if readers.len() < IDLE_READERS {
@@ -148,7 +152,8 @@ impl Store {
             writer.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let mut batch = Batch { snapshot: Snapshot { connection: &transaction }, names: &mut writer.names };
+        let mut batch =
+            Batch { snapshot: Snapshot { connection: &transaction, totals: &self.totals }, names: &mut writer.names };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
             Ok(answer)
@@ -190,15 +195,20 @@ impl Store {
         if *opened != now {
             locked(&self.readers).clear();
             *locked(&self.writer) = None;
+            *locked(&self.totals) = None;
             *opened = now;
         }
         Ok(())
     }
 }
 
-fn in_snapshot<T>(connection: &Connection, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+fn in_snapshot<T>(
+    connection: &Connection,
+    totals: &Mutex<Option<Totals>>,
+    ask: impl FnOnce(&Snapshot) -> Result<T>,
+) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    ask(&Snapshot { connection: &transaction })
+    ask(&Snapshot { connection: &transaction, totals })
 }
 
 /// A panic while a lock was held left no half-done state in what these guard.

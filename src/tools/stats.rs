@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::query::files;
+use crate::store::schema_version;
 
 pub(super) static STATS: Declaration = declare! {
     run;
@@ -55,7 +55,7 @@ struct Language {
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
-    let counts = call.read(files::counts)?;
+    let counts = call.read(|snapshot| snapshot.totals())?;
     let workspace = call.workspace();
     let last_update = counts.last_change_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok());
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
@@ -72,7 +72,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         entities: counts.entities,
         tags: counts.tags,
         vectors: 0,
-        schema_version: counts.schema_version,
+        schema_version: schema_version(),
         watch_mode: workspace.watch_mode(),
     })
 }
