@@ -8,6 +8,7 @@ mod mcp;
 mod output;
 mod query;
 mod rebuild;
+mod relations;
 mod slice;
 mod sql;
 mod stats;
@@ -27,6 +28,7 @@ use crate::budget::Budget;
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::Result;
 use crate::index::{Watching, Workspace, Workspaces};
+use crate::store::Snapshot;
 use crate::tools::{self, Caller};
 
 /// Search and read a repository through one SQLite index that is always fresh.
@@ -118,14 +120,25 @@ impl Session {
 
     /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
+        let (_, budget) = self.freshened()?;
+        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
+        tools::call(&self.workspaces, tool, arguments, &caller)
+    }
+
+    /// Asks the index itself, made fresh before: for questions that no tool asks.
+    fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        let (workspace, budget) = self.freshened()?;
+        workspace.read(&budget, ask)
+    }
+
+    fn freshened(&self) -> Result<(Arc<Workspace>, Budget)> {
         let workspace = self.workspace()?;
         let budget = Budget::unlimited();
         output::with_progress(
             || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
             || workspace.freshen(Some(Duration::MAX), &budget),
         )?;
-        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
-        tools::call(&self.workspaces, tool, arguments, &caller)
+        Ok((workspace, budget))
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::{Outcome, Session, arguments, output};
+use super::{Outcome, Session, arguments, output, relations};
 use crate::error::Result;
 
 /// Show where a name is defined and used
@@ -23,6 +23,9 @@ pub(super) struct Arguments {
     /// Symbols to leave out at the start
     #[arg(long, default_value_t = 0)]
     offset: u64,
+    /// Show what it contains, calls, inherits and imports, and who calls, inherits and imports it; NAME may be a file
+    #[arg(long, short, conflicts_with_all = ["kind", "match"])]
+    relations: bool,
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
@@ -37,6 +40,9 @@ enum Match {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    if typed.relations {
+        return relations::run(session, &typed.name, typed.limit, typed.offset, typed.json);
+    }
     let how = match typed.r#match {
         Match::Exact => "exact",
         Match::Prefix => "prefix",

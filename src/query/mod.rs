@@ -8,6 +8,7 @@ pub mod files;
 mod globs;
 pub mod near;
 mod preview;
+pub mod relations;
 pub mod slice;
 pub mod smart;
 pub mod symbols;

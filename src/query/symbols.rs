@@ -4,8 +4,9 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::Page;
+use super::relations::{Resolver, may_mean};
 use crate::error::{Error, Result};
-use crate::store::{Definition, Snapshot};
+use crate::store::{Declared, Definition, Snapshot, Use};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
@@ -32,8 +33,15 @@ pub struct Occurrence {
 /// Names that a fuzzy question may match, at most.
 const FUZZY_NAMES: usize = 200;
 
+/// Uses that a qualified question resolves, to leave out those that mean something else; further ones all stay.
+const RESOLVED: usize = 5_000;
+
+/// Definitions that one question by name may be about.
+const SUBJECTS: usize = 2_000;
+
 /// Every occurrence of a name: definitions first, then uses, each in path and line order (fuzzy: best names first).
-/// `Class.method`, `Class#method` and `module::name` ask for definitions inside that container.
+/// `Class.method`, `Class#method` and `module::name` ask for definitions inside that container, and leave out uses that
+/// are known to mean another.
 pub fn occurrences(
     snapshot: &Snapshot,
     wanted: &str,
@@ -63,7 +71,8 @@ pub fn occurrences(
         _ => name.to_owned(),
     };
     let uses = match how {
-        Match::Exact if qualifier.is_empty() || !definitions.is_empty() => snapshot.uses(&written)?,
+        Match::Exact if qualifier.is_empty() => snapshot.uses(&written)?,
+        Match::Exact if !definitions.is_empty() => that_may_mean(snapshot, snapshot.uses(&written)?, &definitions)?,
         _ => Vec::new(),
     };
     let defined = definitions.into_iter().map(|found| Occurrence {
@@ -90,6 +99,28 @@ pub fn occurrences(
     });
     let all = defined.chain(used).filter(|found| kind.is_none_or(|kind| found.kind == kind)).collect();
     Ok(Page::of(all, offset, limit))
+}
+
+/// Definitions that an exact name, or `Class.method`, stands for.
+pub fn subjects(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Declared>> {
+    let (qualifier, name) = qualified(wanted);
+    let mut found = snapshot.declared_as(name, SUBJECTS)?;
+    found.retain(|declared| stands_in(&declared.definition, &qualifier));
+    Ok(found)
+}
+
+fn that_may_mean(snapshot: &Snapshot, mut uses: Vec<Use>, definitions: &[Definition]) -> Result<Vec<Use>> {
+    let wanted: Vec<(String, u32, u32)> = definitions.iter().map(|d| (d.path.clone(), d.line, d.column)).collect();
+    let mut resolver = Resolver::new(snapshot);
+    let further = uses.split_off(uses.len().min(RESOLVED));
+    let mut kept = Vec::with_capacity(uses.len());
+    for used in uses {
+        if may_mean(&mut resolver, &used, &wanted)? {
+            kept.push(used);
+        }
+    }
+    kept.extend(further);
+    Ok(kept)
 }
 
 /// `a::b::C` is ([a, b], C).

@@ -17,6 +17,7 @@ mod files;
 mod migrate;
 mod open;
 mod raw;
+mod relations;
 mod search;
 mod statements;
 mod symbols;
@@ -36,6 +37,7 @@ pub use files::{FileRow, SkippedFile, StoredFile};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
 pub use raw::{Cell, ask};
+pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
 

@@ -12,7 +12,7 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, facts, files, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, facts, files, relations, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -23,6 +23,7 @@ mod tests {
             chunks::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
+            relations::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
         ];
@@ -30,6 +31,30 @@ mod tests {
             .write(|batch| {
                 for (name, sql) in families.into_iter().flatten() {
                     batch.connection.prepare(sql).unwrap_or_else(|error| panic!("{name}: {error}"));
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    /// Statements that are meant to see whole tables: counts, and lists of all names.
+    const WHOLE: &[&str] = &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "HAS_KIND"];
+
+    #[test]
+    fn questions_to_the_big_tables_go_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        store
+            .write(|batch| {
+                for (name, sql) in [relations::STATEMENTS, symbols::STATEMENTS].into_iter().flatten() {
+                    let mut statement = batch.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+                    let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+                    for step in steps.map(Result::unwrap) {
+                        let scans = ["f", "s", "r", "e", "n", "files", "symbols", "refs", "edges", "names"].iter().any(
+                            |table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")),
+                        );
+                        assert!(!scans || WHOLE.contains(name), "{name}: {step}");
+                    }
                 }
                 Ok(())
             })

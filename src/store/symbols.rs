@@ -71,19 +71,27 @@ pub struct Use {
     pub column: u32,
 }
 
-fn definition(row: &Row) -> rusqlite::Result<Definition> {
-    Ok(Definition {
-        path: row.get(0)?,
-        language: row.get(1)?,
-        name: row.get(2)?,
-        kind: row.get(3)?,
-        container: row.get(4)?,
-        signature: row.get(5)?,
-        line: row.get(6)?,
-        column: row.get(7)?,
-        start_line: row.get(8)?,
-        end_line: row.get(9)?,
-    })
+impl Definition {
+    pub(super) fn from_row(row: &Row) -> rusqlite::Result<Self> {
+        Ok(Self {
+            path: row.get(0)?,
+            language: row.get(1)?,
+            name: row.get(2)?,
+            kind: row.get(3)?,
+            container: row.get(4)?,
+            signature: row.get(5)?,
+            line: row.get(6)?,
+            column: row.get(7)?,
+            start_line: row.get(8)?,
+            end_line: row.get(9)?,
+        })
+    }
+}
+
+impl Use {
+    pub(super) fn from_row(row: &Row) -> rusqlite::Result<Self> {
+        Ok(Self { path: row.get(0)?, name: row.get(1)?, kind: row.get(2)?, line: row.get(3)?, column: row.get(4)? })
+    }
 }
 
 impl Snapshot<'_> {
@@ -99,14 +107,14 @@ impl Snapshot<'_> {
     /// Definitions of exactly that name, in path and line order.
     pub fn definitions(&self, name: &str) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(DEFINITIONS)?;
-        let rows = statement.query_map(named_params! { ":name": name }, definition)?;
+        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Definitions of that name in any (ASCII) case.
     pub fn definitions_any_case(&self, name: &str) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(DEFINITIONS_ANY_CASE)?;
-        let rows = statement.query_map(named_params! { ":name": name }, definition)?;
+        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -114,7 +122,7 @@ impl Snapshot<'_> {
     pub fn definitions_by_prefix(&self, prefix: &str) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(DEFINITIONS_BY_PREFIX)?;
         let to = format!("{prefix}\u{10ffff}");
-        let rows = statement.query_map(named_params! { ":from": prefix, ":to": to }, definition)?;
+        let rows = statement.query_map(named_params! { ":from": prefix, ":to": to }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -128,16 +136,15 @@ impl Snapshot<'_> {
     /// Uses of a name, in path and line order.
     pub fn uses(&self, name: &str) -> Result<Vec<Use>> {
         let mut statement = self.connection.prepare_cached(USES)?;
-        let rows = statement.query_map(named_params! { ":name": name }, |row| {
-            Ok(Use { path: row.get(0)?, name: row.get(1)?, kind: row.get(2)?, line: row.get(3)?, column: row.get(4)? })
-        })?;
+        let rows = statement.query_map(named_params! { ":name": name }, Use::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Definitions that begin on lines `from..=to` of a file, in order.
     pub fn definitions_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(BETWEEN)?;
-        let rows = statement.query_map(named_params! { ":path": path, ":from": from, ":to": to }, definition)?;
+        let rows =
+            statement.query_map(named_params! { ":path": path, ":from": from, ":to": to }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -150,7 +157,7 @@ impl Snapshot<'_> {
     pub fn symbol_around(&self, path: &str, line: u32) -> Result<Option<Definition>> {
         let mut statement = self.connection.prepare_cached(AROUND)?;
         let mut rows = statement.query(named_params! { ":path": path, ":line": line })?;
-        Ok(rows.next()?.map(definition).transpose()?)
+        Ok(rows.next()?.map(Definition::from_row).transpose()?)
     }
 }
 

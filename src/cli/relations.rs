@@ -1,0 +1,103 @@
+//! `ixmcp symbol NAME --relations`: what relates to a definition or a file, grouped, each with how that is known.
+
+use serde_json::{Value, json};
+
+use super::{Outcome, Session, output};
+use crate::error::{Error, Result};
+use crate::model::printable;
+use crate::query::relations::{self, Group, Relations};
+use crate::query::symbols;
+use crate::store::Definition;
+
+/// Definitions of one name that are shown with their relations.
+const SUBJECTS: usize = 5;
+
+struct Subject {
+    path: String,
+    /// `None`: the file itself.
+    definition: Option<Definition>,
+    relations: Relations,
+}
+
+pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_json: bool) -> Result<Outcome> {
+    if name.trim().is_empty() {
+        return Err(Error::invalid_argument("NAME is empty").hint("Give a name such as QuerySet, or a file."));
+    }
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    let (subjects, total) = session.read(|snapshot| {
+        if let Some(relations) = relations::of_file(snapshot, name, limit)? {
+            return Ok((vec![Subject { path: name.to_owned(), definition: None, relations }], 1));
+        }
+        let found = symbols::subjects(snapshot, name)?;
+        let mut subjects = Vec::new();
+        for declared in found.iter().skip(offset).take(SUBJECTS) {
+            let relations = relations::of_symbol(snapshot, declared, limit)?;
+            let definition = Some(declared.definition.clone());
+            subjects.push(Subject { path: declared.definition.path.clone(), definition, relations });
+        }
+        Ok((subjects, found.len()))
+    })?;
+    if as_json {
+        let shown: Vec<Value> = subjects.iter().map(value).collect();
+        output::json(&json!({ "symbols": shown, "total": total }));
+    } else {
+        subjects.iter().for_each(print);
+        if total > offset.saturating_add(subjects.len()) {
+            let next = offset + subjects.len();
+            output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));
+        }
+    }
+    Ok(if subjects.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn print(subject: &Subject) {
+    let head = match &subject.definition {
+        Some(found) => format!("{}:{}:{}  {} {}", found.path, found.line, found.column, found.kind, found.name),
+        None => subject.path.clone(),
+    };
+    output::line(&printable(&head));
+    for group in &subject.relations.groups {
+        output::line(&format!("  {} {}", group.relation, group.total));
+        for item in &group.items {
+            let how = item.how.as_str();
+            output::line(&printable(&format!("    {}:{}  {} {} [{how}]", item.path, item.line, item.kind, item.name)));
+        }
+        if group.total > group.items.len() {
+            output::line(&format!("    … {} more", group.total - group.items.len()));
+        }
+    }
+    if subject.relations.unexamined > 0 {
+        output::line(&format!("  {} more uses of the name were not looked at", subject.relations.unexamined));
+    }
+}
+
+fn value(subject: &Subject) -> Value {
+    let groups = subject.relations.groups.iter().map(|group| (group.relation.replace(' ', "_"), group_value(group)));
+    let mut value = json!({
+        "file_path": subject.path,
+        "relations": groups.collect::<serde_json::Map<_, _>>(),
+        "unexamined": subject.relations.unexamined,
+    });
+    if let Some(found) = &subject.definition {
+        value["name"] = json!(found.name);
+        value["kind"] = json!(found.kind);
+        value["line"] = json!(found.line);
+        value["column"] = json!(found.column);
+        value["container"] = json!(found.container);
+    }
+    value
+}
+
+fn group_value(group: &Group) -> Value {
+    let items = group.items.iter().map(|item| {
+        json!({
+            "file_path": item.path,
+            "line": item.line,
+            "name": item.name,
+            "kind": item.kind,
+            "how": item.how.as_str(),
+        })
+    });
+    json!({ "total": group.total, "items": items.collect::<Vec<_>>() })
+}

@@ -1,0 +1,94 @@
+//! What kinds of definitions can be used as what.
+//!
+//! Owns the lists of kinds. The words are those of the languages' queries.
+
+use crate::store::Declared;
+
+const TYPES: &[&str] = &[
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "protocol",
+    "object",
+    "record",
+    "mixin",
+    "extension",
+    "instance",
+    "exception",
+    "type",
+];
+const CALLABLE: &[&str] = &["function", "method", "constructor", "macro", "operator", "target", "rule", "signature"];
+const MEMBERS: &[&str] = &["method", "constructor", "field", "attribute", "property", "variant", "event"];
+/// Nothing that code names.
+const PROSE: &[&str] = &["heading", "section", "package", "implementation", "import"];
+
+pub(super) fn is_type(kind: &str) -> bool {
+    TYPES.contains(&kind)
+}
+
+pub(super) fn is_namespace(kind: &str) -> bool {
+    matches!(kind, "module" | "namespace" | "package")
+}
+
+/// Whether names can be asked of it by a path.
+pub(super) fn contains(kind: &str) -> bool {
+    is_type(kind) || is_namespace(kind)
+}
+
+/// How well a definition fits a use, 0 best; `None` when it cannot be meant.
+pub(super) fn fit(used_as: &str, kind: &str) -> Option<u8> {
+    if PROSE.contains(&kind) {
+        return None;
+    }
+    let is_data = matches!(kind, "variable" | "constant" | "field" | "attribute" | "property");
+    match used_as {
+        "call" if CALLABLE.contains(&kind) => Some(0),
+        "call" if is_type(kind) || kind == "variant" => Some(1),
+        "call" if is_namespace(kind) => None,
+        "type" | "inherits" | "implements" if is_type(kind) => Some(0),
+        "type" | "inherits" | "implements" if is_namespace(kind) => Some(1),
+        // An alias of a type may be a variable.
+        "type" | "inherits" | "implements" => {
+            matches!(kind, "variable" | "constant" | "variant" | "macro").then_some(2)
+        }
+        "use" | "import" => Some(0),
+        _ => Some(if is_data { 2 } else { 3 }),
+    }
+}
+
+/// Whether a definition is reached through a value or type.
+pub(super) fn is_member(declared: &Declared) -> bool {
+    let definition = &declared.definition;
+    definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str())
+}
+
+/// Whether it is more than a declaration, as far as C's ways tell: a function of several lines, or one in a source.
+pub(super) fn has_body(declared: &Declared) -> bool {
+    let definition = &declared.definition;
+    let header =
+        definition.path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "h" | "hh" | "hpp" | "hxx"));
+    !matches!(definition.kind.as_str(), "function" | "method")
+        || !header
+        || definition.signature.as_deref().is_some_and(|signature| !signature.ends_with(';'))
+}
+
+pub(super) fn is_private_to_file(declared: &Declared) -> bool {
+    let definition = &declared.definition;
+    let source =
+        definition.path.ends_with(".c") || definition.path.ends_with(".cc") || definition.path.ends_with(".cpp");
+    source && definition.signature.as_deref().is_some_and(|signature| signature.starts_with("static "))
+}
+
+pub(super) fn is_test(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let part = part.to_ascii_lowercase();
+        matches!(part.as_str(), "test" | "tests" | "testing" | "spec" | "__tests__" | "testdata")
+            || part.starts_with("test_")
+            || part.contains("_test.")
+            || part.contains(".test.")
+            || part.contains(".spec.")
+    })
+}

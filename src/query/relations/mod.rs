@@ -1,0 +1,343 @@
+//! How definitions relate: what a name means where it is used, who calls whom, inherits, implements, imports, contains.
+//!
+//! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
+//! never touches the rows of another. Owns the questions; `resolve` has the rules, `families` what languages differ in.
+
+mod families;
+mod kinds;
+mod modules;
+mod opened;
+mod receiver;
+mod resolve;
+mod variables;
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use crate::error::Result;
+use crate::store::{Declared, Definition, Snapshot, Use};
+
+use self::opened::Opened;
+pub use self::resolve::{How, Resolution, Resolver};
+
+/// A definition, or a place in one, that something relates to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Related {
+    pub path: String,
+    pub line: u32,
+    /// Qualified.
+    pub name: String,
+    pub kind: String,
+    pub how: How,
+}
+
+/// All that relates in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub relation: &'static str,
+    /// The surest first, then by place; at most as many as asked for.
+    pub items: Vec<Related>,
+    pub total: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relations {
+    /// Without groups of which nothing is known.
+    pub groups: Vec<Group>,
+    /// Uses of the name that were too many to look at.
+    pub unexamined: usize,
+}
+
+/// Uses of one name that are resolved for one answer.
+const EXAMINED: usize = 2_000;
+/// Rows asked for of importers and heirs.
+const STATED: usize = 1_000;
+
+/// Everything that relates to a definition, each group cut at `limit` items.
+pub fn of_symbol(snapshot: &Snapshot, subject: &Declared, limit: usize) -> Result<Relations> {
+    let mut resolver = Resolver::new(snapshot);
+    let mut groups = Groups::new(limit);
+    let Some(file) = resolver.library.open(&subject.definition.path)? else { return Ok(groups.done(0)) };
+    contained(&mut resolver, &file, subject, &mut groups)?;
+    calls(&mut resolver, &file, subject, &mut groups)?;
+    for (stated, found) in resolver.heritage(subject, 0)? {
+        let relation = if stated.kind == "implements" { "implements" } else { "inherits" };
+        match found {
+            Some(found) => groups.add_best(relation, &found),
+            None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
+        }
+    }
+    heirs(&mut resolver, subject, &mut groups)?;
+    let unexamined = uses(&mut resolver, subject, &mut groups)?;
+    Ok(groups.done(unexamined))
+}
+
+/// Everything that relates to a file as a module.
+pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<Relations>> {
+    let mut resolver = Resolver::new(snapshot);
+    let mut groups = Groups::new(limit);
+    let Some(file) = resolver.library.open(path)? else { return Ok(None) };
+    for declared in resolver.library.symbols(&file)?.iter().filter(|d| d.parent.is_none()) {
+        groups.add("contains", related(declared, How::File));
+    }
+    for import in &file.imports {
+        let name = import.name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+        let written = format!("{}{name}", import.target);
+        let mut paths: Vec<String> = Vec::new();
+        for module in resolver.library.modules(&file, &import.target, import.line)? {
+            // The name may be that of a module itself.
+            let own: Vec<String> = import.name.iter().filter(|name| *name != "*").cloned().collect();
+            for module in [module.child(&own), module] {
+                paths.extend(resolver.library.files_of(&file, &module)?.first().cloned());
+            }
+        }
+        let found = paths.into_iter().next();
+        groups.add(
+            "imports",
+            match found {
+                Some(path) => Related { path, line: 1, name: written, kind: "module".to_owned(), how: How::Import },
+                None => outside(&file.path, import.line, &written, "module"),
+            },
+        );
+    }
+    for (importer, line) in importers(&mut resolver, &file)? {
+        let name = modules::stem(&importer).to_owned();
+        groups.add("imported by", Related { path: importer, line, name, kind: "module".to_owned(), how: How::Import });
+    }
+    Ok(Some(groups.done(0)))
+}
+
+/// Whether a use may mean one of these definitions: it does not when it is known to mean something else.
+pub fn may_mean(resolver: &mut Resolver, used: &Use, wanted: &[(String, u32, u32)]) -> Result<bool> {
+    let Some(found) = resolver.resolve(used)? else { return Ok(true) };
+    let is_wanted = |target: &Rc<Declared>| {
+        let place = &target.definition;
+        wanted.iter().any(|(path, line, column)| *path == place.path && *line == place.line && *column == place.column)
+    };
+    Ok(!found.how.is_proof() || found.targets.iter().any(is_wanted))
+}
+
+fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &Declared, groups: &mut Groups) -> Result<()> {
+    let whole = resolve::qualified(subject);
+    let mut inside = resolver.library.snapshot.children(subject.id)?;
+    if kinds::is_type(&subject.definition.kind) && file.family.open_types {
+        let folder = modules::folder(&file.path);
+        let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        inside.extend(resolver.library.snapshot.members_in_folder(&folder, &file.language, &whole, STATED)?);
+    }
+    inside.extend(
+        resolver.library.symbols(file)?.iter().filter(|d| resolve::is_member_of(d, subject)).map(|d| (**d).clone()),
+    );
+    let mut seen = HashSet::new();
+    for declared in inside.iter().filter(|d| seen.insert(d.id)) {
+        groups.add("contains", related(declared, How::Container));
+    }
+    let around = match subject.parent {
+        Some(parent) => resolver.library.snapshot.declared(parent)?.map(|parent| related(&parent, How::Container)),
+        None => None,
+    };
+    let around = around.unwrap_or_else(|| {
+        let name = subject.definition.container.clone();
+        let kind = if name.is_some() { "container" } else { "file" };
+        let name = name.unwrap_or_else(|| modules::stem(&file.path).to_owned());
+        Related { path: file.path.clone(), line: 1, name, kind: kind.to_owned(), how: How::File }
+    });
+    groups.add("contained by", around);
+    Ok(())
+}
+
+fn calls(resolver: &mut Resolver, file: &Opened, subject: &Declared, groups: &mut Groups) -> Result<()> {
+    let Definition { start_line, end_line, .. } = subject.definition;
+    let mut seen = HashSet::new();
+    let mut uses = resolver.library.snapshot.uses_within(file.id, start_line, end_line)?;
+    uses.retain(|used| used.kind == "call");
+    for used in uses.iter().take(EXAMINED) {
+        let Some(found) = resolver.resolve(used)? else { continue };
+        if found.targets.first().is_some_and(|best| seen.insert((best.id, found.how))) {
+            groups.add_best("calls", &found);
+        }
+    }
+    Ok(())
+}
+
+fn heirs(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<()> {
+    for heir in resolver.library.snapshot.heirs_of(&subject.definition.name, STATED)? {
+        let relation = if heir.kind == "implements" { "implemented by" } else { "inherited by" };
+        let declared = match heir.symbol {
+            Some(symbol) => resolver.library.snapshot.declared(symbol)?,
+            None => None,
+        };
+        let Some(declared) = declared else {
+            // An implementation that stands apart from its type.
+            let name = heir.name.unwrap_or_default();
+            let used = Use {
+                path: heir.path.clone(),
+                name: subject.definition.name.clone(),
+                kind: heir.kind,
+                line: heir.line,
+                column: 1,
+            };
+            if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
+                let kind = "implementation".to_owned();
+                groups.add(relation, Related { path: heir.path, line: heir.line, name, kind, how: found.how });
+            }
+            continue;
+        };
+        let stated = resolver.heritage(&declared, 0)?;
+        let found =
+            stated.into_iter().find(|(stated, _)| stated.line == heir.line && stated.target == subject.definition.name);
+        if let Some(found) = found.and_then(|(_, found)| found).filter(|found| means(found, subject)) {
+            groups.add(relation, related(&declared, found.how));
+        }
+    }
+    Ok(())
+}
+
+/// Who uses a definition; returns how many uses of its name were too many to look at.
+fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<usize> {
+    let all = resolver.library.snapshot.uses(&subject.definition.name)?;
+    let unexamined = all.len().saturating_sub(EXAMINED);
+    for used in all.into_iter().take(EXAMINED) {
+        let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
+        groups.add_use(&used, found.how);
+        if used.kind == "import" {
+            for used in under_alias(resolver, &used)? {
+                if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
+                    groups.add_use(&used, found.how);
+                }
+            }
+        }
+    }
+    // Only what is shown is worth a name.
+    for relation in ["called by", "used by", "imported by"] {
+        let Some(group) = groups.cut(relation) else { continue };
+        for item in &mut group.items {
+            let Some(file) = resolver.library.open(&item.path)? else { continue };
+            match resolver.library.around(&file, item.line)?.into_iter().find(|d| d.id != subject.id) {
+                Some(around) => (item.name, item.kind) = (resolve::qualified(&around), around.definition.kind.clone()),
+                None => (item.name, item.kind) = (modules::stem(&item.path).to_owned(), "file".to_owned()),
+            }
+        }
+    }
+    Ok(unexamined)
+}
+
+/// Uses of what an import brings under another name.
+fn under_alias(resolver: &mut Resolver, import: &Use) -> Result<Vec<Use>> {
+    let Some(file) = resolver.library.open(&import.path)? else { return Ok(Vec::new()) };
+    let stated =
+        file.imports.iter().find(|i| i.line.abs_diff(import.line) < 20 && i.name.as_deref() == Some(&import.name));
+    match stated.and_then(|stated| stated.alias.as_ref()).filter(|alias| **alias != import.name) {
+        Some(alias) => resolver.library.snapshot.uses_in_file(file.id, alias),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Files that import this one, and where they say so.
+fn importers(resolver: &mut Resolver, file: &Rc<Opened>) -> Result<Vec<(String, u32)>> {
+    let mut found: Vec<(String, u32)> = Vec::new();
+    for (target, own) in modules::spellings(file.family, &file.path) {
+        for (path, import) in resolver.library.snapshot.importers_of(&target, STATED)? {
+            let named = own.as_ref().is_none_or(|own| import.name.as_ref() == Some(own));
+            let Some(importer) = resolver.library.open(&path)?.filter(|_| named) else { continue };
+            for module in resolver.library.modules(&importer, &import.target, import.line)? {
+                let module = module.child(own.as_slice());
+                if resolver.library.files_of(&importer, &module)?.first() == Some(&file.path) {
+                    found.push((path.clone(), import.line));
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    Ok(found)
+}
+
+fn means(found: &Resolution, subject: &Declared) -> bool {
+    found.targets.iter().any(|target| target.id == subject.id)
+}
+
+fn related(declared: &Declared, how: How) -> Related {
+    let definition = &declared.definition;
+    Related {
+        path: definition.path.clone(),
+        line: definition.line,
+        name: resolve::qualified(declared),
+        kind: definition.kind.clone(),
+        how,
+    }
+}
+
+/// What is stated here and means nothing in the repository.
+fn outside(path: &str, line: u32, name: &str, kind: &str) -> Related {
+    let kind = format!("{kind} elsewhere");
+    Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: How::Name }
+}
+
+/// Groups as they are found, in the order in which answers show them.
+struct Groups {
+    found: Vec<Group>,
+    limit: usize,
+}
+
+const ORDER: &[&str] = &[
+    "contained by",
+    "contains",
+    "calls",
+    "called by",
+    "used by",
+    "inherits",
+    "inherited by",
+    "implements",
+    "implemented by",
+    "imports",
+    "imported by",
+];
+
+impl Groups {
+    fn new(limit: usize) -> Self {
+        let empty = |relation: &&'static str| Group { relation, items: Vec::new(), total: 0 };
+        Self { found: ORDER.iter().map(empty).collect(), limit }
+    }
+
+    fn add(&mut self, relation: &str, item: Related) {
+        if let Some(group) = self.found.iter_mut().find(|group| group.relation == relation) {
+            group.total += 1;
+            group.items.push(item);
+        }
+    }
+
+    fn add_best(&mut self, relation: &str, found: &Resolution) {
+        if let Some(best) = found.targets.first() {
+            self.add(relation, related(best, found.how));
+        }
+    }
+
+    fn add_use(&mut self, used: &Use, how: How) {
+        let relation = match used.kind.as_str() {
+            "call" => "called by",
+            "import" => "imported by",
+            // They have groups of their own.
+            "inherits" | "implements" => return,
+            _ => "used by",
+        };
+        let (name, kind) = (used.name.clone(), used.kind.clone());
+        self.add(relation, Related { path: used.path.clone(), line: used.line, name, kind, how });
+    }
+
+    /// The group in its order, with as many items as are shown.
+    fn cut(&mut self, relation: &str) -> Option<&mut Group> {
+        let group = self.found.iter_mut().find(|group| group.relation == relation)?;
+        group.items.sort_by(|a, b| (a.how, &a.path, a.line).cmp(&(b.how, &b.path, b.line)));
+        group.items.truncate(self.limit);
+        Some(group)
+    }
+
+    fn done(mut self, unexamined: usize) -> Relations {
+        for relation in ORDER {
+            self.cut(relation);
+        }
+        self.found.retain(|group| group.total > 0);
+        Relations { groups: self.found, unexamined }
+    }
+}

@@ -1,0 +1,245 @@
+//! Files and names as the resolver has already asked for them: each question to the database once.
+//!
+//! Owns the caches of one question, and what a file says by itself: its imports, what stands around a line.
+
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::families::{Family, Plain, Spelling};
+use super::modules::{self, Module};
+use crate::error::Result;
+use crate::store::{Declared, FileId, Import, Snapshot};
+
+/// Definitions of one name that are looked at.
+const NAMED: usize = 2_000;
+/// Files whose text is kept.
+const TEXTS: usize = 16;
+/// Files that one file's includes are followed to.
+const INCLUDED: usize = 64;
+
+/// A file under question.
+pub(super) struct Opened {
+    pub path: String,
+    pub id: FileId,
+    pub language: String,
+    pub family: &'static Family,
+    pub imports: Vec<Import>,
+    symbols: OnceCell<Rc<[Rc<Declared>]>>,
+    included: OnceCell<Rc<HashSet<String>>>,
+    /// Folder and name of the Go module around it.
+    package: Option<(String, String)>,
+}
+
+pub(super) struct Library<'s> {
+    pub snapshot: &'s Snapshot<'s>,
+    files: HashMap<String, Option<Rc<Opened>>>,
+    named: HashMap<String, Rc<[Rc<Declared>]>>,
+    texts: HashMap<String, Rc<[String]>>,
+    found: HashMap<(String, String), Rc<[String]>>,
+    packages: HashMap<String, Option<(String, String)>>,
+}
+
+/// Whether an import brings all names of its module.
+pub(super) fn is_wildcard(family: &Family, import: &Import) -> bool {
+    match (&import.name, &import.alias) {
+        (Some(name), None) => name == "*",
+        (None, None) => family.plain == Plain::Everything,
+        _ => false,
+    }
+}
+
+/// The name that an import gives to something here; `None` for what brings many or none.
+pub(super) fn local<'i>(family: &Family, import: &'i Import) -> Option<&'i str> {
+    if let Some(alias) = &import.alias {
+        return Some(alias);
+    }
+    match import.name.as_deref() {
+        Some("*") => None,
+        Some(name) => name.rsplit(['.', ':', '\\', '/']).next(),
+        None if family.plain == Plain::Last => {
+            let mut parts = import.target.rsplit(['.', ':', '\\', '/']).filter(|part| !part.is_empty());
+            let last = parts.next();
+            // `example.com/cart/v2` is called `cart`.
+            let version = last.and_then(|last| last.strip_prefix('v')).is_some_and(|n| n.parse::<u32>().is_ok());
+            if version && family.spelling == Spelling::Go { parts.next() } else { last }
+        }
+        None => None,
+    }
+}
+
+impl<'s> Library<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot<'s>) -> Self {
+        Self {
+            snapshot,
+            files: HashMap::new(),
+            named: HashMap::new(),
+            texts: HashMap::new(),
+            found: HashMap::new(),
+            packages: HashMap::new(),
+        }
+    }
+
+    pub(super) fn open(&mut self, path: &str) -> Result<Option<Rc<Opened>>> {
+        if let Some(known) = self.files.get(path) {
+            return Ok(known.clone());
+        }
+        let opened = match self.snapshot.file(path)? {
+            None => None,
+            Some((id, language)) => {
+                let family = Family::of(&language);
+                let package = if family.spelling == Spelling::Go { self.package(modules::folder(path))? } else { None };
+                Some(Rc::new(Opened {
+                    path: path.to_owned(),
+                    id,
+                    language,
+                    family,
+                    imports: self.snapshot.imports_of(id)?,
+                    symbols: OnceCell::new(),
+                    included: OnceCell::new(),
+                    package,
+                }))
+            }
+        };
+        self.files.insert(path.to_owned(), opened.clone());
+        Ok(opened)
+    }
+
+    /// Folder and name of the Go module that a folder belongs to.
+    fn package(&mut self, folder: &str) -> Result<Option<(String, String)>> {
+        if let Some(known) = self.packages.get(folder) {
+            return Ok(known.clone());
+        }
+        let lines = self.snapshot.lines(&modules::joined(folder, "go.mod"), 1, 50)?;
+        let name = lines.iter().find_map(|line| line.trim().strip_prefix("module "));
+        let package = match name {
+            Some(name) => Some((folder.to_owned(), name.trim().trim_matches('"').to_owned())),
+            None if folder.is_empty() => None,
+            None => self.package(modules::folder(folder))?,
+        };
+        self.packages.insert(folder.to_owned(), package.clone());
+        Ok(package)
+    }
+
+    /// All definitions of a name.
+    pub(super) fn named(&mut self, name: &str) -> Result<Rc<[Rc<Declared>]>> {
+        if let Some(known) = self.named.get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let found: Rc<[Rc<Declared>]> = self.snapshot.declared_as(name, NAMED)?.into_iter().map(Rc::new).collect();
+        self.named.insert(name.to_owned(), Rc::clone(&found));
+        Ok(found)
+    }
+
+    pub(super) fn symbols(&self, file: &Opened) -> Result<Rc<[Rc<Declared>]>> {
+        if let Some(known) = file.symbols.get() {
+            return Ok(Rc::clone(known));
+        }
+        let found: Rc<[Rc<Declared>]> = self.snapshot.declared_in(file.id)?.into_iter().map(Rc::new).collect();
+        Ok(Rc::clone(file.symbols.get_or_init(|| found)))
+    }
+
+    /// Definitions around a line, innermost first.
+    pub(super) fn around(&self, file: &Opened, line: u32) -> Result<Vec<Rc<Declared>>> {
+        let symbols = self.symbols(file)?;
+        let holds = |d: &Declared| d.definition.start_line <= line && line <= d.definition.end_line;
+        let mut around: Vec<Rc<Declared>> = symbols.iter().filter(|d| holds(d)).cloned().collect();
+        around.reverse();
+        Ok(around)
+    }
+
+    /// The text of a line before a column.
+    pub(super) fn before(&mut self, path: &str, line: u32, column: u32) -> Result<String> {
+        let lines = self.text(path)?;
+        let text = lines.get(line.saturating_sub(1) as usize).map_or("", String::as_str);
+        Ok(text.chars().take(column.saturating_sub(1) as usize).collect())
+    }
+
+    pub(super) fn text(&mut self, path: &str) -> Result<Rc<[String]>> {
+        if let Some(known) = self.texts.get(path) {
+            return Ok(Rc::clone(known));
+        }
+        if self.texts.len() >= TEXTS {
+            self.texts.clear();
+        }
+        let lines: Rc<[String]> = self.snapshot.lines(path, 1, u32::MAX)?.into();
+        self.texts.insert(path.to_owned(), Rc::clone(&lines));
+        Ok(lines)
+    }
+
+    /// What a module's name can mean at a line of a file.
+    pub(super) fn modules(&self, file: &Opened, written: &str, line: u32) -> Result<Vec<Module>> {
+        let package = file.package.as_ref().map(|(folder, name)| (folder.as_str(), name.as_str()));
+        let mut inline = 0;
+        if file.family.spelling == Spelling::Rust && written.starts_with("super") {
+            inline = self.around(file, line)?.iter().filter(|d| d.definition.kind == "module").count();
+        }
+        Ok(Module::read(file.family, &file.path, written, inline, package))
+    }
+
+    /// Files that a module can be, in the order of its paths.
+    pub(super) fn files_of(&mut self, file: &Opened, module: &Module) -> Result<Rc<[String]>> {
+        let anchor = module.anchor.as_ref().map_or_else(String::new, |anchor| format!("/{}", anchor.join("/")));
+        let key = (
+            format!("{}:{}", file.language, modules::folder(&file.path)),
+            format!("{anchor}:{}", module.parts.join("/")),
+        );
+        if let Some(known) = self.found.get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let mut found = Vec::new();
+        for path in module.paths(file.family, &file.path) {
+            if !found.contains(&path) && self.snapshot.file(&path)?.is_some() && self.may_root(file, module, &path)? {
+                found.push(path);
+            }
+        }
+        let found: Rc<[String]> = found.into();
+        self.found.insert(key, Rc::clone(&found));
+        Ok(found)
+    }
+
+    /// Whether absolute imports may start from where `path` has the module: in Python not from inside a package, and
+    /// a name of one part from nowhere but around the importing file.
+    pub(super) fn may_root(&self, file: &Opened, module: &Module, path: &str) -> Result<bool> {
+        if file.family.spelling != Spelling::Dotted || module.anchor.is_some() {
+            return Ok(true);
+        }
+        let is_index = file.family.index.contains(&modules::stem(path));
+        let mut root = if is_index { modules::folder(path) } else { path };
+        for _ in &module.parts {
+            root = modules::folder(root);
+        }
+        let own = modules::folder(&file.path);
+        let around = root.is_empty() || own == root || own.starts_with(&format!("{root}/"));
+        let usual = file.family.roots.contains(&root.rsplit('/').next().unwrap_or(root));
+        if module.parts.len() < 2 && !around && !usual {
+            return Ok(false);
+        }
+        Ok(root.is_empty() || self.snapshot.file(&format!("{root}/__init__.py"))?.is_none())
+    }
+
+    /// The files that a file includes, and those include.
+    pub(super) fn included(&mut self, file: &Rc<Opened>) -> Result<Rc<HashSet<String>>> {
+        if let Some(known) = file.included.get() {
+            return Ok(Rc::clone(known));
+        }
+        let mut all = HashSet::new();
+        let mut next = vec![Rc::clone(file)];
+        let mut at = 0;
+        while at < next.len() && all.len() < INCLUDED {
+            let opened = Rc::clone(&next[at]);
+            at += 1;
+            for import in opened.imports.iter().filter(|import| is_wildcard(opened.family, import)) {
+                for module in self.modules(&opened, &import.target, import.line)? {
+                    let Some(path) = self.files_of(&opened, &module)?.first().cloned() else { continue };
+                    if all.insert(path.clone())
+                        && let Some(included) = self.open(&path)?
+                    {
+                        next.push(included);
+                    }
+                }
+            }
+        }
+        Ok(Rc::clone(file.included.get_or_init(|| Rc::new(all))))
+    }
+}

@@ -1,0 +1,119 @@
+//! What stands before a name: `self.`, `a.b.`, `super().`, an expression, or nothing.
+//!
+//! Owns reading the text of one line backwards. What the words mean is `resolve`'s.
+
+use super::families::{Family, Spelling};
+
+/// What a name is asked of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Receiver {
+    /// Nothing: the name stands for itself.
+    Bare,
+    /// The object or type around it.
+    Itself,
+    /// What the type around it inherits from.
+    Above,
+    /// Names joined by dots or colons, first to last.
+    Path(Vec<String>),
+    /// An expression that only its type could tell.
+    Expression,
+}
+
+/// Between a name and its member. Longer ones first.
+const ACCESSORS: &[&str] = &["?->", "?.", "!!.", "!.", "&.", "->", "::", ".", "\\"];
+
+/// The receiver of the name that `before` ends at.
+pub(super) fn receiver(before: &str, family: &Family) -> Receiver {
+    let Some((mut rest, innermost)) = without_accessor(before, family) else { return Receiver::Bare };
+    let mut accessor = innermost;
+    let mut path: Vec<String> = Vec::new();
+    loop {
+        let word = last_word(rest);
+        if word.is_empty() {
+            let above = path.is_empty() && family.above.iter().any(|word| ends_with_call(rest, word));
+            let rooted = !path.is_empty() && matches!(accessor, "::" | "\\") && !rest.ends_with(['>', ')']);
+            return match (above, rooted) {
+                (true, _) => Receiver::Above,
+                // `::a` is `a`.
+                (_, true) => of_path(path, innermost, family),
+                _ => Receiver::Expression,
+            };
+        }
+        path.insert(0, word.to_owned());
+        match without_accessor(&rest[..rest.len() - word.len()], family) {
+            Some((further, between)) => (rest, accessor) = (further, between),
+            None => return of_path(path, innermost, family),
+        }
+    }
+}
+
+fn of_path(path: Vec<String>, accessor: &str, family: &Family) -> Receiver {
+    let first = path[0].as_str();
+    // `self::f` is of the module, `self.f` of the object.
+    if family.spelling == Spelling::Rust && accessor == "::" && first == "self" {
+        return Receiver::Path(path);
+    }
+    match path.len() {
+        1 if family.itself.contains(&first) => Receiver::Itself,
+        1 if family.above.contains(&first) => Receiver::Above,
+        _ if family.itself.contains(&first) => Receiver::Expression,
+        _ => Receiver::Path(path),
+    }
+}
+
+fn without_accessor<'t>(text: &'t str, family: &Family) -> Option<(&'t str, &'static str)> {
+    let accessor = match ACCESSORS.iter().find(|accessor| text.ends_with(**accessor)) {
+        Some(accessor) => *accessor,
+        None if family.languages.contains(&"lua") && text.ends_with(':') => ":",
+        None => return None,
+    };
+    let rest = &text[..text.len() - accessor.len()];
+    // `..` and `...` are ranges and spreads.
+    (!(accessor == "." && rest.ends_with('.'))).then_some((rest, accessor))
+}
+
+fn last_word(text: &str) -> &str {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let word = text.trim_end_matches(is_part);
+    &text[word.len()..]
+}
+
+/// Whether `text` ends with a call of `word`, which is written with its parentheses: `super(A, self)` for `super()`.
+fn ends_with_call(text: &str, word: &str) -> bool {
+    let Some(name) = word.strip_suffix("()") else { return false };
+    let Some(inside) = text.strip_suffix(')') else { return false };
+    let Some(open) = inside.rfind('(') else { return false };
+    last_word(&inside[..open]) == name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(words: &[&str]) -> Receiver {
+        Receiver::Path(words.iter().map(|&word| word.to_owned()).collect())
+    }
+
+    #[test]
+    fn receivers_are_read_backwards() {
+        let python = Family::of("python");
+        assert_eq!(receiver("    return ", python), Receiver::Bare);
+        assert_eq!(receiver("    return self.", python), Receiver::Itself);
+        assert_eq!(receiver("    self.items.", python), Receiver::Expression);
+        assert_eq!(receiver("        super().", python), Receiver::Above);
+        assert_eq!(receiver("        super(A, self).", python), Receiver::Above);
+        assert_eq!(receiver("x = models.query.", python), path(&["models", "query"]));
+        assert_eq!(receiver("x = f(1).", python), Receiver::Expression);
+        assert_eq!(receiver("        .", python), Receiver::Expression);
+        assert_eq!(receiver("x = f(1).all.", python), Receiver::Expression);
+        let rust = Family::of("rust");
+        assert_eq!(receiver("let x = Self::", rust), Receiver::Itself);
+        assert_eq!(receiver("let x = crate::a::", rust), path(&["crate", "a"]));
+        assert_eq!(receiver("self::", rust), path(&["self"]));
+        assert_eq!(receiver("let x = self.", rust), Receiver::Itself);
+        assert_eq!(receiver("for i in 0..", rust), Receiver::Bare);
+        assert_eq!(receiver("this->", Family::of("cpp")), Receiver::Itself);
+        assert_eq!(receiver("parent::", Family::of("php")), Receiver::Above);
+        assert_eq!(receiver("m:", Family::of("lua")), path(&["m"]));
+    }
+}

@@ -1,0 +1,654 @@
+//! What a use of a name means: the definitions that it can have, and how that is known.
+//!
+//! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then
+//! what there is of that name at all. A name that an import takes from outside the repository means nothing here.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::families::{Scope, Spelling};
+use super::kinds;
+use super::modules::{self, Module};
+use super::opened::{Library, Opened, is_wildcard, local};
+use super::receiver::{Receiver, receiver};
+use crate::error::Result;
+use crate::extract::languages;
+use crate::store::{Declared, Import, Snapshot, Use};
+
+/// How a use was resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum How {
+    /// By the type around it, or one that this inherits from.
+    Container,
+    /// It stands in the same file.
+    File,
+    /// An import names it, or its module or type.
+    Import,
+    /// It stands in the same folder, which is one package.
+    Package,
+    /// Nothing else has that name.
+    Name,
+    /// Several have.
+    Ambiguous,
+}
+
+impl How {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Container => "container",
+            Self::File => "file",
+            Self::Import => "import",
+            Self::Package => "package",
+            Self::Name => "name",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+
+    /// Whether the code says so, and not only the lack of other definitions.
+    pub const fn is_proof(self) -> bool {
+        !matches!(self, Self::Name | Self::Ambiguous)
+    }
+}
+
+/// What a use means, best first. Several targets that are no `Ambiguous` are one thing: overloads, clauses, a prototype
+/// and its body. None at all: an import takes it from outside the repository.
+#[derive(Clone, Debug)]
+pub struct Resolution {
+    pub how: How,
+    pub targets: Vec<Rc<Declared>>,
+}
+
+/// What an import takes from outside the repository.
+const OUTSIDE: Resolution = Resolution { how: How::Import, targets: Vec::new() };
+
+type Declarations = Vec<Rc<Declared>>;
+
+/// Targets kept of an ambiguous name.
+const TARGETS: usize = 10;
+/// Imports followed from file to file, and types from heir to base.
+const DEEPEST: usize = 6;
+const BASES: usize = 32;
+
+/// Resolves uses in one snapshot; what it has looked up serves the next use.
+pub struct Resolver<'s> {
+    pub(super) library: Library<'s>,
+}
+
+/// What is asked of a name, besides where.
+struct Asked<'a> {
+    file: &'a Rc<Opened>,
+    line: u32,
+    name: &'a str,
+    kind: &'a str,
+    depth: usize,
+}
+
+impl<'s> Resolver<'s> {
+    pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
+        Self { library: Library::new(snapshot) }
+    }
+
+    /// What a use means; `None` when that is nothing of this repository.
+    pub fn resolve(&mut self, used: &Use) -> Result<Option<Resolution>> {
+        let Some(file) = self.library.open(&used.path)? else { return Ok(None) };
+        let asked = Asked { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+        if used.kind == "import" {
+            return self.imported(&asked);
+        }
+        let before = self.library.before(&used.path, used.line, used.column)?;
+        let receiver = receiver(&before, file.family);
+        self.meant(&asked, &receiver)
+    }
+
+    /// What an import's own name means.
+    fn imported(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
+        let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
+        let nearest =
+            asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
+        let Some(import) = nearest else { return Ok(None) };
+        let found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
+        Ok(Some(Self::one(How::Import, found).unwrap_or(OUTSIDE)))
+    }
+
+    fn meant(&mut self, asked: &Asked, receiver: &Receiver) -> Result<Option<Resolution>> {
+        if asked.depth > DEEPEST {
+            return Ok(None);
+        }
+        match receiver {
+            Receiver::Bare => self.bare(asked),
+            Receiver::Itself | Receiver::Above => {
+                let above = *receiver == Receiver::Above;
+                let (found, closed) = self.of_types_around(asked, above)?;
+                if !found.is_empty() {
+                    return Ok(Self::one(How::Container, found));
+                }
+                // An heir may define what the type itself lacks, so that the only one of that name is a guess.
+                let mut found = self.loosely(asked, true)?;
+                if let Some(found) = found.as_mut().filter(|_| closed) {
+                    found.how = How::Ambiguous;
+                }
+                Ok(found)
+            }
+            Receiver::Path(path) => self.below(asked, path),
+            Receiver::Expression => self.loosely(asked, true),
+        }
+    }
+
+    /// A name without a receiver.
+    fn bare(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
+        let Asked { file, .. } = *asked;
+        let family = file.family;
+        let bound = self.bound(file, asked.name);
+        let mut found = Vec::new();
+        for import in &bound {
+            let name = import.name.as_deref().filter(|name| *name != "default").unwrap_or(asked.name);
+            let name = name.rsplit(['.', ':', '\\']).next().unwrap_or(name).to_owned();
+            found.extend(self.through(asked, import, &name, &mut HashSet::new())?);
+        }
+        if !found.is_empty() {
+            return Ok(Self::one(How::Import, found));
+        }
+        if family.implicit_self {
+            let (found, _) = self.of_types_around(asked, false)?;
+            if !found.is_empty() {
+                return Ok(Self::one(How::Container, found));
+            }
+        }
+        let all = self.candidates(asked)?;
+        let found = self.in_scope(asked, &all)?;
+        if !found.is_empty() {
+            return Ok(Self::one(How::File, self.with_bodies(file, found, &all)?));
+        }
+        if !bound.is_empty() {
+            return Ok(Some(OUTSIDE));
+        }
+        let outer: Declarations =
+            all.iter().filter(|d| d.definition.path != file.path && !kinds::is_member(d)).cloned().collect();
+        let found = self.by_wildcards(asked, &outer)?;
+        if !found.is_empty() {
+            return Ok(Self::one(How::Import, found));
+        }
+        let found = self.in_package(asked, &outer)?;
+        if !found.is_empty() {
+            return Ok(Self::one(How::Package, found));
+        }
+        let script = family.spelling == Spelling::Script && file.imports.is_empty();
+        let wide = family.scope == Scope::Program && (family.spelling != Spelling::Script || script);
+        let is_macro = |d: &Rc<Declared>| d.definition.kind == "macro";
+        if wide || outer.iter().any(is_macro) {
+            return self.loosely(asked, false);
+        }
+        Ok(None)
+    }
+
+    /// Definitions of the file that a bare name at that line can see: those of the innermost scope around it.
+    fn in_scope(&mut self, asked: &Asked, all: &[Rc<Declared>]) -> Result<Declarations> {
+        let here: Vec<&Rc<Declared>> = all.iter().filter(|d| d.definition.path == asked.file.path).collect();
+        if here.is_empty() {
+            return Ok(Vec::new());
+        }
+        let around = self.library.around(asked.file, asked.line)?;
+        let mut scopes: Vec<String> = Vec::new();
+        for (depth, outer) in around.iter().enumerate() {
+            // What stands in a type is seen from its own body, not from its methods.
+            if depth == 0 || !kinds::is_type(&outer.definition.kind) {
+                scopes.push(qualified(outer));
+            }
+        }
+        let depth = |d: &Declared| match &d.definition.container {
+            None => Some(usize::MAX),
+            Some(container) => scopes.iter().position(|scope| scope == container),
+        };
+        let innermost = here.iter().filter_map(|d| depth(d)).min();
+        Ok(here.into_iter().filter(|d| depth(d) == innermost && innermost.is_some()).cloned().collect())
+    }
+
+    fn by_wildcards(&mut self, asked: &Asked, outer: &[Rc<Declared>]) -> Result<Declarations> {
+        let file = asked.file;
+        if outer.is_empty() {
+            return Ok(Vec::new());
+        }
+        if file.family.spelling == Spelling::File {
+            let included = self.library.included(file)?;
+            let here: Declarations = outer.iter().filter(|d| included.contains(&d.definition.path)).cloned().collect();
+            if !here.is_empty() {
+                return self.with_bodies(file, here, outer);
+            }
+        }
+        let mut found = Vec::new();
+        let wildcards: Vec<Import> =
+            file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned().collect();
+        for import in wildcards {
+            found.extend(self.through(asked, &import, asked.name, &mut HashSet::new())?);
+        }
+        Ok(found)
+    }
+
+    /// With a prototype comes its body: in the source beside the header, else the only one there is. Bodies first.
+    fn with_bodies(&self, file: &Opened, mut found: Declarations, all: &[Rc<Declared>]) -> Result<Declarations> {
+        if !matches!(file.language.as_str(), "c" | "cpp") || found.iter().any(|d| kinds::has_body(d)) {
+            return Ok(found);
+        }
+        let bodies: Vec<&Rc<Declared>> =
+            all.iter().filter(|d| kinds::has_body(d) && !kinds::is_private_to_file(d)).collect();
+        let beside =
+            |d: &Declared| found.iter().any(|f| modules::stem(&f.definition.path) == modules::stem(&d.definition.path));
+        let near: Declarations = bodies.iter().filter(|d| beside(d)).map(|d| Rc::clone(d)).collect();
+        let chosen = match (near.is_empty(), bodies.as_slice()) {
+            (false, _) => near,
+            (true, [only]) => vec![Rc::clone(only)],
+            _ => Vec::new(),
+        };
+        found.splice(0..0, chosen);
+        Ok(found)
+    }
+
+    fn in_package(&self, asked: &Asked, outer: &[Rc<Declared>]) -> Result<Declarations> {
+        let file = asked.file;
+        let mut found: Declarations = Vec::new();
+        if file.family.scope == Scope::Folder {
+            let own = package_of(&file.path);
+            found.extend(outer.iter().filter(|d| package_of(&d.definition.path) == own).cloned());
+        }
+        if found.is_empty() && file.family.scope != Scope::File {
+            // The same namespace, or one around it.
+            let around = self.library.around(file, asked.line)?;
+            let spaces: Vec<String> =
+                around.iter().filter(|d| kinds::is_namespace(&d.definition.kind)).map(|d| qualified(d)).collect();
+            let inside = |d: &Declared| d.definition.container.as_ref().is_some_and(|c| spaces.contains(c));
+            found.extend(outer.iter().filter(|d| inside(d)).cloned());
+        }
+        Ok(found)
+    }
+
+    /// A name after `a.b.`.
+    fn below(&mut self, asked: &Asked, path: &[String]) -> Result<Option<Resolution>> {
+        let file = asked.file;
+        let bound = self.bound(file, &path[0]);
+        let mut types: Declarations = Vec::new();
+        let mut outside = !bound.is_empty();
+        for import in &bound {
+            let modules = self.library.modules(file, &import.target, import.line)?;
+            for module in modules {
+                let own = import.name.as_deref().filter(|name| *name != "*").map(modules::parts);
+                let module = module.child(&own.unwrap_or_default());
+                let found = self.offered(asked, &module.child(&path[1..]))?;
+                if !found.is_empty() {
+                    return Ok(Self::one(How::Import, found));
+                }
+                outside &= self.library.files_of(file, &module)?.is_empty();
+            }
+            let name = import.name.clone().unwrap_or_else(|| path[0].clone());
+            let of_type = Asked { name: &name, kind: "type", file, line: asked.line, depth: asked.depth + 1 };
+            types.extend(self.through(&of_type, import, &name, &mut HashSet::new())?);
+        }
+        let mut how = How::Import;
+        if bound.is_empty() {
+            let (found, external) = self.by_module_path(asked, path)?;
+            if !found.is_empty() {
+                return Ok(Self::one(How::Import, found));
+            }
+            outside = external;
+            let of_type = Asked { name: &path[0], kind: "type", file, line: asked.line, depth: asked.depth + 1 };
+            if let Some(found) = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous) {
+                how = found.how;
+                types = found.targets;
+            }
+        }
+        outside &= types.is_empty();
+        types.retain(|d| kinds::contains(&d.definition.kind));
+        if types.is_empty() && path.len() == 1 {
+            types = self.declared_type(asked, &path[0])?;
+            how = How::Container;
+        }
+        if !types.is_empty() && path.len() == 1 {
+            let (found, closed) = self.members(asked, &types)?;
+            if !found.is_empty() {
+                return Ok(Self::one(how, found));
+            }
+            if closed {
+                return Ok(None);
+            }
+        }
+        if outside {
+            return Ok(Some(OUTSIDE));
+        }
+        let qualifier: Vec<&str> = path.iter().map(String::as_str).collect();
+        let all = self.candidates(asked)?;
+        let inside = |d: &Declared| {
+            let container = modules::parts(d.definition.container.as_deref().unwrap_or_default());
+            container.len() >= qualifier.len() && container[container.len() - qualifier.len()..] == *qualifier
+        };
+        let found: Declarations = all.iter().filter(|d| inside(d)).cloned().collect();
+        if !found.is_empty() {
+            let here = found.iter().all(|d| d.definition.path == file.path);
+            return Ok(if here { Self::one(How::File, found) } else { ranked(file, found, false) });
+        }
+        self.loosely(asked, true)
+    }
+
+    /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that is
+    /// known to lie outside.
+    fn by_module_path(&mut self, asked: &Asked, path: &[String]) -> Result<(Declarations, bool)> {
+        let file = asked.file;
+        let written = match file.family.spelling {
+            Spelling::Rust => path.join("::"),
+            Spelling::Dotted => {
+                let whole = path.join(".");
+                let below = |i: &&Import| i.name.is_none() && i.alias.is_none() && starts_with(&i.target, &path[0]);
+                if !file.imports.iter().any(|import| below(&import)) {
+                    return Ok((Vec::new(), false));
+                }
+                whole
+            }
+            _ => return Ok((Vec::new(), false)),
+        };
+        let modules = self.library.modules(file, &written, asked.line)?;
+        let mut known = false;
+        for module in &modules {
+            let found = self.offered(asked, module)?;
+            if !found.is_empty() {
+                return Ok((found, false));
+            }
+            known |= !self.library.files_of(file, module)?.is_empty();
+        }
+        let outside = if file.family.spelling == Spelling::Rust { modules.is_empty() } else { !known };
+        Ok((Vec::new(), outside))
+    }
+
+    /// The imports of a file that give a name.
+    fn bound(&self, file: &Opened, name: &str) -> Vec<Import> {
+        file.imports.iter().filter(|import| local(file.family, import) == Some(name)).cloned().collect()
+    }
+
+    /// What an import gives under `wanted`, followed through files that pass it on.
+    fn through(
+        &mut self,
+        asked: &Asked,
+        import: &Import,
+        wanted: &str,
+        seen: &mut HashSet<(String, String)>,
+    ) -> Result<Declarations> {
+        for module in self.library.modules(asked.file, &import.target, import.line)? {
+            let asked = Asked { name: wanted, ..*asked };
+            let found = self.passed_on(&asked, &module, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn offered(&mut self, asked: &Asked, module: &Module) -> Result<Declarations> {
+        self.passed_on(asked, module, &mut HashSet::new())
+    }
+
+    /// Definitions of a module itself, else of those that its files import from.
+    fn passed_on(
+        &mut self,
+        asked: &Asked,
+        module: &Module,
+        seen: &mut HashSet<(String, String)>,
+    ) -> Result<Declarations> {
+        let all = self.candidates(asked)?;
+        let mut nearest: Vec<(usize, Rc<Declared>)> = Vec::new();
+        for declared in all {
+            let Some(far) =
+                module.offers(asked.file.family, &declared.definition.path, declared.definition.container.as_deref())
+            else {
+                continue;
+            };
+            if self.library.may_root(asked.file, module, &declared.definition.path)? {
+                nearest.push((far.saturating_sub(shared(&asked.file.path, &declared.definition.path)), declared));
+            }
+        }
+        if let Some(least) = nearest.iter().map(|(far, _)| *far).min() {
+            return Ok(nearest.into_iter().filter(|(far, _)| *far == least).map(|(_, declared)| declared).collect());
+        }
+        if asked.depth >= DEEPEST {
+            return Ok(Vec::new());
+        }
+        for path in self.library.files_of(asked.file, module)?.iter() {
+            let Some(file) = self.library.open(path)? else { continue };
+            if !seen.insert((path.clone(), asked.name.to_owned())) {
+                continue;
+            }
+            let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
+            let by_name = self.bound(&file, asked.name);
+            let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
+            for import in by_name.into_iter().chain(wildcards) {
+                let name = import.name.clone().filter(|name| name != "*" && name != "default");
+                let name = name.unwrap_or_else(|| asked.name.to_owned());
+                let found = self.through(&deeper, &import, &name, seen)?;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Members of the type that the code belongs to; whether all that it inherits from is known.
+    fn of_types_around(&mut self, asked: &Asked, above: bool) -> Result<(Declarations, bool)> {
+        for types in self.types_around(asked)? {
+            let (found, closed) = if above {
+                let (bases, closed) = self.bases(&types, asked.depth)?;
+                let (found, further) = self.members(asked, &bases)?;
+                (found, closed && further)
+            } else {
+                self.members(asked, &types)?
+            };
+            if !found.is_empty() || !asked.file.family.implicit_self {
+                return Ok((found, closed));
+            }
+        }
+        Ok((Vec::new(), false))
+    }
+
+    /// The types around a line, innermost first: by their bodies, or by the container that a method names.
+    fn types_around(&mut self, asked: &Asked) -> Result<Vec<Declarations>> {
+        let mut types = Vec::new();
+        for outer in self.library.around(asked.file, asked.line)? {
+            if kinds::is_type(&outer.definition.kind) {
+                types.push(vec![outer]);
+            } else if let Some(container) = outer.definition.container.clone() {
+                let name = modules::parts(&container).pop().unwrap_or_default();
+                let named = Asked { name: &name, kind: "type", ..*asked };
+                let all = self.candidates(&named)?;
+                let found: Declarations = all
+                    .into_iter()
+                    .filter(|d| {
+                        kinds::is_type(&d.definition.kind) && (qualified(d) == container || d.definition.name == name)
+                    })
+                    .collect();
+                let here: Declarations =
+                    found.iter().filter(|d| d.definition.path == asked.file.path).cloned().collect();
+                let folder = package_of(&asked.file.path);
+                let near: Declarations =
+                    found.iter().filter(|d| package_of(&d.definition.path) == folder).cloned().collect();
+                types.extend([here, near, found].into_iter().find(|found| !found.is_empty()));
+            }
+        }
+        Ok(types)
+    }
+
+    /// Members of that name of the types, or of the nearest that they inherit from; and whether all bases are known.
+    fn members(&mut self, asked: &Asked, types: &[Rc<Declared>]) -> Result<(Declarations, bool)> {
+        let all = self.candidates(asked)?;
+        let mut level = types.to_vec();
+        let mut seen: HashSet<_> = level.iter().map(|d| d.id).collect();
+        let mut closed = true;
+        for _ in 0..DEEPEST {
+            let found: Declarations =
+                all.iter().filter(|d| level.iter().any(|of| is_member_of(d, of))).cloned().collect();
+            if !found.is_empty() || level.is_empty() {
+                return Ok((found, closed));
+            }
+            let (mut bases, known) = self.bases(&level, asked.depth)?;
+            closed &= known;
+            bases.retain(|base| seen.insert(base.id));
+            if seen.len() > BASES {
+                return Ok((Vec::new(), false));
+            }
+            level = bases;
+        }
+        Ok((Vec::new(), false))
+    }
+
+    fn bases(&mut self, types: &[Rc<Declared>], depth: usize) -> Result<(Declarations, bool)> {
+        let mut bases = Vec::new();
+        let mut closed = true;
+        for of in types {
+            for (_, found) in self.heritage(of, depth)? {
+                closed &= found.as_ref().is_some_and(|found| found.how != How::Ambiguous);
+                bases.extend(found.map(|found| found.targets).unwrap_or_default());
+            }
+        }
+        bases.retain(|base| kinds::is_type(&base.definition.kind));
+        Ok((bases, closed))
+    }
+
+    /// What a type says that it inherits from or implements, and what that means.
+    pub(super) fn heritage(
+        &mut self,
+        of: &Declared,
+        depth: usize,
+    ) -> Result<Vec<(crate::store::Heritage, Option<Resolution>)>> {
+        let mut stated = Vec::new();
+        let Some(file) = self.library.open(&of.definition.path)? else { return Ok(stated) };
+        for base in self.library.snapshot.heritage_of(of.id)? {
+            if depth >= DEEPEST {
+                stated.push((base, None));
+                continue;
+            }
+            let name = modules::parts(&base.target).pop().unwrap_or_default();
+            let text = self.library.text(&file.path)?;
+            let line = text.get(base.line.saturating_sub(1) as usize).map_or("", String::as_str);
+            // The declared name may stand in its own base's: the base is what comes last.
+            let before = line.rfind(name.as_str()).map_or("", |at| &line[..at]);
+            let receiver = receiver(before, file.family);
+            let asked = Asked { file: &file, line: base.line, name: &name, kind: "inherits", depth: depth + 1 };
+            let mut found = self.meant(&asked, &receiver)?;
+            if let Some(found) = &mut found {
+                found.targets.retain(|target| target.id != of.id);
+            }
+            stated.push((base, found.filter(|found| !found.targets.is_empty())));
+        }
+        Ok(stated)
+    }
+
+    /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
+    fn declared_type(&mut self, asked: &Asked, variable: &str) -> Result<Declarations> {
+        let around = self.library.around(asked.file, asked.line)?;
+        let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
+        let text = self.library.text(&asked.file.path)?;
+        let from = from.max(asked.line.saturating_sub(200)).saturating_sub(1) as usize;
+        let lines = text.get(from..(asked.line as usize).min(text.len())).unwrap_or_default();
+        let Some(name) =
+            lines.iter().rev().find_map(|line| super::variables::type_in(line, variable, &asked.file.language))
+        else {
+            return Ok(Vec::new());
+        };
+        let of_type = Asked { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
+        let found = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous);
+        let mut types = found.map(|found| found.targets).unwrap_or_default();
+        types.retain(|d| kinds::is_type(&d.definition.kind));
+        Ok(types)
+    }
+
+    /// What there is of that name at all.
+    fn loosely(&mut self, asked: &Asked, members: bool) -> Result<Option<Resolution>> {
+        let mut all = self.candidates(asked)?;
+        all.retain(|d| {
+            let of_file = d.definition.path == asked.file.path;
+            kinds::is_member(d) == members && (of_file || !kinds::is_private_to_file(d))
+        });
+        let usual = members && asked.file.family.usual.contains(&asked.name);
+        Ok(ranked(asked.file, all, usual))
+    }
+
+    /// Definitions of the name that the language sees and that can be used like this.
+    fn candidates(&mut self, asked: &Asked) -> Result<Declarations> {
+        let all = self.library.named(asked.name)?;
+        let language = asked.file.language.as_str();
+        let mut fitting: Vec<(u8, Rc<Declared>)> = all
+            .iter()
+            .filter(|d| asked.file.family.sees(language, &d.definition.language))
+            .filter_map(|d| Some((kinds::fit(asked.kind, &d.definition.kind)?, Rc::clone(d))))
+            .collect();
+        fitting.sort_by_key(|(fit, _)| *fit);
+        Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
+    }
+
+    fn one(how: How, mut targets: Declarations) -> Option<Resolution> {
+        let mut seen = HashSet::new();
+        targets.retain(|target| seen.insert(target.id));
+        targets.truncate(TARGETS);
+        (!targets.is_empty()).then_some(Resolution { how, targets })
+    }
+}
+
+/// By name alone: one place is it, several are ranked.
+fn ranked(file: &Opened, mut all: Declarations, usual: bool) -> Option<Resolution> {
+    let first = all.first()?;
+    let place = |d: &Declared| (d.definition.path.clone(), d.definition.container.clone());
+    let alone = all.iter().all(|d| place(d) == place(first));
+    let pair = matches!(file.language.as_str(), "c" | "cpp")
+        && all.iter().filter(|d| kinds::has_body(d)).count() <= 1
+        && all.iter().all(|d| d.definition.container == first.definition.container);
+    let how = if (alone || pair) && !usual { How::Name } else { How::Ambiguous };
+    all.sort_by_key(|d| {
+        let path = &d.definition.path;
+        let tests = kinds::is_test(path) && !kinds::is_test(&file.path);
+        (tests, !kinds::has_body(d), std::cmp::Reverse(shared(&file.path, path)), path.clone(), d.definition.line)
+    });
+    all.truncate(TARGETS);
+    Some(Resolution { how, targets: all })
+}
+
+/// Folders that two paths share.
+fn shared(a: &str, b: &str) -> usize {
+    let (a, b) = (modules::folder(a), modules::folder(b));
+    a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
+}
+
+/// The folder of a package: that of tests beside sources is the same.
+fn package_of(path: &str) -> &str {
+    let folder = modules::folder(path);
+    ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
+}
+
+fn starts_with(module: &str, first: &str) -> bool {
+    module.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The whole name, as containers of what stands inside have it.
+pub(super) fn qualified(declared: &Declared) -> String {
+    let definition = &declared.definition;
+    let separator = languages::by_name(&definition.language).map_or(".", |language| language.separator);
+    match &definition.container {
+        Some(container) => format!("{container}{separator}{}", definition.name),
+        None => definition.name.clone(),
+    }
+}
+
+/// Whether a definition stands in a type: in its body, or in a container of its name nearby.
+pub(super) fn is_member_of(member: &Declared, of: &Declared) -> bool {
+    let Some(container) = &member.definition.container else { return false };
+    if member.parent == Some(of.id) {
+        return true;
+    }
+    let family = super::families::Family::of(&of.definition.language);
+    let same_file = member.definition.path == of.definition.path;
+    let whole = qualified(of);
+    if same_file && *container == whole {
+        return true;
+    }
+    if !family.open_types {
+        return false;
+    }
+    let named = *container == whole || modules::parts(container).last() == Some(&of.definition.name);
+    let near = package_of(&member.definition.path) == package_of(&of.definition.path)
+        || modules::stem(&member.definition.path) == modules::stem(&of.definition.path);
+    named && (same_file || near)
+}

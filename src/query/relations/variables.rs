@@ -1,0 +1,113 @@
+//! The type that one line of code gives a variable, where the text says so.
+//!
+//! Owns the few spellings that need no inference: an annotation, a construction, a declaration. A wrong guess costs
+//! nothing: the type must then have the member that is asked for.
+
+/// The type that `line` gives `variable`: `x: T`, `x = T(…)`, `T x`, `x *T`, `x := &T{…}`.
+pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<String> {
+    let mut from = 0;
+    while let Some(at) = line[from..].find(variable) {
+        let start = from + at;
+        let end = start + variable.len();
+        from = end;
+        let whole = !line[..start].ends_with(is_part) && !line[end..].starts_with(is_part);
+        if !whole || line[..start].ends_with(['.', '>']) {
+            continue;
+        }
+        if let Some(found) = after(&line[end..], language).or_else(|| before(&line[..start], language)) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// `: T`, `= T(`, `:= &T{`, ` *T`.
+fn after(rest: &str, language: &str) -> Option<String> {
+    let rest = rest.trim_start_matches('?').trim_start();
+    if let Some(annotated) = rest.strip_prefix(':').filter(|rest| !rest.starts_with([':', '='])) {
+        return type_name(annotated);
+    }
+    let made = rest.strip_prefix(":=").or_else(|| rest.strip_prefix('=').filter(|rest| !rest.starts_with('=')));
+    if let Some(made) = made {
+        let made = made.trim_start().trim_start_matches("new ").trim_start_matches(['&', '*']).trim_start();
+        let word: String = made.chars().take_while(|c| is_part(*c)).collect();
+        let next = &made[word.len()..];
+        let upper = word.starts_with(char::is_uppercase);
+        let built = match language {
+            "rust" => upper && (next.starts_with("::") || next.trim_start().starts_with('{')),
+            "go" => next.starts_with('{'),
+            _ => upper && next.starts_with('('),
+        };
+        return built.then_some(word);
+    }
+    (language == "go" && rest.starts_with(|c: char| c == '*' || c.is_alphabetic())).then(|| type_name(rest)).flatten()
+}
+
+/// `T `, `T *`, `T<U> `, `const T& `.
+fn before(rest: &str, language: &str) -> Option<String> {
+    if !matches!(language, "java" | "c" | "cpp" | "csharp" | "dart" | "php") {
+        return None;
+    }
+    let spaced = rest.trim_end_matches(['*', '&', ' ', '$']);
+    if spaced.len() == rest.len() {
+        return None;
+    }
+    let plain = spaced
+        .strip_suffix('>')
+        .and_then(|inner| inner.split('<').next_back().map(|last| &spaced[..spaced.len() - last.len() - 2]));
+    let spaced = plain.unwrap_or(spaced);
+    let head = spaced.trim_end_matches(is_part);
+    let word = &spaced[head.len()..];
+    let keyword =
+        matches!(word, "return" | "new" | "else" | "case" | "throw" | "const" | "var" | "auto" | "delete" | "in");
+    (!keyword && word.starts_with(char::is_alphabetic)).then(|| word.to_owned())
+}
+
+/// The name of a type without what it is wrapped in: `&'a mut T`, `a.T | None`, `*T`.
+fn type_name(text: &str) -> Option<String> {
+    let mut text = text.trim_start();
+    loop {
+        let stripped = text.trim_start_matches(['&', '*', '"', '\'', '(', ' ']);
+        let stripped =
+            ["mut ", "dyn ", "impl ", "const "].iter().find_map(|w| stripped.strip_prefix(w)).unwrap_or(stripped);
+        let stripped = match text.strip_prefix('\'').and_then(|rest| rest.split_once(' ')) {
+            Some((lifetime, rest)) if lifetime.chars().all(is_part) => rest,
+            _ => stripped,
+        };
+        if stripped == text {
+            break;
+        }
+        text = stripped;
+    }
+    let path: String = text.chars().take_while(|c| is_part(*c) || matches!(c, '.' | ':')).collect();
+    // A wrapper's members are its own.
+    let wrapped = text[path.len()..].starts_with(['<', '[']);
+    let name = path.trim_end_matches(':').rsplit(['.', ':']).next().unwrap_or_default();
+    (!wrapped && name.starts_with(|c: char| c.is_alphabetic() || c == '_')).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::type_in;
+
+    #[test]
+    fn types_stand_beside_their_variables() {
+        let found = |line: &str, language: &str| type_in(line, "x", language);
+        assert_eq!(found("def f(self, x: Cart, y):", "python").as_deref(), Some("Cart"));
+        assert_eq!(found("    x = Cart(1)", "python").as_deref(), Some("Cart"));
+        assert_eq!(found("    x = cart(1)", "python"), None);
+        assert_eq!(found("    y.x = Cart(1)", "python"), None);
+        assert_eq!(found("fn f(x: &'a mut shop::Cart)", "rust").as_deref(), Some("Cart"));
+        assert_eq!(found("    let x = Cart::new();", "rust").as_deref(), Some("Cart"));
+        assert_eq!(found("    let x: Vec<Cart> = y;", "rust"), None);
+        assert_eq!(found("func f(x *Cart) {", "go").as_deref(), Some("Cart"));
+        assert_eq!(found("\tx := &Cart{}", "go").as_deref(), Some("Cart"));
+        assert_eq!(found("    Cart x = other();", "java").as_deref(), Some("Cart"));
+        assert_eq!(found("    const Cart& x = other();", "cpp").as_deref(), Some("Cart"));
+        assert_eq!(found("    return x;", "java"), None);
+    }
+}

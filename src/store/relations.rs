@@ -1,0 +1,228 @@
+//! Rows of `symbols`, `refs` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
+//!
+//! Owns statements and row mapping alone. What a name means is decided by `query::relations`.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::statements::statements;
+use super::symbols::{Definition, Use};
+use super::{FileId, Snapshot};
+use crate::error::Result;
+
+/// Key of a row in `symbols`. Valid inside one snapshot; never part of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolId(i64);
+
+/// A definition with its place among the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    pub id: SymbolId,
+    pub file: FileId,
+    pub parent: Option<SymbolId>,
+    pub definition: Definition,
+}
+
+/// What a file says that it imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The module, as written.
+    pub target: String,
+    /// The name taken from it; `*` for all of them.
+    pub name: Option<String>,
+    /// What it is called here.
+    pub alias: Option<String>,
+    pub line: u32,
+}
+
+/// A type that a definition says it inherits from or implements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heritage {
+    pub kind: String,
+    pub target: String,
+    pub line: u32,
+}
+
+/// Who says that it inherits from or implements a type of some name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heir {
+    pub path: String,
+    pub kind: String,
+    pub line: u32,
+    /// The heir's own name where its definition stands elsewhere.
+    pub name: Option<String>,
+    pub symbol: Option<SymbolId>,
+}
+
+macro_rules! declared {
+    ($rest:literal) => {
+        concat!(
+            "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line,
+            s.id, s.file_id, s.parent_id ",
+            $rest
+        )
+    };
+}
+
+statements! {
+    FILE = "SELECT id, language FROM files WHERE path = :path";
+    /// Some file directly in a folder: what a package of several files is shown by.
+    FILE_IN = "SELECT path FROM files WHERE path > :folder || '/' AND path < :folder || '0' AND language = :language
+        AND instr(substr(path, length(:folder) + 2), '/') = 0 ORDER BY path LIMIT 1";
+    NAMED = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column LIMIT :limit");
+    IN_FILE = declared!("FROM files f JOIN symbols s ON s.file_id = f.id
+        WHERE f.id = :file ORDER BY s.start_line, s.line, s.column");
+    BY_ID = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.id = :symbol");
+    CHILDREN = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.parent_id = :symbol ORDER BY s.line, s.column");
+    /// Members that stand beside their type: in the files of one folder.
+    MEMBERS_IN_FOLDER = declared!("FROM files f CROSS JOIN symbols s ON s.file_id = f.id
+        WHERE f.path > :from AND f.path < :to AND f.language = :language
+        AND instr(substr(f.path, length(:from) + 1), '/') = 0 AND s.container = :container
+        ORDER BY f.path, s.line, s.column LIMIT :limit");
+    IMPORTS = "SELECT target, name, alias, line FROM edges WHERE file_id = :file AND kind = 'imports'
+        ORDER BY line, target, name";
+    HERITAGE = "SELECT kind, target, line FROM edges
+        WHERE symbol_id = :symbol AND kind IN ('inherits', 'implements') ORDER BY line, target";
+    HEIRS = "SELECT f.path, e.kind, e.line, e.name, e.symbol_id FROM edges e JOIN files f ON f.id = e.file_id
+        WHERE e.target = :target AND e.kind IN ('inherits', 'implements') ORDER BY f.path, e.line LIMIT :limit";
+    IMPORTERS = "SELECT f.path, e.target, e.name, e.alias, e.line FROM edges e JOIN files f ON f.id = e.file_id
+        WHERE e.target = :target AND e.kind = 'imports' ORDER BY f.path, e.line LIMIT :limit";
+    USES_WITHIN = "SELECT f.path, n.name, r.kind, r.line, r.column
+        FROM refs r INDEXED BY refs_by_file JOIN names n ON n.id = r.name_id JOIN files f ON f.id = r.file_id
+        WHERE r.file_id = :file AND r.line BETWEEN :from AND :to ORDER BY r.line, r.column";
+    USES_IN_FILE = "SELECT f.path, n.name, r.kind, r.line, r.column
+        FROM names n CROSS JOIN refs r ON r.name_id = n.id JOIN files f ON f.id = r.file_id
+        WHERE n.name = :name AND r.file_id = :file ORDER BY r.line, r.column";
+}
+
+fn declared(row: &Row) -> rusqlite::Result<Declared> {
+    Ok(Declared {
+        definition: Definition::from_row(row)?,
+        id: SymbolId(row.get(10)?),
+        file: FileId(row.get(11)?),
+        parent: row.get::<_, Option<i64>>(12)?.map(SymbolId),
+    })
+}
+
+impl Snapshot<'_> {
+    /// Key and language of an indexed file.
+    pub fn file(&self, path: &str) -> Result<Option<(FileId, String)>> {
+        let mut statement = self.connection.prepare_cached(FILE)?;
+        let row = statement.query_row(named_params! { ":path": path }, |row| Ok((FileId(row.get(0)?), row.get(1)?)));
+        Ok(row.optional()?)
+    }
+
+    /// The first file of a language that stands directly in `folder`.
+    pub fn file_in(&self, folder: &str, language: &str) -> Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached(FILE_IN)?;
+        let row = statement
+            .query_row(named_params! { ":folder": folder, ":language": language }, |row| row.get(0))
+            .optional()?;
+        Ok(row)
+    }
+
+    /// Definitions of exactly that name, in path and line order, at most `limit`.
+    pub fn declared_as(&self, name: &str, limit: usize) -> Result<Vec<Declared>> {
+        let mut statement = self.connection.prepare_cached(NAMED)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(named_params! { ":name": name, ":limit": limit }, declared)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// All definitions of a file, outer before inner.
+    pub fn declared_in(&self, file: FileId) -> Result<Vec<Declared>> {
+        let mut statement = self.connection.prepare_cached(IN_FILE)?;
+        let rows = statement.query_map(named_params! { ":file": file.0 }, declared)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn declared(&self, symbol: SymbolId) -> Result<Option<Declared>> {
+        let mut statement = self.connection.prepare_cached(BY_ID)?;
+        Ok(statement.query_row(named_params! { ":symbol": symbol.0 }, declared).optional()?)
+    }
+
+    /// Definitions directly inside another.
+    pub fn children(&self, symbol: SymbolId) -> Result<Vec<Declared>> {
+        let mut statement = self.connection.prepare_cached(CHILDREN)?;
+        let rows = statement.query_map(named_params! { ":symbol": symbol.0 }, declared)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Definitions of that container in the files directly in `folder`, which is empty or ends with `/`.
+    pub fn members_in_folder(
+        &self,
+        folder: &str,
+        language: &str,
+        container: &str,
+        limit: usize,
+    ) -> Result<Vec<Declared>> {
+        let mut statement = self.connection.prepare_cached(MEMBERS_IN_FOLDER)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let to = format!("{folder}\u{10ffff}");
+        let rows = statement.query_map(
+            named_params! { ":from": folder, ":to": to, ":language": language, ":container": container, ":limit": limit },
+            declared,
+        )?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What a file imports, in order of lines.
+    pub fn imports_of(&self, file: FileId) -> Result<Vec<Import>> {
+        let mut statement = self.connection.prepare_cached(IMPORTS)?;
+        let rows = statement.query_map(named_params! { ":file": file.0 }, |row| {
+            Ok(Import { target: row.get(0)?, name: row.get(1)?, alias: row.get(2)?, line: row.get(3)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The types that a definition says it inherits from or implements.
+    pub fn heritage_of(&self, symbol: SymbolId) -> Result<Vec<Heritage>> {
+        let mut statement = self.connection.prepare_cached(HERITAGE)?;
+        let rows = statement.query_map(named_params! { ":symbol": symbol.0 }, |row| {
+            Ok(Heritage { kind: row.get(0)?, target: row.get(1)?, line: row.get(2)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Who says that it inherits from or implements `target`, as written.
+    pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Heir>> {
+        let mut statement = self.connection.prepare_cached(HEIRS)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(named_params! { ":target": target, ":limit": limit }, |row| {
+            Ok(Heir {
+                path: row.get(0)?,
+                kind: row.get(1)?,
+                line: row.get(2)?,
+                name: row.get(3)?,
+                symbol: row.get::<_, Option<i64>>(4)?.map(SymbolId),
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Files that import `target`, as written, with what they say.
+    pub fn importers_of(&self, target: &str, limit: usize) -> Result<Vec<(String, Import)>> {
+        let mut statement = self.connection.prepare_cached(IMPORTERS)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(named_params! { ":target": target, ":limit": limit }, |row| {
+            let import = Import { target: row.get(1)?, name: row.get(2)?, alias: row.get(3)?, line: row.get(4)? };
+            Ok((row.get(0)?, import))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// All uses of names on lines `from..=to` of a file.
+    pub fn uses_within(&self, file: FileId, from: u32, to: u32) -> Result<Vec<Use>> {
+        let mut statement = self.connection.prepare_cached(USES_WITHIN)?;
+        let rows = statement.query_map(named_params! { ":file": file.0, ":from": from, ":to": to }, Use::from_row)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Uses of one name in one file.
+    pub fn uses_in_file(&self, file: FileId, name: &str) -> Result<Vec<Use>> {
+        let mut statement = self.connection.prepare_cached(USES_IN_FILE)?;
+        let rows = statement.query_map(named_params! { ":file": file.0, ":name": name }, Use::from_row)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
