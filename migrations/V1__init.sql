@@ -109,18 +109,25 @@ CREATE TABLE names (
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- Uses of a name: `kind` is call, type, inherits, implements, import or use.
--- The key answers `get_symbol`.
+-- Uses of a name: `kind` is call, type, inherits, implements, import or use. Kept file by file: replacing one file's
+-- rows, and what a definition uses, is a range of the key.
 CREATE TABLE refs (
-    name_id INTEGER NOT NULL REFERENCES names (id),
     file_id INTEGER NOT NULL REFERENCES files (id),
     line    INTEGER NOT NULL,
     column  INTEGER NOT NULL,
+    name_id INTEGER NOT NULL REFERENCES names (id),
     kind    TEXT    NOT NULL,
-    PRIMARY KEY (name_id, file_id, line, column)
+    PRIMARY KEY (file_id, line, column)
 ) STRICT, WITHOUT ROWID;
--- Replacing one file's rows.
-CREATE INDEX refs_by_file ON refs (file_id);
+
+-- Which files use a name, and how often: `get_symbol` counts here, and reads `refs` only of the files it shows. A row
+-- for each use, under an index by name, would take three times the space.
+CREATE TABLE used_in (
+    name_id INTEGER NOT NULL REFERENCES names (id),
+    file_id INTEGER NOT NULL REFERENCES files (id),
+    uses    INTEGER NOT NULL,
+    PRIMARY KEY (name_id, file_id)
+) STRICT, WITHOUT ROWID;
 
 -- Markdown files under `.ixchel/` that are entities; their text is in `chunks`.
 CREATE TABLE entities (

@@ -70,12 +70,31 @@ pub fn occurrences(
         Some(first) if how == Match::Exact => first.name.clone(),
         _ => name.to_owned(),
     };
-    let uses = match how {
-        Match::Exact if qualifier.is_empty() => snapshot.uses(&written)?,
-        Match::Exact if !definitions.is_empty() => that_may_mean(snapshot, snapshot.uses(&written)?, &definitions)?,
-        _ => Vec::new(),
-    };
-    let defined = definitions.into_iter().map(|found| Occurrence {
+    let fits = |found: &Occurrence| kind.is_none_or(|kind| found.kind == kind);
+    let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).filter(fits).collect();
+    if how != Match::Exact || (definitions.is_empty() && !qualifier.is_empty()) {
+        return Ok(Page::of(all, offset, limit));
+    }
+    if qualifier.is_empty() && kind.is_none() {
+        let (skipped, shown) = (offset.min(all.len()), limit.min(all.len().saturating_sub(offset)));
+        let (uses, total_uses) = snapshot.uses(&written, offset - skipped, limit - shown)?;
+        let total = all.len() + total_uses;
+        let items: Vec<Occurrence> =
+            all.into_iter().skip(skipped).take(shown).chain(uses.into_iter().map(used)).collect();
+        let next = offset + items.len();
+        let next_offset = (!items.is_empty() && next < total).then_some(next);
+        return Ok(Page { items, total: Some(total), next_offset });
+    }
+    let (mut uses, _) = snapshot.uses(&written, 0, usize::MAX)?;
+    if !qualifier.is_empty() {
+        uses = that_may_mean(snapshot, uses, &definitions)?;
+    }
+    all.extend(uses.into_iter().map(used).filter(fits));
+    Ok(Page::of(all, offset, limit))
+}
+
+fn defined(found: Definition) -> Occurrence {
+    Occurrence {
         name: found.name,
         kind: found.kind,
         is_definition: true,
@@ -85,8 +104,11 @@ pub fn occurrences(
         end_line: Some(found.end_line),
         container: found.container,
         signature: found.signature,
-    });
-    let used = uses.into_iter().map(|found| Occurrence {
+    }
+}
+
+fn used(found: Use) -> Occurrence {
+    Occurrence {
         name: found.name,
         kind: found.kind,
         is_definition: false,
@@ -96,9 +118,7 @@ pub fn occurrences(
         end_line: None,
         container: None,
         signature: None,
-    });
-    let all = defined.chain(used).filter(|found| kind.is_none_or(|kind| found.kind == kind)).collect();
-    Ok(Page::of(all, offset, limit))
+    }
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.

@@ -20,6 +20,8 @@ statements! {
     REFERENCES = "SELECT json_array('reference', f.path, r.line, r.column, n.name, r.kind)
         FROM refs r JOIN files f ON f.id = r.file_id JOIN names n ON n.id = r.name_id
         ORDER BY f.path, r.line, r.column, n.name";
+    USED_IN = "SELECT json_array('used', f.path, n.name, u.uses)
+        FROM used_in u JOIN files f ON f.id = u.file_id JOIN names n ON n.id = u.name_id ORDER BY f.path, n.name";
     EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column)
         FROM edges e JOIN files f ON f.id = e.file_id LEFT JOIN symbols s ON s.id = e.symbol_id
         ORDER BY f.path, e.line, e.kind, e.target, e.name, e.alias";
@@ -34,7 +36,8 @@ const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('inte
 impl Snapshot<'_> {
     /// The canonical dump, line by line.
     pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
-        let families = [FILES, SKIPPED, PROBLEMS, CHUNKS, SYMBOLS, REFERENCES, EDGES, ROWS_OF_FTS, ROWS_OF_CHUNKS];
+        let families =
+            [FILES, SKIPPED, PROBLEMS, CHUNKS, SYMBOLS, REFERENCES, USED_IN, EDGES, ROWS_OF_FTS, ROWS_OF_CHUNKS];
         for family in families {
             let mut statement = self.connection.prepare_cached(family)?;
             let mut rows = statement.query([])?;

@@ -89,7 +89,7 @@ statements! {
     IMPORTERS = "SELECT f.path, e.target, e.name, e.alias, e.line FROM edges e JOIN files f ON f.id = e.file_id
         WHERE e.target = :target AND e.kind = 'imports' ORDER BY f.path, e.line LIMIT :limit";
     USES_WITHIN = "SELECT f.path, n.name, r.kind, r.line, r.column
-        FROM refs r INDEXED BY refs_by_file JOIN names n ON n.id = r.name_id JOIN files f ON f.id = r.file_id
+        FROM refs r JOIN names n ON n.id = r.name_id JOIN files f ON f.id = r.file_id
         WHERE r.file_id = :file AND r.line BETWEEN :from AND :to ORDER BY r.line, r.column";
     USES_IN_FILE = "SELECT f.path, n.name, r.kind, r.line, r.column
         FROM names n CROSS JOIN refs r ON r.name_id = n.id JOIN files f ON f.id = r.file_id

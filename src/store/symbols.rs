@@ -13,12 +13,15 @@ statements! {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     INTERN = "INSERT INTO names (name) VALUES (?1) ON CONFLICT DO NOTHING";
     NAME_ID = "SELECT id FROM names WHERE name = ?1";
-    INSERT_REF = "INSERT OR IGNORE INTO refs (name_id, file_id, line, column, kind) VALUES (?1, ?2, ?3, ?4, ?5)";
+    INSERT_REF = "INSERT OR IGNORE INTO refs (file_id, line, column, name_id, kind) VALUES (?1, ?2, ?3, ?4, ?5)";
+    COUNT_USES = "INSERT INTO used_in (name_id, file_id, uses)
+        SELECT name_id, file_id, count(*) FROM refs WHERE file_id = ?1 GROUP BY name_id";
+    DELETE_COUNTS = "DELETE FROM used_in
+        WHERE file_id = ?1 AND name_id IN (SELECT DISTINCT name_id FROM refs WHERE file_id = ?1)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     DELETE_EDGES = "DELETE FROM edges WHERE file_id = ?1";
-    DELETE_REFS = "DELETE FROM refs WHERE (name_id, file_id, line, column) IN
-        (SELECT name_id, file_id, line, column FROM refs INDEXED BY refs_by_file WHERE file_id = ?1)";
+    DELETE_REFS = "DELETE FROM refs WHERE file_id = ?1";
     DELETE_SYMBOLS = "DELETE FROM symbols WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM symbols";
     COUNT_REFERENCES = "SELECT count(*) FROM refs";
@@ -32,9 +35,8 @@ statements! {
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
     DEFINED_NAMES = "SELECT DISTINCT name FROM symbols";
-    USES = "SELECT f.path, n.name, r.kind, r.line, r.column
-        FROM names n JOIN refs r ON r.name_id = n.id JOIN files f ON f.id = r.file_id
-        WHERE n.name = :name ORDER BY f.path, r.line, r.column";
+    USING_FILES = "SELECT u.file_id, u.uses FROM names n JOIN used_in u ON u.name_id = n.id
+        JOIN files f ON f.id = u.file_id WHERE n.name = :name ORDER BY f.path";
     BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
         s.end_line FROM files f JOIN symbols s ON s.file_id = f.id
         WHERE f.path = :path AND s.start_line BETWEEN :from AND :to ORDER BY s.line, s.column";
@@ -133,11 +135,21 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Uses of a name, in path and line order.
-    pub fn uses(&self, name: &str) -> Result<Vec<Use>> {
-        let mut statement = self.connection.prepare_cached(USES)?;
-        let rows = statement.query_map(named_params! { ":name": name }, Use::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    /// Uses of a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in all.
+    /// Of the files before and after the page only the count is read.
+    pub fn uses(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Use>, usize)> {
+        let mut statement = self.connection.prepare_cached(USING_FILES)?;
+        let mut rows = statement.query(named_params! { ":name": name })?;
+        let (mut page, mut before) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let count = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
+            if before + count > offset && page.len() < limit {
+                let uses = self.uses_in_file(FileId(row.get(0)?), name)?;
+                page.extend(uses.into_iter().skip(offset.saturating_sub(before)).take(limit - page.len()));
+            }
+            before += count;
+        }
+        Ok((page, before))
     }
 
     /// Definitions that begin on lines `from..=to` of a file, in order.
@@ -183,8 +195,9 @@ impl Batch<'_> {
         let mut insert = self.snapshot.connection.prepare_cached(INSERT_REF)?;
         for reference in &extracted.references {
             let name = self.name_id(&reference.name)?;
-            insert.execute(params![name, file.0, reference.line, reference.column, reference.kind])?;
+            insert.execute(params![file.0, reference.line, reference.column, name, reference.kind])?;
         }
+        self.connection.prepare_cached(COUNT_USES)?.execute([file.0])?;
         let mut insert = self.connection.prepare_cached(INSERT_EDGE)?;
         for edge in &extracted.edges {
             let symbol = edge.symbol.map(|symbol| ids[symbol]);
@@ -194,7 +207,7 @@ impl Batch<'_> {
     }
 
     pub(super) fn delete_symbols(&self, file: FileId) -> Result<()> {
-        for statement in [DELETE_EDGES, DELETE_REFS, DELETE_SYMBOLS] {
+        for statement in [DELETE_EDGES, DELETE_COUNTS, DELETE_REFS, DELETE_SYMBOLS] {
             self.connection.prepare_cached(statement)?.execute([file.0])?;
         }
         Ok(())

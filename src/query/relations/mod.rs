@@ -195,9 +195,9 @@ fn heirs(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Re
 
 /// Who uses a definition; returns how many uses of its name were too many to look at.
 fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<usize> {
-    let all = resolver.library.snapshot.uses(&subject.definition.name)?;
-    let unexamined = all.len().saturating_sub(EXAMINED);
-    for used in all.into_iter().take(EXAMINED) {
+    let (uses, total) = resolver.library.snapshot.uses(&subject.definition.name, 0, EXAMINED)?;
+    let unexamined = total - uses.len();
+    for used in uses {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
         groups.add_use(&used, found.how);
         if used.kind == "import" {
