@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Table;
 
@@ -43,6 +44,8 @@ pub enum Kind {
     Globs,
     /// `ADDRESS:PORT` on this machine, or `off`.
     Address,
+    /// A number of minutes, or with s, m or h behind it.
+    Duration,
 }
 
 pub static KEYS: &[Key] = &[
@@ -111,12 +114,12 @@ pub static KEYS: &[Key] = &[
         about: "Loopback address and port that the daemon also serves, or `off`.",
     },
     Key {
-        name: "daemon.idle_minutes",
+        name: "daemon.idle",
         variable: "IXMCP_IDLE",
-        kind: Kind::Number(1, 60 * 24 * 30),
-        default: "30",
+        kind: Kind::Duration,
+        default: "\"30m\"",
         in_repository: false,
-        about: "Minutes without a connection after which the daemon ends.",
+        about: "Time without a connection after which the daemon ends: minutes, or a number with s, m or h.",
     },
     Key {
         name: "mcp.tools",
@@ -155,7 +158,8 @@ pub struct Index {
 pub struct Daemon {
     /// `None`: off. Port 0 lets the system choose.
     pub tcp: Option<Address>,
-    pub idle_minutes: u64,
+    /// Without a connection for so long, the daemon ends.
+    pub idle: Duration,
 }
 
 /// A loopback address; `localhost` stands for both 127.0.0.1 and ::1.
@@ -191,6 +195,7 @@ pub struct Environment {
     variables: BTreeMap<String, String>,
     home: Option<PathBuf>,
     working_folder: Option<PathBuf>,
+    program: Option<PathBuf>,
 }
 
 impl Environment {
@@ -203,17 +208,34 @@ impl Environment {
             variables: std::env::vars_os().filter_map(utf8).collect(),
             home: etcetera::home_dir().ok(),
             working_folder: std::env::current_dir().ok(),
+            program: std::env::current_exe().ok(),
         }
     }
 
     pub fn new(variables: impl IntoIterator<Item = (String, String)>, home: PathBuf, working_folder: PathBuf) -> Self {
         let variables = variables.into_iter().collect();
-        Self { variables, home: Some(home), working_folder: Some(working_folder) }
+        Self { variables, home: Some(home), working_folder: Some(working_folder), program: None }
     }
 
     /// An empty variable counts as none.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The file of this very program.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
+    }
+
+    /// The variables by which a client's Python environment is known.
+    pub fn python(&self) -> BTreeMap<String, String> {
+        let known = ["VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH"].into_iter();
+        known.filter_map(|name| Some((name.to_owned(), self.get(name)?.to_owned()))).collect()
+    }
+
+    /// Where anybody may put what need not last.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     pub fn home(&self) -> Option<&Path> {
@@ -312,6 +334,7 @@ enum Value {
     Text(String),
     Globs(Vec<String>),
     Address(Option<Address>),
+    Duration(Duration),
 }
 
 /// What the sources said so far.
@@ -394,6 +417,7 @@ impl Settings {
 
     fn resolve(&self) -> Config {
         let exclude = if let Value::Globs(globs) = self.value("index.exclude") { globs } else { Vec::new() };
+        let idle = if let Value::Duration(time) = self.value("daemon.idle") { time } else { Duration::MAX };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {
@@ -405,7 +429,7 @@ impl Settings {
                 exclude,
             },
             log_filter: self.text("log.filter"),
-            daemon: Daemon { tcp, idle_minutes: self.number("daemon.idle_minutes") },
+            daemon: Daemon { tcp, idle },
             tools: self.text("mcp.tools"),
         }
     }
@@ -429,6 +453,7 @@ impl Kind {
             Self::Address => {
                 "an address of this machine with its port, such as \"localhost:7777\", or \"off\"".to_owned()
             }
+            Self::Duration => "a time from a second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
         }
     }
 
@@ -450,6 +475,7 @@ impl Kind {
                 Some(Value::Globs(globs.collect()))
             }
             Self::Address => address(text).map(Value::Address),
+            Self::Duration => duration(text).map(Value::Duration),
         };
         value.ok_or_else(|| self.fits())
     }
@@ -463,6 +489,8 @@ impl Kind {
             }
             (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
             (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
+            (Self::Duration, toml::Value::String(text)) => duration(&text).map(Value::Duration),
+            (Self::Duration, toml::Value::Integer(minutes)) => duration(&minutes.to_string()).map(Value::Duration),
             (Self::Globs, toml::Value::Array(globs)) => {
                 let texts = globs.iter().map(|glob| glob.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::Globs)
@@ -484,6 +512,18 @@ fn address(text: &str) -> Option<Option<Address>> {
         host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     let port = port.parse().ok()?;
     is_loopback.then(|| Some(Address { host: host.to_owned(), port }))
+}
+
+/// From a second to 30 days.
+fn duration(text: &str) -> Option<Duration> {
+    let (number, seconds) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('s') => (number, 1),
+        Some(number) if text.ends_with('h') => (number, 3600),
+        Some(number) => (number, 60),
+        None => (text, 60),
+    };
+    let seconds = number.trim().parse::<u64>().ok()?.checked_mul(seconds)?;
+    (1..=30 * 24 * 3600).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
 fn unfit(source: &str, name: &str, fits: &str) -> Error {

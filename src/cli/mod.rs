@@ -3,7 +3,9 @@
 //! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
 
 mod call;
+mod daemon;
 mod files;
+mod log;
 mod mcp;
 mod output;
 mod query;
@@ -14,7 +16,7 @@ mod stats;
 mod symbol;
 mod sync;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +29,8 @@ use crate::budget::Budget;
 use crate::config::{Config, Environment, Flags};
 use crate::error::Result;
 use crate::index::{Workspace, Workspaces};
+use crate::serve;
+use crate::serve::client::Client;
 use crate::tools::{self, Caller};
 
 /// Search and read a repository through one SQLite index that is always fresh.
@@ -53,6 +57,7 @@ enum Command {
     Stats(stats::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
+    Daemon(daemon::Arguments),
     Sql(sql::Arguments),
     Rebuild(rebuild::Arguments),
 }
@@ -79,11 +84,21 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
     let environment = Environment::of_process();
-    let flags = Flags { repository: cli.repo, ..Flags::default() };
+    let (settings, is_detached) = match &cli.command {
+        Command::Daemon(arguments) => (arguments.settings(), arguments.is_detached()),
+        _ => (Vec::new(), false),
+    };
+    let flags = Flags { repository: cli.repo, settings };
     let (config, _) = Config::load(&flags, &environment, None)?;
-    output::start_log(environment.get("RUST_LOG").unwrap_or(&config.log_filter));
+    let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
+    if is_detached {
+        log::start_for_file(filter);
+    } else {
+        log::start(filter);
+    }
     let start = environment.start_folder(&flags)?;
-    let session = Session { start, config, workspaces: Arc::new(Workspaces::new(flags, environment)) };
+    let workspaces = Arc::new(Workspaces::new(flags, environment.clone()));
+    let session = Session { start, config, environment, workspaces };
     match cli.command {
         Command::Sync(arguments) => sync::run(&session, &arguments),
         Command::Query(arguments) => query::run(&session, &arguments),
@@ -93,6 +108,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Stats(arguments) => stats::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
+        Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
     }
@@ -104,6 +120,7 @@ struct Session {
     start: PathBuf,
     /// Settings as they are before a repository has its say.
     config: Config,
+    environment: Environment,
     workspaces: Arc<Workspaces>,
 }
 
@@ -112,10 +129,25 @@ impl Session {
         self.workspaces.at(&self.start)
     }
 
+    /// The running daemon of the repository at `root`.
+    fn daemon(&self, root: &Path) -> Option<Client> {
+        Client::find(root, &self.start, &self.environment)
+    }
+
     /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
+    /// A running daemon of the repository answers; none is started.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
-        let workspace = self.workspace()?;
         let budget = Budget::unlimited();
+        let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
+        if let Some(mut daemon) = self.daemon(&root) {
+            let asked = serve::asked(tool, &arguments, None, true);
+            let answer = output::with_remote_progress(|tell| daemon.ask("ixmcp/call", asked, &budget, tell));
+            // One that went away leaves the question to this process.
+            if let Ok(answer) = answer {
+                return answer;
+            }
+        }
+        let workspace = self.workspaces.at(&root)?;
         output::with_progress(
             || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
             || workspace.freshen(Some(Duration::MAX), &budget),

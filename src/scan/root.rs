@@ -137,8 +137,17 @@ pub fn repository_root(start: &Path, homes: &Homes) -> Result<PathBuf> {
 }
 
 /// Whether the folder says of itself that it is a repository.
-pub fn holds_marker(folder: &Path) -> bool {
+fn holds_marker(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| std::fs::symlink_metadata(folder.join(marker)).is_ok())
+}
+
+/// Whether the folder is a repository that this user made: one may only be named that somebody chose to keep.
+pub fn is_own_repository(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid().as_raw();
+    [".git", ".ixchel", ".ixmcp/index.db"].iter().any(|marker| {
+        std::fs::symlink_metadata(folder.join(marker)).is_ok_and(|data| data.uid() == user && !data.is_symlink())
+    })
 }
 
 /// A file stands for the folder it is in.
