@@ -64,15 +64,22 @@ fn the_official_python_clients_can_use_every_tool() {
     let plan_file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(plan_file.path(), plan.to_string()).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for client in ["python-mcp1", "python-mcp2"] {
+    for (client, way) in [
+        ("python-mcp1", &["mcp", "--no-daemon", "--repo"][..]),
+        ("python-mcp2", &["mcp", "--no-daemon", "--repo"]),
+        ("python-mcp1", &["mcp", "--repo"]),
+        ("python-mcp2", &["mcp", "--repo"]),
+    ] {
         let python = top.join("target/clients").join(client).join("bin/python");
         assert!(python.exists(), "{} is missing: run .ci/setup", python.display());
         let output = std::process::Command::new(python)
             .arg(top.join("tests/clients/python_mcp.py"))
             .arg("--calls")
             .arg(plan_file.path())
-            .args([env!("CARGO_BIN_EXE_ixmcp"), "mcp", "--no-daemon", "--repo"])
+            .arg(env!("CARGO_BIN_EXE_ixmcp"))
+            .args(way)
             .arg(repo.path())
+            .env("IXMCP_TCP", "off")
             .output()
             .unwrap();
         let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

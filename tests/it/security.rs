@@ -303,6 +303,7 @@ fn no_argument_of_any_tool_reads_outside_or_shows_a_secret() {
     fs::write(format!("{sibling}/x.py"), format!("{SECRET} = 1\n")).unwrap();
     repo.write("src/allowed.py", "allowed_c0ntent = 1\n");
     repo.ok(&["daemon", "start"]);
+    let token = fs::read_to_string(repo.path().join(".ixmcp/token")).unwrap();
     let mut wire = Wire::unix(&repo.socket());
 
     let base = repo.path().file_name().unwrap().to_str().unwrap().to_owned();
@@ -320,6 +321,8 @@ fn no_argument_of_any_tool_reads_outside_or_shows_a_secret() {
         ".env".to_owned(),
         "./src/../.env".to_owned(),
         ".git/config".to_owned(),
+        ".ixmcp/token".to_owned(),
+        "src/../.ixmcp/./token".to_owned(),
         "..".to_owned(),
         "/".to_owned(),
         "~/.ssh/id_rsa".to_owned(),
@@ -336,7 +339,8 @@ fn no_argument_of_any_tool_reads_outside_or_shows_a_secret() {
                 put(&mut arguments, &place, path);
                 let reply = wire.call(tool.name, arguments);
                 assert!(reply["result"].is_object() || reply["error"].is_object(), "{}{place} {path}", tool.name);
-                assert!(!reply.to_string().contains(SECRET), "{}{place} {path:?}: {reply}", tool.name);
+                let shown = reply.to_string();
+                assert!(!shown.contains(SECRET) && !shown.contains(&token), "{}{place} {path:?}: {shown}", tool.name);
                 tried += 1;
             }
         }
@@ -442,17 +446,17 @@ fn endless_and_oversized_lines_cost_little_and_hurt_nobody() {
 #[test]
 fn slow_readers_hold_up_only_themselves() {
     let repo = Repo::new("");
-    repo.write("big.txt", "0123456789abcdef\n".repeat(60_000));
+    repo.write("big.txt", "0123456789abcdef\n".repeat(15_000));
     repo.ok(&["daemon", "start"]);
     let mut warm = Wire::unix(&repo.socket());
-    let slice = json!({ "file_path": "big.txt", "start_line": 1, "end_line": 60_000 });
+    let slice = json!({ "file_path": "big.txt", "start_line": 1, "end_line": 15_000 });
     warm.call("get_slice", slice.clone());
     let before = rss(&repo);
-    let slow: Vec<UnixStream> = (0..8)
+    let slow: Vec<UnixStream> = (0..4)
         .map(|_| {
             let mut stream = UnixStream::connect(repo.socket()).unwrap();
             stream.set_nonblocking(true).unwrap();
-            for id in 0..200 {
+            for id in 0..1000 {
                 // As much as fits: nobody reads the answers.
                 let _ = stream.write_all(format!("{}\n", request(id, "get_slice", slice.clone())).as_bytes());
             }
@@ -464,7 +468,8 @@ fn slow_readers_hold_up_only_themselves() {
     assert_eq!(warm.call("stats", json!({}))["result"]["total_files"], 1);
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
     let grown = rss(&repo).saturating_sub(before) >> 20;
-    assert!(grown < 8 * 100, "1600 answers of 1 MB asked for, {grown} MB kept");
+    // What may be open, and what may wait to be written, of each; not what was asked.
+    assert!(grown < 350, "4000 answers of 0.25 MB asked for, {grown} MB kept");
     drop(slow);
 }
 
