@@ -176,7 +176,12 @@ fn print(status: &Value) {
         output::text(&status["watch_mode"]),
         status["pending_changes"]
     ));
-    output::line(&format!("memory     {}, at most {}", memory("rss_bytes"), memory("peak_bytes")));
+    output::line(&format!(
+        "memory     {}, of which {} its own, at most {}",
+        memory("rss_bytes"),
+        memory("own_bytes"),
+        memory("peak_bytes")
+    ));
     for (tool, figures) in status["requests"].as_object().into_iter().flatten() {
         output::line(&format!(
             "  {tool:<20} {:>8} calls {:>6} errors   p50 {} µs   p99 {} µs",

@@ -48,14 +48,15 @@ impl Meters {
     }
 }
 
-/// Memory of this process in bytes, now and at most: where the system tells.
+/// Memory of this process in bytes, where the system tells: now, at most, and the part of now that is no file's (pages
+/// of the index that the system may take back at any time count for the rest).
 pub fn memory() -> Value {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = |name: &str| -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
     };
-    json!({ "rss_bytes": line("VmRSS:"), "peak_bytes": line("VmHWM:") })
+    json!({ "rss_bytes": line("VmRSS:"), "peak_bytes": line("VmHWM:"), "own_bytes": line("RssAnon:") })
 }
 
 #[cfg(test)]
