@@ -7,6 +7,7 @@ mod keys;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toml::Table;
 
@@ -49,7 +50,8 @@ pub struct Index {
 pub struct Daemon {
     /// `None`: off. Port 0 lets the system choose.
     pub tcp: Option<Address>,
-    pub idle_minutes: u64,
+    /// Without a connection for so long, the daemon ends.
+    pub idle: Duration,
 }
 
 /// Something in a settings source that was not taken. Shown once, as a sentence.
@@ -71,6 +73,7 @@ pub struct Environment {
     variables: BTreeMap<String, String>,
     home: Option<PathBuf>,
     working_folder: Option<PathBuf>,
+    program: Option<PathBuf>,
 }
 
 impl Environment {
@@ -83,17 +86,34 @@ impl Environment {
             variables: std::env::vars_os().filter_map(utf8).collect(),
             home: etcetera::home_dir().ok(),
             working_folder: std::env::current_dir().ok(),
+            program: std::env::current_exe().ok(),
         }
     }
 
     pub fn new(variables: impl IntoIterator<Item = (String, String)>, home: PathBuf, working_folder: PathBuf) -> Self {
         let variables = variables.into_iter().collect();
-        Self { variables, home: Some(home), working_folder: Some(working_folder) }
+        Self { variables, home: Some(home), working_folder: Some(working_folder), program: None }
     }
 
     /// An empty variable counts as none.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The file of this very program.
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
+    }
+
+    /// The variables by which a client's Python environment is known.
+    pub fn python(&self) -> BTreeMap<String, String> {
+        let known = ["VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH"].into_iter();
+        known.filter_map(|name| Some((name.to_owned(), self.get(name)?.to_owned()))).collect()
+    }
+
+    /// Where anybody may put what need not last.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     pub fn home(&self) -> Option<&Path> {
@@ -283,6 +303,7 @@ impl Settings {
 
     fn resolve(&self) -> Config {
         let exclude = if let Value::Globs(globs) = self.value("index.exclude") { globs } else { Vec::new() };
+        let idle = if let Value::Duration(time) = self.value("daemon.idle") { time } else { Duration::MAX };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {
@@ -294,7 +315,7 @@ impl Settings {
                 exclude,
             },
             log_filter: self.text("log.filter"),
-            daemon: Daemon { tcp, idle_minutes: self.number("daemon.idle_minutes") },
+            daemon: Daemon { tcp, idle },
             tools: self.text("mcp.tools"),
         }
     }

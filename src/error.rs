@@ -48,6 +48,28 @@ impl ErrorKind {
         }
     }
 
+    const ALL: &[Self] = &[
+        Self::InvalidPath,
+        Self::UnsupportedFormat,
+        Self::IndexNotFound,
+        Self::GpuNotAvailable,
+        Self::NotFound,
+        Self::InvalidArgument,
+        Self::Busy,
+        Self::Cancelled,
+        Self::Timeout,
+        Self::CorruptIndex,
+        Self::NewerIndex,
+        Self::ReadOnly,
+        Self::Internal,
+        Self::UnknownTool,
+    ];
+
+    /// The kind of that word, as another process said it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|kind| kind.name() == name).copied()
+    }
+
     pub const fn name(self) -> &'static str {
         self.row().0
     }

@@ -9,6 +9,9 @@
 //!           └────────── index ──────────┘  the only writer; driven by the CLI and by every read
 //! ```
 //!
+//! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
+//! commands ask it when it runs and else do their own work under the update lock.
+//!
 //! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
 //! anyone may use: [`model`] (plain values), [`error`], [`budget`] (deadlines, cancellation, progress), [`words`]
 //! (splitting identifiers), [`config`] (settings; the only reader of the environment).
@@ -25,6 +28,8 @@
 //!
 //! # A tool is called
 //!
+//! 0. `ixmcp mcp` notes the line's ids (`serve::ledger`), sends it through `.flashgrep/mcp.sock`, and if the daemon dies,
+//!    starts the next and asks it again; a call for another repository is handed to that one's daemon.
 //! 1. A line of JSON comes in through [`serve`]; the mux finds the method, sets the deadline, and hands the call to a
 //!    thread.
 //! 2. [`tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.

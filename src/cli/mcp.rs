@@ -6,11 +6,13 @@ use clap::Args;
 
 use super::{Outcome, Session};
 use crate::error::{Error, Result};
-use crate::serve::{self, Listing, Registry};
+use crate::serve::launch::Launcher;
+use crate::serve::{self, Handover, Hello, Listing, Relay, Server};
 
 /// Serve the tools over stdin and stdout: MCP, and plain JSON-RPC methods
 ///
-/// This is the command for an MCP client's configuration.
+/// This is the command for an MCP client's configuration. It carries the client's lines to the repository's daemon,
+/// which it starts when there is none.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Serve in this process alone
@@ -22,12 +24,40 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
     let tools = arguments.tools.as_deref().unwrap_or(&session.config.tools);
-    let service = Arc::new(Registry::new(Arc::clone(&session.workspaces)));
-    let served = runtime.block_on(serve::stdio(service, session.start.clone(), Listing::parse(tools)));
+    let listing = Listing::parse(tools);
+    // A folder that can be no repository is told by each call, and lists its tools all the same.
+    let root = session.workspaces.root_of(None, &session.start).ok();
+    let (workspaces, environment, own) =
+        (Arc::clone(&session.workspaces), session.sources.environment.clone(), root.clone());
+    let alone = move || {
+        let handover = Handover::new(Arc::clone(&workspaces), environment.clone(), own.clone(), None);
+        Server::new(Arc::new(handover))
+    };
+    if matches!(listing, Listing::Only(_)) {
+        alone().check(&listing)?;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    match root.filter(|_| !arguments.no_daemon) {
+        Some(root) => {
+            let mut hello = Hello::ours(session.start.clone());
+            hello.env = session.sources.environment.python();
+            hello.tools = Some(tools.to_owned());
+            let relay = Relay {
+                root,
+                start: session.start.clone(),
+                hello,
+                listing,
+                launcher: Launcher::new(&session.sources.environment, Vec::new())?,
+                environment: session.sources.environment.clone(),
+                alone: Box::new(alone),
+            };
+            runtime.block_on(serve::stdio_by(relay));
+        }
+        None => runtime.block_on(serve::stdio(alone(), session.start.clone(), listing)),
+    }
     // A thread may still wait for input that will never come.
     runtime.shutdown_background();
-    served.map(|()| Outcome::Found)
+    Ok(Outcome::Found)
 }

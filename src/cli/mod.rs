@@ -3,7 +3,9 @@
 //! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
 
 mod call;
+mod daemon;
 mod files;
+mod log;
 mod mcp;
 mod output;
 mod query;
@@ -15,7 +17,7 @@ mod stats;
 mod symbol;
 mod sync;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +30,8 @@ use crate::budget::Budget;
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::Result;
 use crate::index::{Watching, Workspace, Workspaces};
+use crate::serve;
+use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Caller};
 
@@ -55,8 +59,16 @@ enum Command {
     Stats(stats::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
+    Daemon(daemon::Arguments),
     Sql(sql::Arguments),
     Rebuild(rebuild::Arguments),
+}
+
+impl Command {
+    /// Whether the process stays to answer many questions: then it pays to notice changes as they happen.
+    const fn stays(&self) -> bool {
+        matches!(self, Self::Mcp(_) | Self::Daemon(_))
+    }
 }
 
 /// Whether a command found what it was asked for.
@@ -81,12 +93,21 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
     let environment = Environment::of_process();
-    let flags = Flags { repository: cli.repo, ..Flags::default() };
+    let (settings, is_detached) = match &cli.command {
+        Command::Daemon(arguments) => (arguments.settings(), arguments.is_detached()),
+        _ => (Vec::new(), false),
+    };
+    let flags = Flags { repository: cli.repo, settings };
     let (config, _) = Config::load(&flags, &environment, None)?;
-    output::start_log(environment.get("RUST_LOG").unwrap_or(&config.log_filter));
+    let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
+    if is_detached {
+        log::start_for_file(filter);
+    } else {
+        log::start(filter);
+    }
     let start = environment.start_folder(&flags)?;
     let sources = Sources { flags, environment };
-    let watching = if matches!(cli.command, Command::Mcp(_)) { Watching::Yes } else { Watching::No };
+    let watching = if cli.command.stays() { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
@@ -98,6 +119,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Stats(arguments) => stats::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
+        Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
     }
@@ -118,28 +140,44 @@ impl Session {
         self.workspaces.at(&self.start)
     }
 
+    /// The running daemon of the repository at `root`.
+    fn daemon(&self, root: &Path) -> Option<Client> {
+        Client::find(root, &self.start, &self.sources.environment)
+    }
+
     /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
+    /// A running daemon of the repository answers; none is started.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
-        let (_, budget) = self.freshened()?;
+        let budget = Budget::unlimited();
+        let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
+        if let Some(mut daemon) = self.daemon(&root) {
+            let asked = serve::asked(tool, &arguments, None, true);
+            let answer = output::with_remote_progress(|tell| daemon.ask("ixmcp/call", asked, &budget, tell));
+            // One that went away leaves the question to this process.
+            if let Ok(answer) = answer {
+                return answer;
+            }
+        }
+        let workspace = self.workspaces.at(&root)?;
+        freshen(&workspace, &budget)?;
         let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
         tools::call(&self.workspaces, tool, arguments, &caller)
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        let (workspace, budget) = self.freshened()?;
+        let (workspace, budget) = (self.workspace()?, Budget::unlimited());
+        freshen(&workspace, &budget)?;
         workspace.read(&budget, ask)
     }
+}
 
-    fn freshened(&self) -> Result<(Arc<Workspace>, Budget)> {
-        let workspace = self.workspace()?;
-        let budget = Budget::unlimited();
-        output::with_progress(
-            || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
-            || workspace.freshen(Some(Duration::MAX), &budget),
-        )?;
-        Ok((workspace, budget))
-    }
+/// Brings the index up to date, however long that takes, and shows how far it is.
+fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()> {
+    output::with_progress(
+        || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
+        || workspace.freshen(Some(Duration::MAX), budget).map(drop),
+    )
 }
 
 /// Arguments of a tool from what was typed: what was not typed is left out.

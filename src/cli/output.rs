@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
-use tracing_subscriber::EnvFilter;
 
 use crate::budget::Progress;
 use crate::error::Error;
 use crate::model::printable;
+use crate::serve::client;
 
 /// Work shorter than this shows no progress.
 const QUIET: Duration = Duration::from_millis(400);
@@ -87,15 +87,6 @@ pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), printable)
 }
 
-/// Log lines go to stderr: stdout is the protocol's or the results'.
-pub(super) fn start_log(filter: &str) {
-    // The library logs each error reply as a warning; the client has been told.
-    let filter = EnvFilter::try_new(format!("rmcp=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    // A second start in one process keeps the first log.
-    let _ = log.try_init();
-}
-
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
     let done = std::sync::atomic::AtomicBool::new(false);
@@ -108,6 +99,17 @@ pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl F
     })
 }
 
+/// The same for work that another process does, and tells of.
+pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::HowFar) + Sync)) -> T) -> T {
+    let latest = std::sync::Mutex::new(HowFar::default());
+    let now = || *latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let tell = |far: client::HowFar| {
+        let how_far = HowFar { files: (0, 0), bytes: (far.done, far.total) };
+        *latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = how_far;
+    };
+    with_progress(now, || work(&tell))
+}
+
 fn show(how_far: &impl Fn() -> HowFar, done: &std::sync::atomic::AtomicBool) {
     let started = Instant::now();
     let terminal = std::io::stderr().is_terminal();
@@ -116,17 +118,20 @@ fn show(how_far: &impl Fn() -> HowFar, done: &std::sync::atomic::AtomicBool) {
     while !done.load(std::sync::atomic::Ordering::Relaxed) {
         std::thread::park_timeout(TICK);
         let HowFar { files: (done_files, files), bytes: (done_bytes, bytes) } = how_far();
-        if started.elapsed() < QUIET || files == 0 {
+        if started.elapsed() < QUIET || bytes == 0 {
             continue;
         }
         if terminal {
             let bar = bar.get_or_insert_with(new_bar);
             bar.set_length(bytes);
             bar.set_position(done_bytes);
-            bar.set_message(format!("{done_files}/{files} files"));
+            if files > 0 {
+                bar.set_message(format!("{done_files}/{files} files"));
+            }
         } else if last_line.elapsed() >= LINE {
             last_line = Instant::now();
-            note(&format!("indexing: {done_files} of {files} files, {} of {} MB", done_bytes >> 20, bytes >> 20));
+            let of_files = if files > 0 { format!("{done_files} of {files} files, ") } else { String::new() };
+            note(&format!("indexing: {of_files}{} of {} MB", done_bytes >> 20, bytes >> 20));
         }
     }
     if let Some(bar) = bar {

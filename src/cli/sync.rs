@@ -1,10 +1,11 @@
 //! `ixmcp sync`: bring the index up to date and say what changed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use serde_json::{Map, json};
 
 use super::output::{self, HowFar};
 use super::{Outcome, Session};
@@ -34,24 +35,21 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
-    let workspace = match &arguments.path {
-        Some(path) => session.workspaces.at(path)?,
-        None => session.workspace()?,
-    };
+    let start = arguments.path.as_deref().unwrap_or(&session.start);
+    let root = session.workspaces.root_of(None, start)?;
     let thoroughness = match (arguments.force, arguments.verify) {
         (true, _) => Thoroughness::Everything,
         (_, true) => Thoroughness::Verify,
         _ => Thoroughness::Changed,
     };
-    let progress = Arc::new(Progress::default());
-    let report = output::with_progress(
-        || HowFar::of(&progress),
-        || workspace.sync(thoroughness, &progress, &Budget::unlimited()),
-    )?;
+    let report = match by_daemon(session, &root, thoroughness) {
+        Some(report) => report?,
+        None => by_hand(session, &root, thoroughness)?,
+    };
     let show = |report: &Report| if arguments.json { output::json(report) } else { print(report) };
     show(&report);
     if arguments.watch {
-        watch(&workspace, show)?;
+        watch(&session.workspaces.at(&root)?, show)?;
     }
     Ok(Outcome::Found)
 }
@@ -75,6 +73,25 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
             show(&workspace.count(Instant::now(), &budget)?);
         }
     }
+}
+
+/// `None` when there is no daemon, or none any more.
+fn by_daemon(session: &Session, root: &Path, thoroughness: Thoroughness) -> Option<Result<Report>> {
+    let mut daemon = session.daemon(root)?;
+    let params = Map::from_iter([("thoroughness".to_owned(), json!(thoroughness.name()))]);
+    let budget = Budget::unlimited();
+    let answer = output::with_remote_progress(|tell| daemon.ask("ixmcp/sync", params, &budget, tell)).ok()?;
+    Some(answer.and_then(|report| {
+        let unlike = |error| Error::internal("the daemon answered in another form").caused_by(error);
+        serde_json::from_value(report).map_err(unlike)
+    }))
+}
+
+fn by_hand(session: &Session, root: &Path, thoroughness: Thoroughness) -> Result<Report> {
+    let workspace = session.workspaces.at(root)?;
+    let progress = Arc::new(Progress::default());
+    let sync = || workspace.sync(thoroughness, &progress, &Budget::unlimited());
+    output::with_progress(|| HowFar::of(&progress), sync)
 }
 
 pub(super) fn print(report: &Report) {

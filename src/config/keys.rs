@@ -4,6 +4,7 @@
 //! parent's.
 
 use std::fmt;
+use std::time::Duration;
 
 use toml::Table;
 
@@ -32,6 +33,8 @@ pub enum Kind {
     Globs,
     /// `ADDRESS:PORT` on this machine, or `off`.
     Address,
+    /// A number of minutes, or with s, m or h behind it.
+    Duration,
 }
 
 pub static KEYS: &[Key] = &[
@@ -100,12 +103,12 @@ pub static KEYS: &[Key] = &[
         about: "Loopback address and port that the daemon also serves, or `off`.",
     },
     Key {
-        name: "daemon.idle_minutes",
+        name: "daemon.idle",
         variable: "IXMCP_IDLE",
-        kind: Kind::Number(1, 60 * 24 * 30),
-        default: "30",
+        kind: Kind::Duration,
+        default: "\"30m\"",
         in_repository: false,
-        about: "Minutes without a connection after which the daemon ends.",
+        about: "Time without a connection after which the daemon ends: minutes, or a number with s, m or h.",
     },
     Key {
         name: "mcp.tools",
@@ -139,6 +142,7 @@ pub(super) enum Value {
     Text(String),
     Globs(Vec<String>),
     Address(Option<Address>),
+    Duration(Duration),
 }
 
 impl Key {
@@ -159,6 +163,7 @@ impl Kind {
             Self::Address => {
                 "an address of this machine with its port, such as \"localhost:7777\", or \"off\"".to_owned()
             }
+            Self::Duration => "a time from a second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
         }
     }
 
@@ -180,6 +185,7 @@ impl Kind {
                 Some(Value::Globs(globs.collect()))
             }
             Self::Address => address(text).map(Value::Address),
+            Self::Duration => duration(text).map(Value::Duration),
         };
         value.ok_or_else(|| self.fits())
     }
@@ -193,6 +199,8 @@ impl Kind {
             }
             (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
             (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
+            (Self::Duration, toml::Value::String(text)) => duration(&text).map(Value::Duration),
+            (Self::Duration, toml::Value::Integer(minutes)) => duration(&minutes.to_string()).map(Value::Duration),
             (Self::Globs, toml::Value::Array(globs)) => {
                 let texts = globs.iter().map(|glob| glob.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::Globs)
@@ -214,4 +222,16 @@ fn address(text: &str) -> Option<Option<Address>> {
         host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     let port = port.parse().ok()?;
     is_loopback.then(|| Some(Address { host: host.to_owned(), port }))
+}
+
+/// From a second to 30 days.
+fn duration(text: &str) -> Option<Duration> {
+    let (number, seconds) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('s') => (number, 1),
+        Some(number) if text.ends_with('h') => (number, 3600),
+        Some(number) => (number, 60),
+        None => (text, 60),
+    };
+    let seconds = number.trim().parse::<u64>().ok()?.checked_mul(seconds)?;
+    (1..=30 * 24 * 3600).contains(&seconds).then(|| Duration::from_secs(seconds))
 }

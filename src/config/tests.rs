@@ -112,3 +112,17 @@ fn folders_follow_xdg_and_the_start_folder_its_order() {
     let flags = Flags { repository: Some("sub".into()), ..Flags::default() };
     assert_eq!(environment.start_folder(&flags).unwrap(), Path::new("/cwd/sub"));
 }
+
+#[test]
+fn the_idle_time_is_minutes_or_says_its_unit() {
+    for (text, seconds) in [("30", 1800), ("2s", 2), ("45m", 2700), ("2h", 7200)] {
+        let (config, _) = load(&[("IXMCP_IDLE", text)], "", "").unwrap();
+        assert_eq!(config.daemon.idle.as_secs(), seconds, "{text}");
+    }
+    let (config, _) = load(&[], "[daemon]\nidle = 5", "").unwrap();
+    assert_eq!(config.daemon.idle.as_secs(), 300);
+    for wrong in ["0", "-1", "2d", "s", "999999h"] {
+        let error = load(&[("IXMCP_IDLE", wrong)], "", "").unwrap_err().to_string();
+        assert!(error.contains("IXMCP_IDLE must be a time"), "{error}");
+    }
+}

@@ -40,6 +40,8 @@ const SHARE_COOKIES: Duration = Duration::from_millis(100);
 /// How often everything is looked at although it is watched; and where watches ran out.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
+/// A workspace that nobody asks gives back its memory after this.
+const REST_AFTER: Duration = Duration::from_secs(60);
 /// How soon a workspace that was closed is noticed by its sweeper.
 const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
 
@@ -335,6 +337,7 @@ fn sweep_now_and_then(workspace: Weak<Workspace>) {
             std::thread::sleep(LOOK_FOR_SWEEP);
             let Some(workspace) = workspace.upgrade() else { return };
             let Some(watch) = workspace.watch.get() else { return };
+            workspace.store.rest_after(REST_AFTER);
             let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
             if last.elapsed() < every {
                 continue;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
@@ -32,8 +32,23 @@ pub enum Thoroughness {
     Everything,
 }
 
+impl Thoroughness {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Noticed => "noticed",
+            Self::Changed => "changed",
+            Self::Verify => "verify",
+            Self::Everything => "everything",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Changed, Self::Verify, Self::Everything].into_iter().find(|one| one.name() == name)
+    }
+}
+
 /// What a sync says: net changes since the last sync, and what the index holds now.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
     pub added: usize,
     pub modified: usize,

@@ -51,7 +51,12 @@ impl Workspaces {
 
     /// The repository that a call names: another one than the connection's must be a repository already.
     pub fn named(&self, repo: Option<&str>, connection: &Path) -> Result<Arc<Workspace>> {
-        let Some(repo) = repo else { return self.at(connection) };
+        self.at(&self.root_of(repo, connection)?)
+    }
+
+    /// The root of the repository that a call names, which is not opened.
+    pub fn root_of(&self, repo: Option<&str>, connection: &Path) -> Result<PathBuf> {
+        let Some(repo) = repo else { return scan::repository_root(connection, &self.homes) };
         let path = connection.join(repo);
         if !path.is_dir() {
             return Err(Error::invalid_path(format!(
@@ -61,10 +66,11 @@ impl Workspaces {
             .hint("Give the path of a repository."));
         }
         let root = scan::repository_root(&path, &self.homes)?;
-        if !scan::holds_marker(&root) && root != scan::repository_root(connection, &self.homes)? {
-            return Err(Error::invalid_path(format!("argument `repo`: {} is no repository", root.display()))
+        let is_connections = scan::repository_root(connection, &self.homes).is_ok_and(|own| own == root);
+        if !is_connections && !scan::is_own_repository(&root) {
+            return Err(Error::invalid_path(format!("argument `repo`: {} is no repository of yours", root.display()))
                 .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
         }
-        self.at(&root)
+        Ok(root)
     }
 }

@@ -22,7 +22,7 @@ use crate::model::{RepoPath, SkipReason, Stat};
 pub use hash::{Content, read, stat_of, trusted};
 pub use open::open_beneath;
 pub use resolve::{Place, Resolved, Resolver};
-pub use root::{Homes, holds_marker, is_established, repository_root};
+pub use root::{Homes, is_own_repository, repository_root};
 pub use rules::{Rules, is_rule_file, is_secret, skipped_by_name};
 pub use tracked::rule_files_beside;
 pub use walk::is_private_name;

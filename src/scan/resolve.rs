@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 use super::open::open_beneath;
 use super::rules::is_secret_path;
+use super::walk::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
 
 /// No file system takes longer ones.
 const LONGEST_PATH: usize = 4096;
+
+/// Where the type engine's stubs are written.
+const STUBS: &str = ".ixmcp/typeshed";
 
 /// How much of a path an error shows.
 const LONGEST_SHOWN: usize = 200;
@@ -159,6 +163,10 @@ impl Resolver {
         if !self.allow_secrets && is_secret_path(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
             return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given))));
         }
+        if is_private(absolute.strip_prefix(&base).unwrap_or(&absolute)) {
+            return Err(Error::invalid_path(format!("{} is git's or ixmcp's own and never shown", brief(given)))
+                .hint("Name a file of the project."));
+        }
         Ok(Resolved { absolute, place, base })
     }
 
@@ -186,6 +194,12 @@ impl Resolver {
         let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);
         existing.is_some_and(|existing| bases.any(|base| existing.starts_with(base)))
     }
+}
+
+/// What git and this program keep for themselves: settings with passwords in them, the token. The type engine's stubs
+/// lie there too, and are for everybody.
+fn is_private(path: &Path) -> bool {
+    !path.starts_with(STUBS) && path.iter().any(is_private_name)
 }
 
 /// The nearest existing folder above with its links resolved, and the rest as given; `None` with `..` in the rest.

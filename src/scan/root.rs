@@ -137,18 +137,17 @@ pub fn repository_root(start: &Path, homes: &Homes) -> Result<PathBuf> {
 }
 
 /// Whether the folder says of itself that it is a repository.
-pub fn holds_marker(folder: &Path) -> bool {
+fn holds_marker(folder: &Path) -> bool {
     MARKERS.iter().any(|marker| std::fs::symlink_metadata(folder.join(marker)).is_ok())
 }
 
-/// Whether a folder that somebody names from elsewhere is a repository of this user: it holds `.git`, `.ixchel` or an
-/// index, and that is this user's own.
-pub fn is_established(folder: &Path) -> bool {
+/// Whether the folder is a repository that this user made: one may only be named that somebody chose to keep.
+pub fn is_own_repository(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let me = rustix::process::geteuid().as_raw();
-    [".git", ".ixchel", ".ixmcp/index.db"]
-        .iter()
-        .any(|sign| std::fs::symlink_metadata(folder.join(sign)).is_ok_and(|found| found.uid() == me))
+    let user = rustix::process::geteuid().as_raw();
+    [".git", ".ixchel", ".ixmcp/index.db"].iter().any(|marker| {
+        std::fs::symlink_metadata(folder.join(marker)).is_ok_and(|data| data.uid() == user && !data.is_symlink())
+    })
 }
 
 /// A file stands for the folder it is in.
@@ -242,7 +241,7 @@ mod tests {
         std::os::unix::fs::symlink("home", at.join("way")).unwrap();
         assert!(root("way").is_err(), "however reached");
         assert!(homes.admit(&at.join("home/a/b")).is_ok());
-        assert!(is_established(&at.join("home/a")) && is_established(&at.join("home/a/d")));
-        assert!(!is_established(&at.join("home/a/b")));
+        assert!(is_own_repository(&at.join("home/a")) && is_own_repository(&at.join("home/a/d")));
+        assert!(!is_own_repository(&at.join("home/a/b")));
     }
 }

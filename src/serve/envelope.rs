@@ -22,7 +22,7 @@ pub struct Id(Box<RawValue>);
 
 impl Id {
     /// `None` for what cannot be an id.
-    fn new(raw: &RawValue) -> Option<Self> {
+    pub fn new(raw: &RawValue) -> Option<Self> {
         let first = raw.get().bytes().next()?;
         let fits = first == b'-' || first.is_ascii_digit() || serde_json::from_str::<String>(raw.get()).is_ok();
         fits.then(|| Self(raw.to_owned()))

@@ -10,6 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 /// The longest line that is read, without its end.
 pub const MAX_LINE: usize = 4 << 20;
+/// Read at once: small, because most connections are idle most of the time.
+const BUFFER: usize = 16 << 10;
 /// Replies joined into one write.
 const JOINED: usize = 64;
 /// Replies that may wait for the writer, and their bytes: beyond either, whoever answers waits too.
@@ -20,7 +22,7 @@ const WAITING_BYTES: usize = 16 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Text(Vec<u8>),
-    /// More than [`MAX_LINE`]; told as soon as it is known, the rest of the line is dropped.
+    /// More than the reader admits; told as soon as it is known, the rest of the line is dropped.
     TooLong,
 }
 
@@ -28,12 +30,18 @@ pub enum Line {
 pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
+    longest: usize,
     skipping: bool,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub fn new(reader: R) -> Self {
-        Self { reader: BufReader::with_capacity(64 << 10, reader), line: Vec::new(), skipping: false }
+        Self::up_to(MAX_LINE, reader)
+    }
+
+    /// Lines of at most so many bytes.
+    pub fn up_to(longest: usize, reader: R) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER, reader), line: Vec::new(), longest, skipping: false }
     }
 
     /// The next line; `None` at the end of the input, whose last line need not be ended.
@@ -51,7 +59,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let used = piece.len() + usize::from(end.is_some());
             let mut too_long = false;
             if !self.skipping {
-                too_long = self.line.len() + piece.len() > MAX_LINE;
+                too_long = self.line.len() + piece.len() > self.longest;
                 if too_long {
                     self.line = Vec::new();
                 } else {

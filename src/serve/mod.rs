@@ -5,17 +5,37 @@
 //!                                      └─► mcp (rmcp) ───┘        │
 //! bytes ◄─ framing ◄──────────────── flights ◄─ reply ◄───────────┘
 //! ```
-//! Owns bytes, protocol, ids, limits, cancellation. Does not own the tools: those stand behind [`Service`].
+//! Where those bytes come from, and who answers:
+//!
+//! ```text
+//! ixmcp mcp (relay) ─► .flashgrep/mcp.sock (place) ─┐
+//! anybody of ours ───► 127.0.0.1:7777 (tcp, token) ─┴─► daemon ─► mux ─► resident ─► handover ─┬─► registry
+//! ixmcp mcp --no-daemon ──────────────────────────────► stdio ──► mux ─────────────► handover ─┴─► another's daemon
+//! ```
+//! Owns bytes, protocol, ids, limits, cancellation, and the daemon's life. Does not own the tools: those stand behind
+//! [`Service`].
 
+pub mod client;
+pub mod daemon;
 mod envelope;
 mod flights;
 mod framing;
+mod handover;
 mod hello;
+pub mod launch;
+mod ledger;
 mod mcp;
+mod meters;
 mod mux;
+mod peer;
+pub mod place;
 mod progress;
 mod registry;
+mod relay;
+mod resident;
 mod service;
+mod tcp;
+mod token;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,10 +43,12 @@ use std::time::Duration;
 
 pub use flights::MAX_OPEN;
 pub use framing::MAX_LINE;
+pub use handover::{Handover, asked};
 pub use hello::Hello;
 pub use mux::connection;
 pub use progress::Reporter;
 pub use registry::Registry;
+pub use relay::Relay;
 pub use service::{CallContext, Service, ToolCard};
 
 use crate::error::{Error, Result};
@@ -53,6 +75,10 @@ impl Server {
             .hint(format!("Give core, all, or names between commas: {}.", known.join(", "))))
     }
 
+    fn is_control(&self, name: &str) -> bool {
+        self.service.controls().contains(&name)
+    }
+
     fn card(&self, name: &str) -> Option<&ToolCard> {
         self.cards.iter().find(|card| card.name == name)
     }
@@ -65,6 +91,7 @@ pub struct Door {
     pub root: PathBuf,
     pub listing: Listing,
     pub writing: Writing,
+    pub reach: Reach,
     /// How long open calls may go on after the client has closed its end.
     pub drain: Duration,
 }
@@ -75,6 +102,15 @@ pub enum Writing {
     Allowed,
     /// Only by a client whose hello brings this token.
     WithToken(String),
+}
+
+/// What a client can speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The door's own repository alone.
+    Repository,
+    /// Any repository of this user, and the controls.
+    Machine,
 }
 
 /// Which tools lists show. Each can be called all the same.
@@ -109,12 +145,15 @@ impl Listing {
 ///
 /// A piped question deserves its answer, so open calls get their whole deadline after the end of the input. Where
 /// the input is no pipe, a thread may still wait for it afterwards: leave the runtime by `shutdown_background`.
-pub async fn stdio(service: Arc<dyn Service>, root: PathBuf, listing: Listing) -> Result<()> {
-    let server = Server::new(service);
-    server.check(&listing)?;
-    let door = Door { root, listing, writing: Writing::Allowed, drain: mux::DEADLINE };
+pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: Listing) {
+    let door = Door { root, listing, writing: Writing::Allowed, reach: Reach::Machine, drain: mux::DEADLINE };
     // Pipes without a thread in between: half the latency of tokio's own stdio (which it is where they are no pipes).
     let (reader, writer) = rmcp::transport::stdio_pipes();
     connection(server, reader, writer, door).await;
-    Ok(())
+}
+
+/// The same, by way of the repository's daemon.
+pub async fn stdio_by(relay: Relay) {
+    let (reader, writer) = rmcp::transport::stdio_pipes();
+    relay.serve(reader, writer).await;
 }

@@ -19,7 +19,7 @@ use super::envelope::{self, Fault, Id, Malformed, Message, Params};
 use super::flights::{Batch, Dialect, Flights, MAX_OPEN, Refusal, Route, Ticket};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
 use super::mcp::{self, Incoming};
-use super::{CallContext, Door, Hello, Listing, Reporter, Server, Writing};
+use super::{CallContext, Door, Hello, Listing, Reach, Reporter, Server, Writing};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 
@@ -176,7 +176,7 @@ impl Connection {
                 }
                 self.mcp_request(id, method, Params::parse(params)?, route, inbox).await
             }
-            name if self.server.card(name).is_some() => self.plain_call(id, name, Params::parse(params)?, route).await,
+            name if self.is_callable(name) => self.plain_call(id, name, Params::parse(params)?, route).await,
             Hello::METHOD => Err(Fault::request("the hello is a notification: send it without id, as the first line")),
             _ => Err(Fault::unknown_method(method)),
         }
@@ -238,8 +238,12 @@ impl Connection {
         Ok(None)
     }
 
-    fn is_long(&self, tool: &str) -> bool {
-        self.server.card(tool).is_some_and(|card| card.long)
+    fn is_callable(&self, name: &str) -> bool {
+        self.server.card(name).is_some() || (self.door.reach == Reach::Machine && self.server.is_control(name))
+    }
+
+    fn is_long(&self, name: &str) -> bool {
+        self.server.card(name).map_or_else(|| self.server.is_control(name), |card| card.long)
     }
 
     fn take_off(
@@ -282,6 +286,7 @@ impl Connection {
             cap,
             budget: ticket.budget,
             progress: ticket.progress,
+            reach: self.door.reach,
             hello,
         };
         let service = Arc::clone(&self.server.service);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Reach;
 use super::hello::Hello;
 use super::progress::Reporter;
 use crate::budget::Budget;
@@ -17,7 +18,13 @@ pub trait Service: Send + Sync + 'static {
     /// Every tool, in the order that lists show; the same for the life of the process.
     fn tools(&self) -> Vec<ToolCard>;
 
-    /// Answers one call. It may block: it runs on a thread of its own, and heeds the call's budget.
+    /// Methods that are no tools and stand in no list, for doors of [`Reach::Machine`]: by these our own programs
+    /// speak with each other.
+    fn controls(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Answers one call, of a tool or a control. It may block: it runs on a thread of its own, and heeds the call's budget.
     ///
     /// `arguments` is always an object. The error is of kind `UnknownTool` only for a name that no tool has.
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value>;
@@ -49,6 +56,7 @@ pub struct CallContext {
     pub budget: Budget,
     /// Tells the caller how far the work has come, when asked to.
     pub progress: Reporter,
+    pub reach: Reach,
     /// What the client said of itself when it connected.
     pub hello: Option<Arc<Hello>>,
 }

@@ -25,6 +25,7 @@ mod symbols;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -65,6 +66,7 @@ pub struct Store {
     readers: Mutex<Vec<Connection>>,
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
+    last_used: Mutex<Instant>,
 }
 
 struct Writer {
@@ -109,6 +111,7 @@ impl Store {
             writer: Mutex::new(writer),
             readers: Mutex::new(readers),
             totals: Mutex::new(None),
+            last_used: Mutex::new(Instant::now()),
         })
     }
 
@@ -173,11 +176,21 @@ impl Store {
         let Some(writer) = slot.as_ref() else { return Ok(()) };
         if after_bulk {
             writer.connection.execute_batch(search::OPTIMIZE)?;
-            writer.connection.execute_batch("PRAGMA optimize")?;
+            // Pages of a bulk build that nobody may ask for again.
+            writer.connection.execute_batch("PRAGMA optimize; PRAGMA shrink_memory")?;
         }
         // A reader may hold the log; then the next settle shortens it.
         writer.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())
+    }
+
+    /// Lets go of connections and what they keep in memory, when nothing was asked or written for `time`. The next
+    /// question opens them again.
+    pub fn rest_after(&self, time: Duration) {
+        if locked(&self.last_used).elapsed() >= time {
+            locked(&self.readers).clear();
+            *locked(&self.writer) = None;
+        }
     }
 
     /// Bytes on disk, the log included.
@@ -190,8 +203,11 @@ impl Store {
         &self.path
     }
 
+    /// To be called before a connection is used.
+    ///
     /// After another process has switched the file (a rebuild), our connections would go on with the old one.
     fn follow_rebuild(&self) -> Result<()> {
+        *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
         let now = open::Identity::of(&self.path)?;
         if *opened != now {

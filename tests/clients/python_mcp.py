@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import importlib.metadata
 import json
+import os
 import sys
 
 import mcp
@@ -125,7 +126,8 @@ async def main():
         with open(options.calls, encoding="utf-8") as file:
             asked = json.load(file)
 
-    server = StdioServerParameters(command=options.server[0], args=options.server[1:])
+    # The client hands on few variables of its own accord; a test says more by them.
+    server = StdioServerParameters(command=options.server[0], args=options.server[1:], env=dict(os.environ))
     runs = []
     for mode in ["legacy"] if IS_FIRST else [*NEGOTIATING, "2026-07-28"]:
         run = Run(mode, asked)

@@ -61,7 +61,9 @@ impl Repo {
         for variable in ["CLAUDE_PROJECT_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "RUST_LOG"] {
             command.env_remove(variable);
         }
-        command.env("HOME", self.home.path());
+        command.env("HOME", self.home.path()).env("XDG_RUNTIME_DIR", self.home.path());
+        // No test takes the port that people use, and no daemon outlives its test by much.
+        command.env("IXMCP_TCP", "off").env("IXMCP_IDLE", "60s");
         command
     }
 
@@ -89,9 +91,28 @@ impl Repo {
         serde_json::from_str(&self.ok(&["call", tool, "--args", &arguments.to_string()])).unwrap()
     }
 
+    /// Where its daemon listens.
+    pub fn socket(&self) -> PathBuf {
+        self.path().join(".flashgrep/mcp.sock")
+    }
+
+    /// What its daemon says of itself; `running` is false without one.
+    pub fn status(&self) -> Value {
+        serde_json::from_slice(&self.run(&["daemon", "status", "--json"]).stdout).unwrap()
+    }
+
     /// The summary of a sync.
     pub fn sync(&self) -> Value {
         let text = self.ok(&["sync", "--json"]);
         serde_json::from_str(text.lines().last().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Repo {
+    /// Whatever the test was about, its daemon ends with it.
+    fn drop(&mut self) {
+        if self.path().join(".flashgrep").exists() {
+            let _ = self.command(&["daemon", "stop"]).output();
+        }
     }
 }

@@ -4,11 +4,14 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod cli;
+mod daemon;
 mod harness;
 mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
 mod scan;
+mod security;
 mod surface;
 mod tidy;
+mod wire;

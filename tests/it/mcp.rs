@@ -32,6 +32,17 @@ fn talk(repo: &Repo, lines: &[&str]) -> Vec<Value> {
     String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// A call of every tool that works on [`SMALL`].
+fn calls() -> Value {
+    json!({
+        "query": { "text": "total price" },
+        "get_slice": { "file_path": "src/shop.py", "start_line": 1, "end_line": 2 },
+        "get_symbol": { "symbol_name": "Cart" },
+        "list_files": {},
+        "stats": {},
+    })
+}
+
 /// One plain call.
 fn plain(repo: &Repo, method: &str, params: &Value) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -42,13 +53,7 @@ fn plain(repo: &Repo, method: &str, params: &Value) -> Value {
 fn the_official_python_clients_can_use_every_tool() {
     let repo = Repo::new(SMALL);
     let plan = json!({
-        "calls": {
-            "query": { "text": "total price" },
-            "get_slice": { "file_path": "src/shop.py", "start_line": 1, "end_line": 2 },
-            "get_symbol": { "symbol_name": "Cart" },
-            "list_files": {},
-            "stats": {},
-        },
+        "calls": calls(),
         "faults": [
             { "tool": "query", "arguments": {}, "code": "INVALID_ARGUMENT" },
             { "tool": "query", "arguments": { "text": 5 }, "code": "INVALID_ARGUMENT" },
@@ -64,14 +69,42 @@ fn the_official_python_clients_can_use_every_tool() {
     let plan_file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(plan_file.path(), plan.to_string()).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for client in ["python-mcp1", "python-mcp2"] {
+    for (client, way) in [
+        ("python-mcp1", &["mcp", "--no-daemon", "--repo"][..]),
+        ("python-mcp2", &["mcp", "--no-daemon", "--repo"]),
+        ("python-mcp1", &["mcp", "--repo"]),
+        ("python-mcp2", &["mcp", "--repo"]),
+    ] {
         let python = top.join("target/clients").join(client).join("bin/python");
         assert!(python.exists(), "{} is missing: run .ci/setup", python.display());
         let output = std::process::Command::new(python)
             .arg(top.join("tests/clients/python_mcp.py"))
             .arg("--calls")
             .arg(plan_file.path())
-            .args([env!("CARGO_BIN_EXE_ixmcp"), "mcp", "--no-daemon", "--repo"])
+            .arg(env!("CARGO_BIN_EXE_ixmcp"))
+            .args(way)
+            .arg(repo.path())
+            .env("IXMCP_TCP", "off")
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{client}: {shown}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said["failures"], json!([]), "{client}");
+        assert!(!said["runs"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn the_official_typescript_clients_can_use_every_tool() {
+    let repo = Repo::new(SMALL);
+    let plan_file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(plan_file.path(), json!({ "calls": calls() }).to_string()).unwrap();
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for client in ["sdk", "client"] {
+        let output = node(&top.join("tests/clients/typescript_mcp.cjs"))
+            .args([top.join("target/clients/node").as_os_str(), client.as_ref(), plan_file.path().as_os_str()])
+            .args([env!("CARGO_BIN_EXE_ixmcp"), "mcp", "--repo"])
             .arg(repo.path())
             .output()
             .unwrap();
@@ -81,6 +114,39 @@ fn the_official_python_clients_can_use_every_tool() {
         assert_eq!(said["failures"], json!([]), "{client}");
         assert!(!said["runs"].as_array().unwrap().is_empty());
     }
+}
+
+#[test]
+fn the_inspector_finds_nothing_to_say_about_the_tools() {
+    let repo = Repo::new(SMALL);
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let inspect = |arguments: &[&str]| {
+        let output = node(&top.join("target/clients/inspector/node_modules/.bin/mcp-inspector"))
+            .args(["--cli", env!("CARGO_BIN_EXE_ixmcp"), "mcp", "--repo"])
+            .arg(repo.path())
+            .args(arguments)
+            .args(["--format", "json"])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr} {}", String::from_utf8_lossy(&output.stdout));
+        assert!(!stderr.contains("warning"), "{stderr}");
+        serde_json::from_slice::<Value>(&output.stdout).unwrap().to_string()
+    };
+    let tools = inspect(&["--method", "tools/list", "--strict"]);
+    assert!(ixmcp::tools::TOOLS.iter().all(|tool| tools.contains(tool.name)), "{tools}");
+    let arguments = r#"{"symbol_name":"Cart"}"#;
+    let found = inspect(&["--method", "tools/call", "--tool-name", "get_symbol", "--tool-args-json", arguments]);
+    assert!(found.contains("src/shop.py"), "{found}");
+}
+
+/// Node as the clients want it, which may be newer than the machine's.
+fn node(script: &Path) -> std::process::Command {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients/node/node_modules/.bin");
+    assert!(programs.join("node").exists() && script.exists(), "{} is missing: run .ci/setup", script.display());
+    let mut node = std::process::Command::new(programs.join("node"));
+    node.arg(script).env("IXMCP_TCP", "off").env("IXMCP_IDLE", "60s");
+    node
 }
 
 #[test]

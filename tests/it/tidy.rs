@@ -21,7 +21,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("query", &["store", "extract"]),
     // `store` for the snapshot that a question is asked of, `extract` for the list of languages.
     ("tools", &["query", "index", "store", "extract"]),
-    ("serve", &["tools", "index", "config"]),
+    // `scan` for what git tracks and where a repository begins.
+    ("serve", &["tools", "index", "config", "scan"]),
     ("cli", &["scan", "extract", "store", "index", "query", "tools", "serve", "config"]),
 ];
 

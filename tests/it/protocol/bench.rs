@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ixmcp::error::{Error, ErrorKind};
-use ixmcp::serve::{CallContext, Door, Listing, Server, Service, ToolCard, Writing, connection};
+use ixmcp::serve::{CallContext, Door, Listing, Reach, Server, Service, ToolCard, Writing, connection};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -108,6 +108,7 @@ pub fn door() -> Door {
         root: PathBuf::from("/repo"),
         listing: Listing::All,
         writing: Writing::Allowed,
+        reach: Reach::Machine,
         drain: Duration::from_millis(500),
     }
 }

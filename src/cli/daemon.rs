@@ -1,0 +1,191 @@
+//! `ixmcp daemon`: the resident process of a repository, started, ended and looked at.
+
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::{Outcome, Session, log, output, sync};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::serve::Listing;
+use crate::serve::daemon::{self, Settings};
+use crate::serve::launch::{self, Launcher};
+use crate::serve::place::Place;
+
+/// Run, start, stop or look at the repository's daemon
+///
+/// One process keeps the index and answers every client, on .flashgrep/mcp.sock and on a TCP port of this machine.
+/// `ixmcp mcp` starts it by itself.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Be the daemon, in the foreground
+    Run {
+        #[command(flatten)]
+        options: Options,
+        /// Leave the terminal, and log to .ixmcp/log
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+    /// Start the daemon and return when it answers
+    Start {
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Ask the daemon to end, and return when it has
+    Stop,
+    /// Show what the daemon does
+    Status {
+        /// Print the answer as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Options {
+    /// Loopback address and port to serve as well, or off [default: setting daemon.tcp]
+    #[arg(long, value_name = "ADDR:PORT|off")]
+    tcp: Option<String>,
+    /// Time without a client after which the daemon ends: minutes, or a number with s, m or h [default: setting daemon.idle]
+    #[arg(long, value_name = "TIME")]
+    idle: Option<String>,
+}
+
+impl Options {
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let named = [("daemon.tcp", &self.tcp), ("daemon.idle", &self.idle)].into_iter();
+        named.filter_map(|(name, value)| Some((name, value.clone()?))).collect()
+    }
+
+    fn words(&self) -> Vec<String> {
+        let flag = |name: &str, value: &Option<String>| {
+            value.iter().map(|value| format!("--{name}={value}")).collect::<Vec<_>>()
+        };
+        [flag("tcp", &self.tcp), flag("idle", &self.idle)].concat()
+    }
+}
+
+impl Arguments {
+    /// Settings that the command line says.
+    pub(super) fn settings(&self) -> Vec<(&'static str, String)> {
+        match &self.verb {
+            Verb::Run { options, .. } | Verb::Start { options } => options.settings(),
+            Verb::Stop | Verb::Status { .. } => Vec::new(),
+        }
+    }
+
+    pub(super) fn is_detached(&self) -> bool {
+        matches!(self.verb, Verb::Run { detached: true, .. })
+    }
+}
+
+pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+    match &arguments.verb {
+        Verb::Run { options, detached } => serve(session, options, *detached),
+        Verb::Start { options } => start(session, options),
+        Verb::Stop => stop(session),
+        Verb::Status { json } => status(session, *json),
+    }
+}
+
+fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outcome> {
+    if is_detached {
+        // One that leads a session already is as detached as can be.
+        let _ = rustix::process::setsid();
+    }
+    let root = session.workspaces.root(&session.start)?;
+    let Some(claim) = Place::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {
+        output::note("the repository has a daemon already");
+        return Ok(Outcome::Found);
+    };
+    // The folder .ixmcp is made, and made safe, by the one who opens the index.
+    session.workspaces.at(&root)?;
+    if is_detached {
+        log::open_file(&root)?;
+    }
+    let settings = Settings {
+        config: session.config.daemon.clone(),
+        listing: Listing::parse(&session.config.tools),
+        environment: session.sources.environment.clone(),
+        launcher: Some(Launcher::new(&session.sources.environment, options.words())?),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let served = runtime.block_on(daemon::run(claim, Arc::clone(&session.workspaces), settings));
+    runtime.shutdown_background();
+    served.map(|()| Outcome::Found)
+}
+
+fn start(session: &Session, options: &Options) -> Result<Outcome> {
+    let root = session.workspaces.root(&session.start)?;
+    let launcher = Launcher::new(&session.sources.environment, options.words())?;
+    let about = launch::ensure(&root, &launcher)?;
+    output::note(&format!("process {} serves {}", about.pid, crate::model::printable(&root.to_string_lossy())));
+    Ok(Outcome::Found)
+}
+
+fn stop(session: &Session) -> Result<Outcome> {
+    let root = session.workspaces.root(&session.start)?;
+    if launch::stop(&root, &session.sources.environment)? {
+        return Ok(Outcome::Found);
+    }
+    output::note("no daemon runs for this repository");
+    Ok(Outcome::Nothing)
+}
+
+fn status(session: &Session, as_json: bool) -> Result<Outcome> {
+    let root = session.workspaces.root(&session.start)?;
+    let client = launch::find(&root, &session.sources.environment)?;
+    let answer =
+        client.and_then(|mut client| client.ask("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
+    let status = answer.transpose()?.unwrap_or_else(|| json!({ "running": false, "root": root }));
+    let is_running = status["running"] == Value::Bool(true);
+    if as_json {
+        output::json(&status);
+    } else if is_running {
+        print(&status);
+    } else {
+        output::note("no daemon runs for this repository");
+    }
+    Ok(if is_running { Outcome::Found } else { Outcome::Nothing })
+}
+
+fn print(status: &Value) {
+    let memory = |name: &str| sync::size(status["memory"][name].as_u64().unwrap_or(0));
+    output::line(&format!("process    {}, release {}", status["pid"], output::text(&status["version"])));
+    output::line(&format!("up         {} s", status["uptime_seconds"]));
+    output::line(&format!("root       {}", output::text(&status["root"])));
+    output::line(&format!("socket     {}", output::text(&status["socket"])));
+    let tcp = match (&status["tcp"]["listening"], &status["tcp"]["failed"]) {
+        (Value::Array(addresses), _) => addresses.iter().map(output::text).collect::<Vec<_>>().join(", "),
+        (_, Value::String(reason)) => crate::model::printable(reason),
+        _ => "off".to_owned(),
+    };
+    output::line(&format!("tcp        {tcp}"));
+    output::line(&format!("clients    {}", status["clients"]));
+    output::line(&format!(
+        "watching   {}, {} changes pending",
+        output::text(&status["watch_mode"]),
+        status["pending_changes"]
+    ));
+    output::line(&format!(
+        "memory     {}, of which {} its own, at most {}",
+        memory("rss_bytes"),
+        memory("own_bytes"),
+        memory("peak_bytes")
+    ));
+    for (tool, figures) in status["requests"].as_object().into_iter().flatten() {
+        output::line(&format!(
+            "  {tool:<20} {:>8} calls {:>6} errors   p50 {} µs   p99 {} µs",
+            figures["calls"], figures["errors"], figures["p50_us"], figures["p99_us"]
+        ));
+    }
+}

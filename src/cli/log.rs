@@ -1,0 +1,113 @@
+//! Where log lines go: stderr, or the daemon's file `.ixmcp/log`.
+//!
+//! stdout is the protocol's or the results'. The daemon's lines wait in memory until its repository's folder is known
+//! to be safe to write in; the file is renamed to `log.1` when it has grown.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::error::{Error, Result};
+use crate::serve::place;
+
+/// The file is renamed at this size; there is one of before.
+const LARGEST: u64 = 1 << 20;
+
+static SINK: Mutex<Sink> = Mutex::new(Sink::Waiting(Vec::new()));
+
+enum Sink {
+    Waiting(Vec<u8>),
+    File { file: File, path: PathBuf, size: u64 },
+}
+
+/// Log lines go to stderr.
+pub(super) fn start(filter: &str) {
+    let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(io::stderr).with_target(false);
+    // A second start in one process keeps the first log.
+    let _ = log.try_init();
+}
+
+/// Log lines go to the file that [`open_file`] opens later.
+pub(super) fn start_for_file(filter: &str) {
+    let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(ToSink).with_ansi(false);
+    let _ = log.try_init();
+}
+
+fn parse(filter: &str) -> EnvFilter {
+    // The library logs each error reply as a warning; the client has been told.
+    EnvFilter::try_new(format!("rmcp=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
+}
+
+pub(super) fn open_file(root: &Path) -> Result<()> {
+    let path = root.join(".ixmcp/log");
+    let opened = place::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+    let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
+    let mut sink = SINK.lock().unwrap_or_else(PoisonError::into_inner);
+    let waiting = std::mem::replace(&mut *sink, Sink::File { file, path, size });
+    if let Sink::Waiting(lines) = waiting {
+        // A log that cannot be written is no reason to stop.
+        let _ = sink.take(&lines);
+    }
+    Ok(())
+}
+
+impl Sink {
+    fn take(&mut self, line: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Waiting(lines) => lines.extend_from_slice(line),
+            Self::File { file, path, size } => {
+                if *size > LARGEST {
+                    fs::rename(&*path, path.with_extension("1"))?;
+                    (*file, *size) = (place::open_own(path)?, 0);
+                }
+                file.write_all(line)?;
+                *size += line.len() as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct ToSink;
+
+impl Write for ToSink {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        SINK.lock().unwrap_or_else(PoisonError::into_inner).take(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for ToSink {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        *self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grown_log_makes_room_and_keeps_one_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut sink = Sink::File { file: place::open_own(&path).unwrap(), path: path.clone(), size: 0 };
+        let line = vec![b'x'; 300_000];
+        for _ in 0..9 {
+            sink.take(&line).unwrap();
+        }
+        assert!(fs::metadata(&path).unwrap().len() <= LARGEST + 300_000);
+        assert!(fs::metadata(folder.path().join("log.1")).unwrap().len() > LARGEST);
+    }
+}

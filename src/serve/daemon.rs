@@ -1,0 +1,256 @@
+//! The daemon: one process per repository behind a Unix socket and a TCP port, until nobody needs it.
+//!
+//! Owns the doors' accept loops, how many may be connected, and the end: asked to, idle, signalled, or not found any
+//! more. Does not own what is answered (`resident`), nor who may be the daemon (`place`).
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use super::client::About;
+use super::handover::Handover;
+use super::hello::PROTO;
+use super::launch::Launcher;
+use super::place::Claim;
+use super::resident::Resident;
+use super::{Door, Listing, Reach, Server, Writing, envelope, mux, peer, tcp, token};
+use crate::config::{self, Environment};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Workspaces;
+
+/// Connections that may be open at once.
+const MAX_CLIENTS: usize = 1024;
+/// How long open calls may go on once the daemon is to end.
+const DRAIN: Duration = Duration::from_secs(10);
+/// How often it looks whether it is still needed and still found.
+const LOOK: Duration = Duration::from_millis(500);
+/// After a failed accept, such as one for want of file numbers.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// What a daemon is started with.
+pub struct Settings {
+    pub config: config::Daemon,
+    pub listing: Listing,
+    pub environment: Environment,
+    pub launcher: Option<Launcher>,
+    /// The release that it says it is.
+    pub version: String,
+}
+
+/// Serves the claimed repository until the daemon ends.
+pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) -> Result<()> {
+    let root = claim.place.root.clone();
+    let workspace = workspaces.at(&root)?;
+    let token = token::of(&root, &settings.environment)?;
+    let Settings { config, listing, environment, launcher, version } = settings;
+    let about = About { proto: PROTO, version, pid: std::process::id(), root: root.clone() };
+    let handover = Handover::new(Arc::clone(&workspaces), environment, Some(root.clone()), launcher);
+    let resident = Arc::new(Resident::new(handover, workspace, about, claim.place.socket.clone()));
+    let house = Arc::new(House {
+        server: Server::new(Arc::clone(&resident) as _),
+        resident: Arc::clone(&resident),
+        places: Semaphore::new(MAX_CLIENTS),
+        root,
+        listing,
+        token,
+    });
+    raise_file_limit();
+
+    let listener = claim.listener.try_clone().and_then(UnixListener::from_std);
+    let listener = listener.map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
+    let mut doors = JoinSet::new();
+    doors.spawn(Arc::clone(&house).accept_unix(listener));
+    if let Some(address) = &config.tcp {
+        open_tcp(&house, address, &mut doors).await;
+    }
+    tracing::info!(root = %house.root.display(), pid = std::process::id(), "the daemon serves");
+
+    let reason = until_end(&claim, &resident, config.idle).await?;
+    tracing::info!(reason, "the daemon ends");
+    claim.withdraw();
+    resident.end();
+    let drained = async { while doors.join_next().await.is_some() {} };
+    if tokio::time::timeout(DRAIN, drained).await.is_err() {
+        tracing::warn!("calls were still open at the end");
+    }
+    Ok(())
+}
+
+async fn open_tcp(house: &Arc<House>, address: &config::Address, doors: &mut JoinSet<()>) {
+    match tcp::listen(address).await {
+        Ok(listeners) => {
+            let own = |listener: &tokio::net::TcpListener| listener.local_addr().ok().map(|own| own.to_string());
+            house.resident.say_tcp(json!({ "listening": listeners.iter().filter_map(own).collect::<Vec<_>>() }));
+            for listener in listeners {
+                doors.spawn(Arc::clone(house).accept_tcp(listener));
+            }
+        }
+        Err(reason) => {
+            tracing::warn!("{reason}: only the Unix socket is served");
+            house.resident.say_tcp(json!({ "failed": reason }));
+        }
+    }
+}
+
+/// Why the daemon is to end, once it is.
+async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> Result<&'static str> {
+    let signals = |kind| signal(kind).map_err(|error| Error::internal("cannot await signals").caused_by(error));
+    let (mut terminate, mut interrupt) = (signals(SignalKind::terminate())?, signals(SignalKind::interrupt())?);
+    let mut ending = resident.ending();
+    let mut last_seen = Instant::now();
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return Ok("SIGTERM"),
+            _ = interrupt.recv() => return Ok("SIGINT"),
+            _ = ending.wait_for(|ends| *ends) => return Ok("asked to"),
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        if !claim.holds() {
+            return Ok("its socket, its lock or its repository is gone");
+        }
+        if resident.clients() > 0 {
+            last_seen = Instant::now();
+        } else if last_seen.elapsed() >= idle {
+            return Ok("nobody was connected for long");
+        }
+    }
+}
+
+/// What every door of the daemon leads to.
+struct House {
+    server: Arc<Server>,
+    resident: Arc<Resident>,
+    places: Semaphore,
+    root: PathBuf,
+    listing: Listing,
+    token: String,
+}
+
+impl House {
+    fn door(&self, writing: Writing, reach: Reach) -> Door {
+        let (root, listing) = (self.root.clone(), self.listing.clone());
+        Door { root, listing, writing, reach, drain: mux::DEADLINE }
+    }
+
+    async fn accept_unix(self: Arc<Self>, listener: UnixListener) {
+        let mut clients = JoinSet::new();
+        let mut ending = self.resident.ending();
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = ending.wait_for(|ends| *ends) => break,
+                Some(_) = clients.join_next() => continue,
+            };
+            let Ok((stream, _)) = accepted else {
+                tokio::time::sleep(BREATH).await;
+                continue;
+            };
+            let user = stream.peer_cred().ok().map(|peer| peer.uid());
+            if user != Some(peer::own_user()) {
+                tracing::warn!(?user, "another user's connection was refused");
+                continue;
+            }
+            let (reader, writer) = stream.into_split();
+            let house = Arc::clone(&self);
+            let door = self.door(Writing::Allowed, Reach::Machine);
+            clients.spawn(async move { house.serve(reader, writer, door).await });
+        }
+        while clients.join_next().await.is_some() {}
+    }
+
+    async fn accept_tcp(self: Arc<Self>, listener: tokio::net::TcpListener) {
+        let mut clients = JoinSet::new();
+        let mut ending = self.resident.ending();
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = ending.wait_for(|ends| *ends) => break,
+                Some(_) = clients.join_next() => continue,
+            };
+            let Ok((stream, _)) = accepted else {
+                tokio::time::sleep(BREATH).await;
+                continue;
+            };
+            let house = Arc::clone(&self);
+            let door = self.door(Writing::WithToken(self.token.clone()), Reach::Repository);
+            let mut ending = self.resident.ending();
+            clients.spawn(async move {
+                let admitted = tokio::select! {
+                    admitted = tcp::admit(stream) => admitted,
+                    _ = ending.wait_for(|ends| *ends) => None,
+                };
+                if let Some((reader, writer)) = admitted {
+                    house.serve(reader, writer, door).await;
+                }
+            });
+        }
+        while clients.join_next().await.is_some() {}
+    }
+
+    async fn serve<R, W>(&self, reader: R, mut writer: W, door: Door)
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let Ok(_place) = self.places.try_acquire() else {
+            let error = Error::new(ErrorKind::Busy, format!("{MAX_CLIENTS} clients are connected"));
+            let line = envelope::error(None, &envelope::Fault::from(&error)) + "\n";
+            // It is told if it listens.
+            let _ = writer.write_all(line.as_bytes()).await;
+            return;
+        };
+        let _present = self.resident.client();
+        let reader = UntilEnd::of(reader, self.resident.ending());
+        super::connection(Arc::clone(&self.server), reader, writer, door).await;
+    }
+}
+
+/// A reader whose input ends with the daemon: what was asked before is still answered.
+struct UntilEnd<R> {
+    reader: R,
+    ending: Pin<Box<dyn Future<Output = ()> + Send>>,
+    has_ended: bool,
+}
+
+impl<R> UntilEnd<R> {
+    fn of(reader: R, mut ending: watch::Receiver<bool>) -> Self {
+        let ending = Box::pin(async move {
+            // The sender lives as long as the connections do.
+            let _ = ending.wait_for(|ends| *ends).await;
+        });
+        Self { reader, ending, has_ended: false }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        if self.has_ended || self.ending.as_mut().poll(context).is_ready() {
+            self.has_ended = true;
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.reader).poll_read(context, into)
+    }
+}
+
+/// Each client needs a file number; the usual bound is for programs that have none.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the bound on open files stays");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a daemon counts: calls by tool, and how long the latest of them took.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+/// Times kept of each tool: enough for a 99th percentile, little enough for memory.
+const KEPT: usize = 1000;
+
+#[derive(Default)]
+pub struct Meters(Mutex<BTreeMap<String, Meter>>);
+
+#[derive(Default)]
+struct Meter {
+    calls: u64,
+    errors: u64,
+    /// A ring of the latest.
+    micros: Vec<u64>,
+}
+
+impl Meters {
+    pub fn count(&self, tool: &str, took: Duration, is_error: bool) {
+        let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let meter = meters.entry(tool.to_owned()).or_default();
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        if meter.micros.len() < KEPT {
+            meter.micros.push(micros);
+        } else {
+            let next = usize::try_from(meter.calls).unwrap_or(0) % KEPT;
+            meter.micros[next] = micros;
+        }
+        meter.calls += 1;
+        meter.errors += u64::from(is_error);
+    }
+
+    pub fn by_tool(&self) -> Value {
+        let meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_tool = |(tool, meter): (&String, &Meter)| {
+            let mut micros = meter.micros.clone();
+            micros.sort_unstable();
+            let at = |percent: usize| micros.get((micros.len() * percent / 100).min(micros.len().saturating_sub(1)));
+            let figures = json!({ "calls": meter.calls, "errors": meter.errors, "p50_us": at(50), "p99_us": at(99) });
+            (tool.clone(), figures)
+        };
+        Value::Object(meters.iter().map(of_tool).collect::<Map<_, _>>())
+    }
+}
+
+/// Memory of this process in bytes, where the system tells: now, at most, and the part of now that is no file's (pages
+/// of the index that the system may take back at any time count for the rest).
+pub fn memory() -> Value {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    };
+    json!({ "rss_bytes": line("VmRSS:"), "peak_bytes": line("VmHWM:"), "own_bytes": line("RssAnon:") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_latest_calls() {
+        let meters = Meters::default();
+        for micros in 0..u64::try_from(KEPT).unwrap() {
+            meters.count("query", Duration::from_micros(micros + 1_000_000), false);
+        }
+        for micros in 1..=u64::try_from(KEPT).unwrap() {
+            meters.count("query", Duration::from_micros(micros), micros == 7);
+        }
+        let figures = &meters.by_tool()["query"];
+        assert_eq!(*figures, json!({ "calls": 2000, "errors": 1, "p50_us": 501, "p99_us": 991 }));
+    }
+}

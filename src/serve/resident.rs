@@ -1,0 +1,209 @@
+//! The daemon as a [`Service`]: the tools, counted, and the controls by which our own programs speak with it.
+//!
+//! | control | params | answer |
+//! |---|---|---|
+//! | `ixmcp/about` | | `{proto, version, pid, root}` |
+//! | `ixmcp/status` | | what `ixmcp daemon status` prints |
+//! | `ixmcp/call` | `{tool, arguments, cap?, patient?}` | the tool's answer; patient: waits for an index that is built |
+//! | `ixmcp/sync` | `{thoroughness}` | what `ixmcp sync --json` prints |
+//! | `ixmcp/stop` | | `{}`, then the daemon drains and ends |
+//!
+//! The last three tell progress when given a token.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::client::About;
+use super::handover::Handover;
+use super::meters::{self, Meters};
+use super::service::{CallContext, Service, ToolCard};
+use crate::budget::Progress;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{Thoroughness, Workspace};
+use crate::tools;
+
+/// How often somebody who waits is told how far the work has come.
+const TELL: Duration = Duration::from_millis(100);
+
+pub struct Resident {
+    handover: Handover,
+    workspace: Arc<Workspace>,
+    about: About,
+    started: Instant,
+    meters: Meters,
+    clients: AtomicUsize,
+    /// What became of the TCP port.
+    tcp: Mutex<Value>,
+    socket: PathBuf,
+    ending: watch::Sender<bool>,
+}
+
+impl Resident {
+    pub fn new(handover: Handover, workspace: Arc<Workspace>, about: About, socket: PathBuf) -> Self {
+        Self {
+            handover,
+            workspace,
+            about,
+            started: Instant::now(),
+            meters: Meters::default(),
+            clients: AtomicUsize::new(0),
+            tcp: Mutex::new(Value::Null),
+            socket,
+            ending: watch::Sender::new(false),
+        }
+    }
+
+    pub fn say_tcp(&self, tcp: Value) {
+        *self.tcp.lock().unwrap_or_else(PoisonError::into_inner) = tcp;
+    }
+
+    /// Every connection, and the daemon itself, end when told so here.
+    pub fn ending(&self) -> watch::Receiver<bool> {
+        self.ending.subscribe()
+    }
+
+    pub fn end(&self) {
+        self.ending.send_replace(true);
+    }
+
+    pub fn clients(&self) -> usize {
+        self.clients.load(Ordering::Relaxed)
+    }
+
+    /// Counted as connected until what is returned is dropped.
+    pub fn client(self: &Arc<Self>) -> Present {
+        self.clients.fetch_add(1, Ordering::Relaxed);
+        Present(Arc::clone(self))
+    }
+
+    fn status(&self) -> Value {
+        let About { proto, version, pid, root } = &self.about;
+        let (done, total) = self.workspace.progress().map_or((0, 0), |progress| progress.files());
+        let noticed = self.workspace.pending_changes() as u64;
+        json!({
+            "running": true,
+            "pid": pid,
+            "version": version,
+            "proto": proto,
+            "root": root,
+            "uptime_seconds": self.started.elapsed().as_secs(),
+            // The one who asks is no client.
+            "clients": self.clients().saturating_sub(1),
+            "requests": self.meters.by_tool(),
+            "pending_changes": noticed.max(total.saturating_sub(done)),
+            "memory": meters::memory(),
+            "watch_mode": self.workspace.watch_mode(),
+            "socket": self.socket,
+            "tcp": *self.tcp.lock().unwrap_or_else(PoisonError::into_inner),
+        })
+    }
+
+    fn counted(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        let begun = Instant::now();
+        let answer = self.handover.call(name, arguments, call);
+        // Names that are none would fill the memory.
+        if tools::find(name).is_ok() {
+            self.meters.count(name, begun.elapsed(), answer.is_err());
+        }
+        answer
+    }
+
+    fn control_call(&self, params: Value, call: CallContext) -> Result<Value> {
+        #[derive(Deserialize)]
+        struct Params {
+            tool: String,
+            #[serde(default)]
+            arguments: Value,
+            #[serde(default)]
+            cap: Option<usize>,
+            #[serde(default)]
+            patient: bool,
+        }
+        let Params { tool, arguments, cap, patient } = parse(params)?;
+        if patient {
+            let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
+            telling(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
+        }
+        self.counted(&tool, arguments, CallContext { cap, ..call })
+    }
+
+    fn control_sync(&self, params: Value, call: &CallContext) -> Result<Value> {
+        #[derive(Deserialize)]
+        struct Params {
+            thoroughness: String,
+        }
+        let params: Params = parse(params)?;
+        let thoroughness = Thoroughness::named(&params.thoroughness)
+            .ok_or_else(|| Error::invalid_argument("thoroughness is changed, verify or everything"))?;
+        let progress = Arc::new(Progress::default());
+        let work = || self.workspace.sync(thoroughness, &progress, &call.budget);
+        let report = telling(call, || Some(progress.bytes()), work)?;
+        serde_json::to_value(report).map_err(|error| Error::internal("a report cannot be rendered").caused_by(error))
+    }
+}
+
+impl Service for Resident {
+    fn tools(&self) -> Vec<ToolCard> {
+        self.handover.tools()
+    }
+
+    fn controls(&self) -> &'static [&'static str] {
+        &["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/sync", "ixmcp/stop"]
+    }
+
+    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        match name {
+            "ixmcp/about" => Ok(json!(self.about)),
+            "ixmcp/status" => Ok(self.status()),
+            "ixmcp/call" => self.control_call(arguments, call),
+            "ixmcp/sync" => self.control_sync(arguments, &call),
+            "ixmcp/stop" => {
+                self.end();
+                Ok(json!({}))
+            }
+            tool => self.counted(tool, arguments, call),
+        }
+    }
+}
+
+/// One connected client.
+pub struct Present(Arc<Resident>);
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
+    serde_json::from_value(params).map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
+}
+
+/// Does `work` while its caller is told how far it has come.
+fn telling<T>(call: &CallContext, far: impl Fn() -> Option<(u64, u64)> + Sync, work: impl FnOnce() -> T) -> T {
+    if !call.progress.is_wanted() {
+        return work();
+    }
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let teller = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                std::thread::park_timeout(TELL);
+                if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
+                    call.progress.report(done, Some(total), "");
+                }
+            }
+        });
+        let answer = work();
+        done.store(true, Ordering::Relaxed);
+        teller.thread().unpark();
+        answer
+    })
+}
