@@ -89,8 +89,9 @@ pub(super) fn text(value: &Value) -> String {
 
 /// Log lines go to stderr: stdout is the protocol's or the results'.
 pub(super) fn start_log(filter: &str) {
-    // The library logs each error reply as a warning; the client has been told.
-    let filter = EnvFilter::try_new(format!("rmcp=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"));
+    // The libraries warn of each error reply, which the client was told of, and of watches that went by themselves.
+    let filter =
+        EnvFilter::try_new(format!("rmcp=error,notify=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     // A second start in one process keeps the first log.
     let _ = log.try_init();

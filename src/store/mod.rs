@@ -25,7 +25,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::budget::Budget;
@@ -239,9 +238,7 @@ impl From<rusqlite::Error> for Error {
 /// What SQLite says, as people and agents need it.
 fn told(error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
-    let cannot_map = error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE);
     let (kind, message, hint) = match error.sqlite_error_code() {
-        _ if cannot_map => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
             (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to make it anew.")
         }
@@ -250,6 +247,8 @@ fn told(error: &rusqlite::Error) -> Error {
         }
         Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
         Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
+        // Of what other programs see as a full disk, too: the log's index cannot grow.
+        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", FREE_SPACE),
         Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
             (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
         }

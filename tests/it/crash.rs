@@ -8,10 +8,12 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use ixmcp::budget::Budget;
+use ixmcp::error::ErrorKind;
+use ixmcp::index::Thoroughness;
 use ixmcp::model::{ContentHash, RepoPath};
 use serde_json::{Value, json};
 
@@ -247,6 +249,27 @@ fn a_reader_keeps_its_state_through_a_bulk_build() {
     assert_eq!(fs::metadata(&log).map_or(0, |data| data.len()), 0, "the log stays long");
 }
 
+#[test]
+fn a_call_that_gives_up_takes_no_other_with_it() {
+    let repo = Repo::new("");
+    for at in 0..600 {
+        repo.write(&format!("many/f{at}.py"), module(at));
+    }
+    let workspace = open(repo.path());
+    let impatient = Budget::unlimited();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| workspace.sync(Thoroughness::Changed, &Arc::default(), &impatient));
+        while workspace.progress().is_none() {
+            std::thread::yield_now();
+        }
+        let second = scope.spawn(|| freshen(&workspace));
+        impatient.cancel();
+        second.join().unwrap();
+        assert!(first.join().unwrap().is_err_and(|error| error.kind == ErrorKind::Cancelled));
+    });
+    assert_sound(&workspace, "after a sync was given up");
+}
+
 /// A user who owns a repository and is not root, whom modes do not bind.
 struct Owner {
     repo: Repo,
@@ -336,7 +359,7 @@ fn a_read_only_checkout_is_served_from_its_index_and_refused_without() {
 }
 
 /// The check itself is run by root, to whom the index must belong then.
-fn open_as_root(owner: &Owner) -> std::sync::Arc<ixmcp::index::Workspace> {
+fn open_as_root(owner: &Owner) -> Arc<ixmcp::index::Workspace> {
     for entry in Owner::entries(&owner.repo.path().join(".ixmcp")) {
         chown(entry, Some(0), Some(0)).unwrap();
     }

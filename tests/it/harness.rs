@@ -62,6 +62,10 @@ impl Repo {
         for variable in ["CLAUDE_PROJECT_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "RUST_LOG"] {
             command.env_remove(variable);
         }
+        // Settings of the tests begin like those of the program.
+        for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("IXMCP_")) {
+            command.env_remove(variable);
+        }
         command.env("HOME", self.home.path());
         command
     }

@@ -23,7 +23,12 @@ impl Checkout {
     fn of(sources: &str) -> Self {
         let repo = Repo::new("");
         fs::remove_dir_all(repo.path().join(".git")).unwrap();
-        let copied = Command::new("cp").arg("-a").arg(format!("{sources}/.")).arg(repo.path()).status().unwrap();
+        let copied = Command::new("cp")
+            .args(["-a", "--no-preserve=ownership"])
+            .arg(format!("{sources}/."))
+            .arg(repo.path())
+            .status()
+            .unwrap();
         assert!(copied.success(), "{sources} cannot be copied");
         let _ = fs::remove_dir_all(repo.path().join(".ixmcp"));
         let _ = fs::remove_dir_all(repo.path().join(".git"));
