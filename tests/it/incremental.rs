@@ -9,7 +9,8 @@ use std::time::Duration;
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::index::{Thoroughness, Workspace, rebuild};
 
-use crate::sound::{assert_same, dump, number, sources};
+use crate::harness::Repo;
+use crate::sound::{assert_same, assert_sound, dump, number, open, sources, sync};
 use crate::tree::Tree;
 
 /// Sequences of each test here: together above 500.
@@ -83,4 +84,16 @@ fn watched_sequences_equal_a_fresh_build() {
         }
         check(&tree, &workspace, seed);
     }
+}
+
+#[test]
+fn a_rename_beside_other_options_keeps_no_old_rows() {
+    let repo = Repo::new("");
+    repo.write("a.py", "def function(): return 1\n".repeat(200));
+    let workspace = open(repo.path());
+    sync(&workspace);
+    repo.write(".ixmcp.toml", "[index]\nchunk_size = 500\n");
+    std::fs::rename(repo.path().join("a.py"), repo.path().join("b.py")).unwrap();
+    sync(&workspace);
+    assert_sound(&workspace, "renamed while the options changed");
 }
