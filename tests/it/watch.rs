@@ -374,7 +374,7 @@ fn sync_watch_reports_saves_and_ends_when_told() {
         serde_json::from_str(&line.unwrap().unwrap()).unwrap()
     };
     assert_eq!(report(reports.next())["added"], 1);
-    assert!(notes.next().unwrap().unwrap().contains("watching"));
+    assert!(notes.any(|line| line.unwrap().contains("watching")));
     repo.write("b.py", "b = 1\n");
     assert_eq!(report(reports.next())["added"], 1);
     repo.remove("a.py");
