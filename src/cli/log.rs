@@ -39,7 +39,7 @@ pub(super) fn start_for_file(filter: &str) {
 
 fn parse(filter: &str) -> EnvFilter {
     // The library logs each error reply as a warning; the client has been told.
-    EnvFilter::try_new(format!("rmcp=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
+    EnvFilter::try_new(format!("rmcp=error,notify=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
 }
 
 pub(super) fn open_file(root: &Path) -> Result<()> {

@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Map, json};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::output::{self, HowFar};
 use super::{Outcome, Session};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
+
+/// How often a change is looked for that others made.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Bring the index up to date and say what changed since the last sync
 ///
@@ -54,16 +58,23 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// Stays until the program is ended.
+/// Stays until the program is told to end.
 fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let end = runtime.block_on(async { Signals::new() })?;
     let budget = Budget::unlimited();
     workspace.watch();
     // What was saved between the sync above and the first watch.
     workspace.freshen(Some(Duration::MAX), &budget)?;
     output::note(&format!("watching {} ({})", workspace.root().display(), workspace.watch_mode()));
+    runtime.block_on(report_changes(workspace, end, show))
+}
+
+async fn report_changes(workspace: &Workspace, mut end: Signals, show: impl Fn(&Report)) -> Result<()> {
+    let budget = Budget::unlimited();
     let mut shown = workspace.last_change(&budget)?;
-    loop {
-        std::thread::sleep(Duration::from_millis(200));
+    while tokio::time::timeout(LOOK, end.come()).await.is_err() {
         if !workspace.root().exists() {
             return Err(Error::invalid_path("the repository is gone"));
         }
@@ -71,6 +82,27 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
         if changed != shown {
             shown = changed;
             show(&workspace.count(Instant::now(), &budget)?);
+        }
+    }
+    Ok(())
+}
+
+/// What tells a program to end: from a terminal, or from whoever started it.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        let listen = |kind| signal(kind).map_err(|error| Error::internal("cannot listen for signals").caused_by(error));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn come(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
         }
     }
 }

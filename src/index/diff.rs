@@ -1,6 +1,6 @@
 //! What an update has to do: the listing of the disk against what is stored. Pure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Thoroughness;
 use crate::extract::{self, languages};
@@ -40,11 +40,13 @@ impl Plan {
     }
 }
 
+/// Files in `done` were read before by the same update and are trusted from then on.
 pub(super) fn plan(
     listing: Listing,
     stored: Vec<StoredFile>,
     skipped: Vec<SkippedFile>,
     thoroughness: Thoroughness,
+    done: &HashSet<RepoPath>,
 ) -> Plan {
     let mut plan = Plan::default();
     let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
@@ -57,6 +59,7 @@ pub(super) fn plan(
             (Some(known), _) => {
                 let as_stored = scan::trusted(&known.stat, known.seen_ns, &found.stat);
                 let right_rows = rows_are_current(&known);
+                let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
                 match thoroughness {
                     Thoroughness::Everything => plan.read.push(task(None)),
                     _ if !right_rows => plan.read.push(task(None)),
@@ -89,7 +92,7 @@ pub(super) fn plan(
 }
 
 /// Whether this program would make the same rows from the same bytes.
-fn rows_are_current(known: &StoredFile) -> bool {
+pub(super) fn rows_are_current(known: &StoredFile) -> bool {
     let Some(language) = languages::by_name(&known.language) else { return false };
     // A language learned since may claim what was plain text.
     let claimed = language.grammar.is_none() && languages::claims(&known.path);

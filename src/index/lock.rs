@@ -22,25 +22,20 @@ pub(super) struct UpdateLock {
 impl UpdateLock {
     /// Waits for the lock until the budget is spent, then `BUSY`.
     pub(super) fn take(root: &Path, budget: &Budget) -> Result<Self> {
-        let open = |name: &str| {
-            let path = root.join(".ixmcp").join(name);
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-            file.map_err(|error| Error::io("open", &path, error))
-        };
-        let lock = Self { file: open("update.lock")?, queue: open("update.queue")? };
+        let lock = Self { file: open(root, "update.lock")?, queue: open(root, "update.queue")? };
         lock.wait(budget)?;
         Ok(lock)
     }
 
-    /// Lets another process have its turn, if one waits.
-    pub(super) fn take_turns(&self, budget: &Budget) -> Result<()> {
+    /// Lets another process have its turn, if one waits. Says whether one did.
+    pub(super) fn take_turns(&self, budget: &Budget) -> Result<bool> {
         match self.queue.try_lock() {
-            Ok(()) => self.queue.unlock().map_err(|error| broken(&error)),
+            Ok(()) => self.queue.unlock().map(|()| false).map_err(|error| broken(&error)),
             Err(TryLockError::WouldBlock) => {
                 self.file.unlock().map_err(|error| broken(&error))?;
                 // Whoever waits looks this often; without the pause we would be first again.
                 std::thread::sleep(RETRY * 2);
-                self.wait(budget)
+                self.wait(budget).map(|()| true)
             }
             Err(TryLockError::Error(error)) => Err(broken(&error)),
         }
@@ -55,6 +50,23 @@ impl UpdateLock {
         self.queue.unlock().map_err(|error| broken(&error))?;
         taken
     }
+}
+
+/// Held by a process that builds a new database beside the old: two would write the same file.
+pub(super) struct RebuildLock(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
+
+impl RebuildLock {
+    /// Waits for the lock until the budget is spent, then `BUSY`.
+    pub(super) fn take(root: &Path, budget: &Budget) -> Result<Self> {
+        let file = open(root, "rebuild.lock")?;
+        acquire(&file, budget).map(|()| Self(file))
+    }
+}
+
+fn open(root: &Path, name: &str) -> Result<File> {
+    let path = root.join(".ixmcp").join(name);
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    file.map_err(|error| Error::io("open", &path, error))
 }
 
 fn acquire(file: &File, budget: &Budget) -> Result<()> {

@@ -100,7 +100,8 @@ impl Workspace {
         // Two processes must not make or migrate one file at once.
         let _turn = UpdateLock::take(root, &Budget::lasting(OPEN_WAIT))?;
         let store = match Store::open(&path, Mode::Write) {
-            Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read)?,
+            // What there is may still answer; where that is nothing, the first fault is the one to tell.
+            Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read).map_err(|_| error)?,
             opened => opened?,
         };
         Self::over(root, sources, store)
@@ -268,8 +269,11 @@ impl Workspace {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
-            if run.started >= since || outcome.is_err() {
-                return outcome;
+            match outcome {
+                // Who asked for that update gave it up; we do not.
+                Err(error) if is_given_up(&error) => budget.check()?,
+                outcome if run.started >= since || outcome.is_err() => return outcome,
+                _ => {}
             }
         }
     }
@@ -278,7 +282,7 @@ impl Workspace {
     fn run_to_wait_for(self: &Arc<Self>, since: Instant) -> Result<Option<Arc<Run>>> {
         let mut current = locked(&self.current);
         if let Some(run) = &*current
-            && (run.is_open() || run.started >= since)
+            && (run.is_open() || (run.started >= since && !run.was_given_up()))
         {
             return Ok(Some(Arc::clone(run)));
         }
@@ -364,6 +368,10 @@ impl Run {
         locked(&self.outcome).is_none()
     }
 
+    fn was_given_up(&self) -> bool {
+        matches!(&*locked(&self.outcome), Some(Err(error)) if is_given_up(error))
+    }
+
     fn end(&self, outcome: Result<()>) {
         *locked(&self.outcome) = Some(outcome);
         self.ended.notify_all();
@@ -385,6 +393,11 @@ impl Run {
             outcome = self.ended.wait_timeout(outcome, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
+}
+
+/// The update did not fail: the budget of the call that began it was spent.
+fn is_given_up(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
 }
 
 fn busy(progress: &Progress) -> Error {

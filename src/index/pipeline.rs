@@ -3,7 +3,7 @@
 //! A file's rows change in one transaction. Files that vanished are matched by content with files that came, so that a
 //! rename keeps its rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::diff::{Plan, Task, UNKNOWN};
+use super::diff::{self, Plan, Task, UNKNOWN};
 use super::lock::UpdateLock;
 use super::locked;
 use crate::budget::{Budget, Progress};
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::extract::{self, Options};
 use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::scan::{self, Content, Rules};
-use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+use crate::store::{Batch, FileRow, Revision, SkippedFile, Store, StoredFile};
 
 /// Outcomes between the readers and the writer.
 const IN_FLIGHT: usize = 32;
@@ -34,15 +34,26 @@ pub(super) struct Job<'a> {
     pub root: &'a Path,
     pub rules: &'a Rules,
     pub options: &'a Options,
+    /// Rows are made anew even from the same bytes.
+    pub anew: bool,
 }
 
 /// What an update holds and heeds while it works.
+#[derive(Clone, Copy)]
 pub(super) struct Turn<'a> {
     pub lock: &'a UpdateLock,
+    /// Between batches other processes may write.
+    pub yields: bool,
     pub progress: &'a Progress,
     pub budget: &'a Budget,
-    /// Rows are made anew even from the same bytes.
-    pub anew: bool,
+}
+
+/// How much of a plan was done.
+pub(super) struct Applied {
+    /// A row changed that an answer could show.
+    pub changed: bool,
+    /// Another process has written since the plan was made: what is left of it may be wrong by now.
+    pub overtaken: bool,
 }
 
 /// What became of one file.
@@ -72,11 +83,30 @@ enum Outcome {
     Vanished(RepoPath),
 }
 
-/// Does the work of a plan. Says whether any row changed that an answer could show.
-pub(super) fn apply(store: &Store, plan: Plan, job: &Job, turn: &Turn) -> Result<bool> {
+impl Outcome {
+    /// The file that has rows now.
+    fn path(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
+            Self::Skipped(_) | Self::Vanished(_) => None,
+        }
+    }
+}
+
+/// Does the work of a plan that was made when the store stood at `revision`, until another process writes. The files
+/// that were read for good are added to `done`.
+pub(super) fn apply(
+    store: &Store,
+    plan: Plan,
+    job: &Job,
+    turn: &Turn,
+    revision: Revision,
+    done: &mut HashSet<RepoPath>,
+) -> Result<Applied> {
     let Turn { progress, budget, .. } = *turn;
     progress.begin(plan.read.len() as u64, plan.bytes());
-    let moved = Moved::new(&plan.gone);
+    // Rows that are to be made anew are of no use to another path either.
+    let moved = Moved::new(if job.anew { &[] } else { &plan.gone });
     let mut changed = write_left_out(store, &plan)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
     let (send_task, tasks) = crossbeam_channel::unbounded::<Task>();
@@ -86,7 +116,7 @@ pub(super) fn apply(store: &Store, plan: Plan, job: &Job, turn: &Turn) -> Result
         let _ = send_task.send(task);
     }
     drop(send_task);
-    changed |= std::thread::scope(|scope| {
+    let written = std::thread::scope(|scope| {
         for _ in 0..threads {
             let (tasks, send, moved) = (tasks.clone(), send.clone(), &moved);
             std::thread::Builder::new()
@@ -96,8 +126,12 @@ pub(super) fn apply(store: &Store, plan: Plan, job: &Job, turn: &Turn) -> Result
                 .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         }
         drop(send);
-        write(store, outcomes, turn)
+        write(store, outcomes, job, turn, revision, done)
     })?;
+    changed |= written.changed;
+    if written.overtaken {
+        return Ok(Applied { changed, overtaken: true });
+    }
     let gone: Vec<RepoPath> = plan.gone.into_iter().map(|file| file.path).collect();
     for paths in gone.chunks(BATCH_FILES) {
         changed |= store.write(|batch| {
@@ -108,7 +142,7 @@ pub(super) fn apply(store: &Store, plan: Plan, job: &Job, turn: &Turn) -> Result
             Ok(any)
         })?;
     }
-    Ok(changed)
+    Ok(Applied { changed, overtaken: false })
 }
 
 fn write_left_out(store: &Store, plan: &Plan) -> Result<bool> {
@@ -168,7 +202,14 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     }
 }
 
-fn write(store: &Store, outcomes: Receiver<(Outcome, u64)>, turn: &Turn) -> Result<bool> {
+fn write(
+    store: &Store,
+    outcomes: Receiver<(Outcome, u64)>,
+    job: &Job,
+    turn: &Turn,
+    revision: Revision,
+    done: &mut HashSet<RepoPath>,
+) -> Result<Applied> {
     let mut changed = false;
     let mut outcomes = outcomes.into_iter().peekable();
     while outcomes.peek().is_some() {
@@ -176,7 +217,8 @@ fn write(store: &Store, outcomes: Receiver<(Outcome, u64)>, turn: &Turn) -> Resu
             let (mut files, mut bytes, mut any) = (0, 0, false);
             while files < BATCH_FILES && bytes < BATCH_BYTES {
                 let Some((outcome, size)) = outcomes.next() else { break };
-                any |= write_one(batch, outcome, turn.anew)?;
+                done.extend(outcome.path().cloned());
+                any |= write_one(batch, outcome, job.anew)?;
                 turn.progress.advance(size);
                 files += 1;
                 bytes += size;
@@ -184,9 +226,11 @@ fn write(store: &Store, outcomes: Receiver<(Outcome, u64)>, turn: &Turn) -> Resu
             Ok(any)
         })?;
         turn.budget.check()?;
-        turn.lock.take_turns(turn.budget)?;
+        if turn.yields && turn.lock.take_turns(turn.budget)? && store.revision()? != revision {
+            return Ok(Applied { changed, overtaken: true });
+        }
     }
-    Ok(changed)
+    Ok(Applied { changed, overtaken: false })
 }
 
 fn write_one(batch: &mut Batch, outcome: Outcome, anew: bool) -> Result<bool> {
@@ -219,7 +263,7 @@ struct Moved(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
 impl Moved {
     fn new(gone: &[StoredFile]) -> Self {
         let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
-        for file in gone {
+        for file in gone.iter().filter(|file| diff::rows_are_current(file)) {
             by_hash.entry(file.hash).or_default().push(file.path.clone());
         }
         Self(Mutex::new(by_hash))

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::lock::UpdateLock;
+use super::lock::{RebuildLock, UpdateLock};
+use super::pipeline::Turn;
 use super::{Report, Thoroughness, Workspace, folder, sync};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
@@ -21,14 +22,18 @@ pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: 
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", old.display()))
             .hint("Make the folder .ixmcp writable."));
     }
+    let _alone = RebuildLock::take(root, budget)?;
     let new = old.with_extension("db.new");
     folder::discard(&new)?;
     let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
     sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
+    // What others have brought into the old one since must not be lost by the switch.
+    let lock = UpdateLock::take(root, budget)?;
+    let turn = Turn { lock: &lock, yields: false, progress, budget };
+    sync::update_in_turn(&workspace, Thoroughness::Changed, &turn)?;
     let mut report = sync::report(&workspace, started, budget)?;
     // Closing the last connection folds the log into the file: what is renamed is whole.
     drop(workspace);
-    let _lock = UpdateLock::take(root, budget)?;
     let damaged = old.exists() && Store::open(&old, Mode::Write).is_err();
     if damaged {
         let bad = old.with_extension("db.bad");

@@ -1,6 +1,6 @@
 //! One update from walk to last commit, and the summary of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::Result;
 use crate::extract::Options;
+use crate::model::RepoPath;
 use crate::scan::{self, Listing, Rules};
 use crate::store::Fact;
 
@@ -69,33 +70,58 @@ pub(super) fn update(
     budget: &Budget,
 ) -> Result<()> {
     let lock = UpdateLock::take(&workspace.root, budget)?;
+    let turn = Turn { lock: &lock, yields: true, progress, budget };
+    update_in_turn(workspace, thoroughness, &turn)
+}
+
+/// As [`update`], by one who has the lock.
+pub(super) fn update_in_turn(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn) -> Result<()> {
     let noticed = workspace.watch.get().map(|watch| (watch.is_limited(), watch.take()));
     let dirty = match (thoroughness, noticed) {
         (Thoroughness::Noticed, Some((false, dirty))) => dirty,
         _ => Dirty::Everything,
     };
-    let updated = bring_up(workspace, &dirty, thoroughness, &lock, progress, budget);
+    let updated = bring_up(workspace, &dirty, thoroughness, turn);
     if let (Err(_), Some(watch)) = (&updated, workspace.watch.get()) {
         watch.give_back();
     }
     updated
 }
 
-fn bring_up(
-    workspace: &Workspace,
-    dirty: &Dirty,
-    thoroughness: Thoroughness,
-    lock: &UpdateLock,
-    progress: &Progress,
-    budget: &Budget,
-) -> Result<()> {
+fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, turn: &Turn) -> Result<()> {
     if *dirty == Dirty::Nothing {
         return Ok(());
     }
+    let mut so_far = SoFar::default();
+    while pass(workspace, dirty, thoroughness, turn, &mut so_far)? {}
+    if so_far.bulk {
+        workspace.store.settle(true)?;
+    }
+    Ok(())
+}
+
+/// What the passes of one update have done.
+#[derive(Default)]
+struct SoFar {
+    changed: bool,
+    bulk: bool,
+    done: HashSet<RepoPath>,
+}
+
+/// Plans and does the work. `true` when another process wrote in between: then what is left needs another plan.
+fn pass(
+    workspace: &Workspace,
+    dirty: &Dirty,
+    thoroughness: Thoroughness,
+    turn: &Turn,
+    so_far: &mut SoFar,
+) -> Result<bool> {
+    let budget = turn.budget;
     let (store, root) = (&workspace.store, workspace.root.as_path());
     let settings = if *dirty == Dirty::Everything { workspace.reload_settings()? } else { workspace.settings() };
     let options = extraction(&settings.config);
     let fingerprint = format!("{options:?}");
+    let revision = store.revision()?;
     let (known, built, made_with) = store.read(budget, |snapshot| {
         let known = match dirty {
             Dirty::Paths(paths) => (snapshot.stored_files_at(paths)?, snapshot.skipped_at(paths)?),
@@ -107,38 +133,40 @@ fn bring_up(
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
     let listing = list(workspace, &settings.rules, dirty, budget)?;
-    let plan = diff::plan(listing, known.0, known.1, thoroughness);
-    if built && plan.is_empty() && !other_options {
-        return Ok(());
+    let plan = diff::plan(listing, known.0, known.1, thoroughness, &so_far.done);
+    if built && plan.is_empty() && !other_options && !so_far.changed {
+        return Ok(false);
     }
-    let bulk = plan.read.len() > BULK_FILES;
-    let turn = Turn { lock, progress, budget, anew: thoroughness == Thoroughness::Everything };
-    let applied = pipeline::apply(store, plan, &Job { root, rules: &settings.rules, options: &options }, &turn);
-    store.write(|batch| {
-        if applied.is_ok() {
-            batch.set_fact(Fact::Built, "1")?;
-            batch.set_fact(Fact::Options, &fingerprint)?;
+    so_far.bulk |= plan.read.len() > BULK_FILES;
+    let anew = thoroughness == Thoroughness::Everything;
+    let job = Job { root, rules: &settings.rules, options: &options, anew };
+    let applied = match pipeline::apply(store, plan, &job, turn, revision, &mut so_far.done) {
+        Ok(applied) => applied,
+        Err(error) => {
+            // Some of its batches may stand. Where even this cannot be written, nothing else can be either.
+            let _ = store.write(|batch| batch.set_fact(Fact::LastChange, &now_ns().to_string()));
+            return Err(error);
         }
-        // An update that was broken off may have written some of its batches.
-        if !built || !matches!(applied, Ok(false)) {
+    };
+    so_far.changed |= applied.changed;
+    if applied.overtaken {
+        return Ok(true);
+    }
+    store.write(|batch| {
+        batch.set_fact(Fact::Built, "1")?;
+        batch.set_fact(Fact::Options, &fingerprint)?;
+        if so_far.changed || !built {
             batch.set_fact(Fact::LastChange, &now_ns().to_string())?;
         }
         Ok(())
     })?;
-    applied?;
-    if bulk {
-        store.settle(true)?;
-    }
-    Ok(())
+    Ok(false)
 }
 
 /// What is on disk. Folders that come into view are watched first and listed after, so that nothing saved in between is
 /// missed.
 fn list(workspace: &Workspace, rules: &Rules, dirty: &Dirty, budget: &Budget) -> Result<Listing> {
     let root = workspace.root.as_path();
-    if let (Some(watch), Dirty::Paths(paths)) = (workspace.watch.get(), dirty) {
-        watch.forget(paths);
-    }
     loop {
         let listing = match dirty {
             Dirty::Paths(paths) => scan::at(root, paths, rules, budget)?,

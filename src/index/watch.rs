@@ -8,8 +8,9 @@
 //! writes a *cookie*, a file of its own in a watched folder: when its event comes, those of all saves before it have
 //! come too, for the system keeps them in one queue.
 //!
-//! Whatever is not understood (a queue that ran over, an error, thousands of paths, an ignore file, git's index) asks
-//! for a sweep. When the system has no more watches, every read sweeps, and `stats` says so.
+//! Whatever is not understood (an error, thousands of paths, an ignore file, git's index) asks for a sweep. The system
+//! drops watches by itself, of folders that go or are renamed: an update sets those anew, and all of them where a queue
+//! ran over or the root itself moved. When the system has no more watches, every read sweeps, and `stats` says so.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -18,9 +19,9 @@ use std::fs;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use notify_debouncer_full::notify::event::{AccessKind, AccessMode, EventKind};
+use notify_debouncer_full::notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
 use notify_debouncer_full::notify::{
     self, Config, ErrorKind as NotifyErrorKind, Event, EventHandler, RecommendedWatcher, RecursiveMode, Watcher,
     WatcherKind,
@@ -38,6 +39,10 @@ const QUIET: Duration = Duration::from_millis(300);
 const MANY_PATHS: usize = 2_000;
 /// The event of a cookie comes within this, or the queue is not to be trusted.
 const COOKIE_WAIT: Duration = Duration::from_millis(50);
+/// Nobody waits for a cookie of this age any more.
+const OLD_COOKIE: Duration = Duration::from_secs(60);
+/// More renamed and removed paths than this: setting all watches anew costs less than looking each up.
+const MANY_MOVED: usize = 20_000;
 /// The folder of cookies: its own, for the database beside it is written all the time.
 const COOKIES: &str = ".ixmcp/watch";
 
@@ -52,16 +57,25 @@ pub(super) enum Dirty {
 
 /// The watches of one repository.
 pub(super) struct Watch {
-    root: PathBuf,
     shared: Arc<Shared>,
-    debouncer: Mutex<Debouncer<Tap, NoCache>>,
+    nudge: Arc<dyn Fn() + Send + Sync>,
+    watches: Mutex<Watches>,
+}
+
+/// What the system was asked for.
+struct Watches {
+    system: Arc<Mutex<RecommendedWatcher>>,
+    /// Lives as long as the watches: it tells when it is quiet.
+    _debouncer: Debouncer<Tap, NoCache>,
     /// Folders with a watch, relative to the root.
-    folders: Mutex<BTreeSet<RepoPath>>,
+    folders: BTreeSet<RepoPath>,
 }
 
 /// What the event thread writes and reads ask.
 struct Shared {
     root: PathBuf,
+    /// How the cookies of this watch begin: others may watch the same repository.
+    own_cookies: String,
     state: Mutex<State>,
     cookie_came: Condvar,
 }
@@ -70,50 +84,56 @@ struct Shared {
 struct State {
     dirty: HashSet<RepoPath>,
     sweep: bool,
+    /// What was renamed or removed: the system may have dropped watches at and below.
+    moved: HashSet<RepoPath>,
+    /// Nobody can tell which watches still stand.
+    renew: bool,
     /// The system refused a watch: events are incomplete.
     limited: bool,
+    /// Files outside the tree that say what is listed: git's index and its exclusions.
+    rule_files: Vec<PathBuf>,
     cookies_written: u64,
     cookies_seen: u64,
-    /// When the last cookie that was seen was written.
+    /// Every save from before this has been noticed.
     confirmed: Option<Instant>,
 }
 
 impl Watch {
     /// Starts watching the root; the first update adds its folders. `nudge` is called, from a thread of its own, when
     /// something changed and it is quiet again.
-    pub(super) fn start(root: &Path, nudge: impl Fn() + Send + 'static) -> Result<Self> {
+    pub(super) fn start(root: &Path, nudge: impl Fn() + Send + Sync + 'static) -> Result<Self> {
         let state = State { sweep: true, ..State::default() };
-        let shared = Arc::new(Shared { root: root.to_owned(), state: Mutex::new(state), cookie_came: Condvar::new() });
-        NEXT_TAP.set(Some(Arc::clone(&shared)));
-        let asking = Arc::clone(&shared);
-        let handler = move |_| {
-            if asking.has_dirt() {
-                nudge();
-            }
-        };
-        let config = Config::default().with_follow_symlinks(false);
-        let debouncer = new_debouncer_opt::<_, Tap, _>(QUIET, None, handler, NoCache, config);
-        let debouncer = debouncer.map_err(|error| refused(&error))?;
-        let cookies = root.join(COOKIES);
-        // Cookies of a process that was killed.
-        let _ = fs::remove_dir_all(&cookies);
-        fs::create_dir_all(&cookies).map_err(|error| Error::io("make", &cookies, error))?;
-        let root = root.to_owned();
-        let watch = Self { root, shared, debouncer: Mutex::new(debouncer), folders: Mutex::new(BTreeSet::new()) };
-        watch.add(&cookies)?;
-        watch.add(&watch.root)?;
-        let git = watch.root.join(".git");
-        if git.is_dir() {
-            watch.add(&git)?;
-        }
-        Ok(watch)
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let own_cookies = format!("{}-{}-", std::process::id(), since.as_nanos());
+        let (state, cookie_came) = (Mutex::new(state), Condvar::new());
+        let shared = Arc::new(Shared { root: root.to_owned(), own_cookies, state, cookie_came });
+        let nudge: Arc<dyn Fn() + Send + Sync> = Arc::new(nudge);
+        let watches = Mutex::new(Watches::start(&shared, &nudge)?);
+        Ok(Self { shared, nudge, watches })
     }
 
-    /// Takes what is dirty; the caller now answers for it.
+    /// Takes what is dirty; the caller now answers for it, and covers the folders that it finds.
     pub(super) fn take(&self) -> Dirty {
+        let mut watches = locked(&self.watches);
         let mut state = locked(&self.shared.state);
         let dirty = std::mem::take(&mut state.dirty);
-        if std::mem::take(&mut state.sweep) {
+        let moved = std::mem::take(&mut state.moved);
+        let sweep = std::mem::take(&mut state.sweep);
+        let renew = std::mem::take(&mut state.renew);
+        // The event thread needs the state to go on, and setting watches needs the event thread.
+        drop(state);
+        if renew {
+            match Watches::start(&self.shared, &self.nudge) {
+                Ok(new) => *watches = new,
+                Err(error) => {
+                    tracing::warn!("{error}");
+                    locked(&self.shared.state).renew = true;
+                }
+            }
+        } else {
+            watches.forget(&moved, &self.shared.root);
+        }
+        if sweep || renew {
             Dirty::Everything
         } else if dirty.is_empty() {
             Dirty::Nothing
@@ -140,7 +160,7 @@ impl Watch {
     /// Paths that wait for an update.
     pub(super) fn pending(&self) -> usize {
         let state = locked(&self.shared.state);
-        state.dirty.len() + usize::from(state.sweep)
+        state.dirty.len() + usize::from(state.sweep || state.renew)
     }
 
     /// The system refused watches, so every read has to sweep.
@@ -155,60 +175,43 @@ impl Watch {
         if state.confirmed.is_some_and(|confirmed| confirmed + slack >= asked) {
             return;
         }
+        // Taken before the cookie is made, and before any with a higher number, which may be seen in its stead.
+        let written = Instant::now();
         state.cookies_written += 1;
         let number = state.cookies_written;
         drop(state);
-        let written = Instant::now();
-        let path = self.root.join(COOKIES).join(format!("{}-{number}", std::process::id()));
-        let is_written = fs::File::create(&path).is_ok();
+        let path = self.shared.root.join(COOKIES).join(format!("{}{number}", self.shared.own_cookies));
+        let made = fs::File::create(&path);
         let state = locked(&self.shared.state);
         let (mut state, _) = self
             .shared
             .cookie_came
-            .wait_timeout_while(state, COOKIE_WAIT, |state| is_written && state.cookies_seen < number)
+            .wait_timeout_while(state, COOKIE_WAIT, |state| made.is_ok() && state.cookies_seen < number)
             .unwrap_or_else(PoisonError::into_inner);
         if state.cookies_seen >= number {
             state.confirmed = state.confirmed.max(Some(written));
         } else {
             state.sweep = true;
+            // Somebody removed the folder of cookies.
+            state.renew |= made.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
         }
         drop(state);
-        // One that stays is cleared away by the next start.
+        // One that stays is cleared away by a later start.
         let _ = fs::remove_file(&path);
-    }
-
-    /// Forgets the watches of folders among `paths` that are gone, or stand for others now.
-    pub(super) fn forget(&self, paths: &[RepoPath]) {
-        let mut folders = locked(&self.folders);
-        for path in paths {
-            let below = format!("{path}/");
-            let from = (Bound::Included(path.clone()), Bound::Unbounded);
-            let old: Vec<RepoPath> = folders
-                .range(from)
-                .take_while(|folder| folder.as_str().starts_with(path.as_str()))
-                .filter(|folder| *folder == path || folder.as_str().starts_with(&below))
-                .cloned()
-                .collect();
-            for folder in old {
-                // The system drops the watch of a folder that is gone by itself.
-                let _ = locked(&self.debouncer).unwatch(folder.to_path(&self.root));
-                folders.remove(&folder);
-            }
-        }
     }
 
     /// Watches the folders among `found` that are not watched yet. When there was any, something may have been saved in
     /// it before: the caller must list again.
     pub(super) fn cover(&self, found: &[RepoPath]) -> bool {
-        let mut folders = locked(&self.folders);
+        let mut watches = locked(&self.watches);
         let mut any = false;
         for folder in found {
-            if folders.contains(folder) || self.is_limited() {
+            if watches.folders.contains(folder) || self.is_limited() {
                 continue;
             }
-            match self.add(&folder.to_path(&self.root)) {
+            match watches.add(&folder.to_path(&self.shared.root), &self.shared) {
                 Ok(()) => {
-                    folders.insert(folder.clone());
+                    watches.folders.insert(folder.clone());
                     any = true;
                 }
                 Err(error) => tracing::debug!("{error}"),
@@ -216,12 +219,71 @@ impl Watch {
         }
         any
     }
+}
 
-    fn add(&self, folder: &Path) -> Result<()> {
-        let added = locked(&self.debouncer).watch(folder, RecursiveMode::NonRecursive);
+impl Watches {
+    /// A queue of its own, with watches for the root, the cookies, and what git says of files.
+    fn start(shared: &Arc<Shared>, nudge: &Arc<dyn Fn() + Send + Sync>) -> Result<Self> {
+        NEXT_TAP.set(Some(Arc::clone(shared)));
+        let (asking, nudge) = (Arc::clone(shared), Arc::clone(nudge));
+        let handler = move |_| {
+            if asking.has_dirt() {
+                nudge();
+            }
+        };
+        let config = Config::default().with_follow_symlinks(false);
+        let debouncer = new_debouncer_opt::<_, Tap, _>(QUIET, None, handler, NoCache, config);
+        let debouncer = debouncer.map_err(|error| refused(&error))?;
+        let system = LAST_WATCHER.take().ok_or_else(|| Error::internal("the debouncer made no watcher"))?;
+        let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
+        let root = shared.root.as_path();
+        let cookies = root.join(COOKIES);
+        fs::create_dir_all(&cookies).map_err(|error| Error::io("make", &cookies, error))?;
+        clear_old_cookies(&cookies);
+        let rule_files = scan::rule_files_beside(root);
+        let beside = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let git = [root.join(".git"), root.join(".git/info")];
+        let mut optional: Vec<PathBuf> = beside.chain(git).filter(|folder| folder.is_dir()).collect();
+        optional.sort();
+        optional.dedup();
+        locked(&shared.state).rule_files = rule_files;
+        for folder in [root.to_owned(), cookies].iter().chain(&optional) {
+            match watches.add(folder, shared) {
+                // Then every read sweeps, which `stats` says.
+                Err(_) if locked(&shared.state).limited => break,
+                // A person's own exclusions; the sweep now and then looks at them too.
+                Err(error) if !folder.starts_with(root) => tracing::debug!("{error}"),
+                added => added?,
+            }
+        }
+        Ok(watches)
+    }
+
+    /// Forgets the watches at and below what was renamed or removed.
+    fn forget(&mut self, moved: &HashSet<RepoPath>, root: &Path) {
+        for path in moved {
+            let below = format!("{path}/");
+            let from = (Bound::Included(path.clone()), Bound::Unbounded);
+            let old: Vec<RepoPath> = self
+                .folders
+                .range(from)
+                .take_while(|folder| folder.as_str().starts_with(path.as_str()))
+                .filter(|folder| *folder == path || folder.as_str().starts_with(&below))
+                .cloned()
+                .collect();
+            for folder in old {
+                // The system may have dropped it by itself.
+                let _ = locked(&self.system).unwatch(&folder.to_path(root));
+                self.folders.remove(&folder);
+            }
+        }
+    }
+
+    fn add(&self, folder: &Path, shared: &Shared) -> Result<()> {
+        let added = locked(&self.system).watch(folder, RecursiveMode::NonRecursive);
         added.map_err(|error| {
             if matches!(error.kind, NotifyErrorKind::MaxFilesWatch) {
-                let mut state = locked(&self.shared.state);
+                let mut state = locked(&shared.state);
                 if !state.limited {
                     tracing::warn!("the system has no more watches: every read looks at all files instead");
                 }
@@ -232,6 +294,17 @@ impl Watch {
     }
 }
 
+/// Cookies of processes that were killed. Others may be waiting for theirs, so the folder stays.
+fn clear_old_cookies(folder: &Path) {
+    let is_old = |entry: &fs::DirEntry| {
+        let made = entry.metadata().and_then(|data| data.modified());
+        made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > OLD_COOKIE))
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_old) {
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
 fn refused(error: &notify::Error) -> Error {
     Error::internal(format!("cannot watch for changes: {error}"))
 }
@@ -239,51 +312,80 @@ fn refused(error: &notify::Error) -> Error {
 impl Shared {
     fn has_dirt(&self) -> bool {
         let state = locked(&self.state);
-        state.sweep || !state.dirty.is_empty()
+        state.sweep || state.renew || !state.dirty.is_empty()
     }
 
-    /// Marks what an event names.
-    fn note(&self, event: &notify::Result<Event>) {
+    /// Marks what an event names. Says whether it was of any interest.
+    fn note(&self, event: &notify::Result<Event>) -> bool {
         let Ok(event) = event else {
-            locked(&self.state).sweep = true;
-            return;
+            locked(&self.state).renew = true;
+            return true;
         };
         // Our own reading of files raises events too.
         let is_noise = matches!(event.kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write));
         if is_noise {
-            return;
+            return false;
         }
         let mut state = locked(&self.state);
-        state.sweep |= event.need_rescan();
+        // Events were lost, perhaps of folders that moved.
+        state.renew |= event.need_rescan();
         for path in &event.paths {
-            self.note_path(&mut state, path);
+            self.note_path(&mut state, path, event.kind);
+        }
+        state.sweep || state.renew || !state.dirty.is_empty()
+    }
+
+    fn note_path(&self, state: &mut State, path: &Path, kind: EventKind) {
+        state.sweep |= state.rule_files.iter().any(|file| file == path);
+        let Ok(relative) = path.strip_prefix(&self.root) else { return };
+        let mut parts = relative.iter().map(OsStr::to_str);
+        let first = parts.next().flatten();
+        match first {
+            None if relative.as_os_str().is_empty() => {
+                state.sweep = true;
+                state.renew |= is_move(kind);
+            }
+            // The index, and with it the folder of cookies.
+            Some(".ixmcp") => {
+                state.renew |= is_move(kind) && Path::new(COOKIES).starts_with(relative);
+                self.note_cookie(state, relative);
+            }
+            Some(".flashgrep") => {}
+            // Whether there is git, what it tracks, what this clone alone ignores. All else in there is git's own business.
+            Some(".git") => match (parts.next().flatten(), parts.next().flatten()) {
+                (None, _) | (Some("info"), None) => {
+                    state.sweep = true;
+                    state.renew |= is_move(kind) || matches!(kind, EventKind::Create(_));
+                }
+                (Some("index"), None) | (Some("info"), Some("exclude")) => state.sweep = true,
+                _ => {}
+            },
+            _ => match RepoPath::under(&self.root, path) {
+                Some(path) => self.note_entry(state, path, kind),
+                // A name that is not UTF-8.
+                None => state.sweep = true,
+            },
         }
     }
 
-    fn note_path(&self, state: &mut State, path: &Path) {
-        let Ok(relative) = path.strip_prefix(&self.root) else { return };
-        let mut parts = relative.iter();
-        match parts.next().and_then(OsStr::to_str) {
-            None => state.sweep = true,
-            Some(".ixmcp") => self.note_cookie(state, relative),
-            Some(".flashgrep") => {}
-            // Whether there is git, what it tracks, what this clone alone ignores. All else in there is git's own business.
-            Some(".git") => {
-                state.sweep |= matches!(parts.next().and_then(OsStr::to_str), None | Some("index" | "info"));
+    fn note_entry(&self, state: &mut State, path: RepoPath, kind: EventKind) {
+        if is_move(kind) {
+            if state.moved.len() < MANY_MOVED {
+                state.moved.insert(path.clone());
+            } else {
+                state.renew = true;
             }
-            Some(_) => match RepoPath::under(&self.root, path) {
-                Some(path) if scan::is_rule_file(&path) => state.sweep = true,
-                Some(path) if state.dirty.len() < MANY_PATHS => drop(state.dirty.insert(path)),
-                // Too many, or a name that is not UTF-8.
-                _ => state.sweep = true,
-            },
+        }
+        if !scan::is_rule_file(&path) && state.dirty.len() < MANY_PATHS {
+            state.dirty.insert(path);
+        } else {
+            state.sweep = true;
         }
     }
 
     fn note_cookie(&self, state: &mut State, relative: &Path) {
         let Ok(name) = relative.strip_prefix(COOKIES) else { return };
-        let own = format!("{}-", std::process::id());
-        let number = name.to_str().and_then(|name| name.strip_prefix(&own)).and_then(|number| number.parse().ok());
+        let number = name.to_str().and_then(|name| name.strip_prefix(&self.own_cookies)?.parse().ok());
         if let Some(number) = number {
             state.cookies_seen = state.cookies_seen.max(number);
             self.cookie_came.notify_all();
@@ -291,13 +393,24 @@ impl Shared {
     }
 }
 
+/// Whether watches at or below the path may be gone. A removed file is known for one; a renamed one is not.
+fn is_move(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Remove(kind) => kind != RemoveKind::File,
+        EventKind::Modify(kind) => matches!(kind, ModifyKind::Name(_)),
+        _ => false,
+    }
+}
+
 thread_local! {
     /// What the next [`Tap`] of this thread tells: the debouncer makes its watcher itself and hands nothing through.
     static NEXT_TAP: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    /// The watcher of the [`Tap`] that this thread made last.
+    static LAST_WATCHER: RefCell<Option<Arc<Mutex<RecommendedWatcher>>>> = const { RefCell::new(None) };
 }
 
-/// The system's watcher, with each raw event seen before the debouncer has it.
-struct Tap(RecommendedWatcher);
+/// The system's watcher, with each raw event seen before the debouncer hears of it.
+struct Tap(Arc<Mutex<RecommendedWatcher>>);
 
 struct Tapped<F> {
     shared: Option<Arc<Shared>>,
@@ -306,29 +419,33 @@ struct Tapped<F> {
 
 impl<F: EventHandler> EventHandler for Tapped<F> {
     fn handle_event(&mut self, event: notify::Result<Event>) {
-        if let Some(shared) = &self.shared {
-            shared.note(&event);
+        let Some(shared) = &self.shared else { return };
+        if shared.note(&event) {
+            // It need only know that there was something. What it does with paths takes time that grows with their
+            // number, in the thread that has to keep up with the system.
+            self.debouncer.handle_event(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(PathBuf::new())));
         }
-        self.debouncer.handle_event(event);
     }
 }
 
 impl Watcher for Tap {
     fn new<F: EventHandler>(debouncer: F, config: Config) -> notify::Result<Self> {
         let shared = NEXT_TAP.take();
-        RecommendedWatcher::new(Tapped { shared, debouncer }, config).map(Self)
+        let system = Arc::new(Mutex::new(RecommendedWatcher::new(Tapped { shared, debouncer }, config)?));
+        LAST_WATCHER.set(Some(Arc::clone(&system)));
+        Ok(Self(system))
     }
 
     fn watch(&mut self, path: &Path, mode: RecursiveMode) -> notify::Result<()> {
-        self.0.watch(path, mode)
+        locked(&self.0).watch(path, mode)
     }
 
     fn unwatch(&mut self, path: &Path) -> notify::Result<()> {
-        self.0.unwatch(path)
+        locked(&self.0).unwatch(path)
     }
 
     fn configure(&mut self, config: Config) -> notify::Result<bool> {
-        self.0.configure(config)
+        locked(&self.0).configure(config)
     }
 
     fn kind() -> WatcherKind {

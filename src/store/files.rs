@@ -224,14 +224,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The same content under another path keeps its rows. `false` when `from` is not stored or `to` is.
+    /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not stored.
     pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
         let Some((id, hash, _)) = self.id_and_hash(from)? else { return Ok(false) };
-        if self.id_and_hash(to)?.is_some() {
-            return Ok(false);
+        if !self.remove_file(to)? {
+            self.record_change(to, None)?;
         }
         self.record_change(from, Some(hash))?;
-        self.record_change(to, None)?;
         self.unskip(to.as_str())?;
         self.unindex_chunks(id)?;
         self.connection.prepare_cached(RENAME)?.execute(named_params! {

@@ -4,9 +4,11 @@
 
 use std::path::Path;
 
+use refinery::error::Kind;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::open::foreign;
+use super::told;
 use crate::error::{Error, ErrorKind, Result};
 
 mod embedded {
@@ -25,8 +27,21 @@ pub(super) fn up(mut connection: Connection, path: &Path) -> Result<Connection> 
         return Ok(connection);
     }
     refuse_newer(version, path)?;
-    embedded::migrations::runner().run(&mut connection).map_err(|error| foreign(path).caused_by(error))?;
+    embedded::migrations::runner().run(&mut connection).map_err(|error| failed(error, path))?;
     Ok(connection)
+}
+
+/// A full disk or a busy file says nothing against the file.
+fn failed(error: refinery::Error, path: &Path) -> Error {
+    if let Kind::Connection(_, source) = error.kind()
+        && let Some(source) = source.downcast_ref::<rusqlite::Error>()
+    {
+        let told = told(source);
+        if matches!(told.kind, ErrorKind::ReadOnly | ErrorKind::Busy) {
+            return told;
+        }
+    }
+    foreign(path).caused_by(error)
 }
 
 /// A reader cannot migrate: the version must be the newest.

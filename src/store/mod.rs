@@ -53,6 +53,14 @@ pub struct ChunkId(i64);
 /// Readers kept for the next question; more may be open at once.
 const IDLE_READERS: usize = 4;
 
+/// The state of a database as far as others change it: equal to another when no other connection has committed in
+/// between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revision {
+    opened: open::Identity,
+    data: i64,
+}
+
 /// Interned names kept between batches, at most: one entry is some 60 bytes.
 const NAMES_CACHED: usize = 200_000;
 
@@ -141,10 +149,16 @@ impl Store {
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
-    /// Changes the index: all of `change` or nothing.
-    pub fn write<T>(&self, change: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
-        self.follow_rebuild()?;
+    /// What others have committed so far.
+    pub fn revision(&self) -> Result<Revision> {
+        let opened = self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
+        let writer = self.writer(&mut slot)?;
+        let data = writer.connection.query_row("PRAGMA data_version", [], |row| row.get(0))?;
+        Ok(Revision { opened, data })
+    }
+
+    fn writer<'s>(&self, slot: &'s mut Option<Writer>) -> Result<&'s mut Writer> {
         if self.mode == Mode::Read {
             return Err(Error::new(ErrorKind::ReadOnly, "the index is open for reading alone"));
         }
@@ -152,7 +166,14 @@ impl Store {
             let connection = open::connect(&self.path, Mode::Write)?;
             *slot = Some(Writer { connection, names: HashMap::new() });
         }
-        let Some(writer) = slot.as_mut() else { return Err(Error::internal("the writer is gone")) };
+        slot.as_mut().ok_or_else(|| Error::internal("the writer is gone"))
+    }
+
+    /// Changes the index: all of `change` or nothing.
+    pub fn write<T>(&self, change: impl FnOnce(&mut Batch) -> Result<T>) -> Result<T> {
+        self.follow_rebuild()?;
+        let mut slot = locked(&self.writer);
+        let writer = self.writer(&mut slot)?;
         if writer.names.len() > NAMES_CACHED {
             writer.names.clear();
         }
@@ -206,7 +227,7 @@ impl Store {
     /// To be called before a connection is used.
     ///
     /// After another process has switched the file (a rebuild), our connections would go on with the old one.
-    fn follow_rebuild(&self) -> Result<()> {
+    fn follow_rebuild(&self) -> Result<open::Identity> {
         *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
         let now = open::Identity::of(&self.path)?;
@@ -216,7 +237,7 @@ impl Store {
             *locked(&self.totals) = None;
             *opened = now;
         }
-        Ok(())
+        Ok(now)
     }
 }
 
@@ -234,23 +255,32 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
+
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode as Code;
-        let (kind, message, hint) = match error.sqlite_error_code() {
-            Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
-                (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to make it anew.")
-            }
-            Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
-                (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
-            }
-            Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
-            Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", "Free some space and run `ixmcp sync`."),
-            Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
-                (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
-            }
-            _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
-        };
-        Self::new(kind, format!("{message} ({error})")).hint(hint).caused_by(error)
+        told(&error).caused_by(error)
     }
+}
+
+/// What SQLite says, as people and agents need it.
+fn told(error: &rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode as Code;
+    let (kind, message, hint) = match error.sqlite_error_code() {
+        Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
+            (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to make it anew.")
+        }
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
+            (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
+        }
+        Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
+        Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
+        // Of what other programs see as a full disk, too: the log's index cannot grow.
+        Some(Code::SystemIoFailure) => (ErrorKind::ReadOnly, "the disk is full or failing", FREE_SPACE),
+        Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => {
+            (ErrorKind::ReadOnly, "the index cannot be written", "Make its folder `.ixmcp` writable.")
+        }
+        _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
+    };
+    Error::new(kind, format!("{message} ({error})")).hint(hint)
 }

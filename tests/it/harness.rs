@@ -1,8 +1,9 @@
 //! Repositories made of text, and the program run on them as a person or a client would.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -61,6 +62,10 @@ impl Repo {
         for variable in ["CLAUDE_PROJECT_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "RUST_LOG"] {
             command.env_remove(variable);
         }
+        // Settings of the tests begin like those of the program.
+        for (variable, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("IXMCP_")) {
+            command.env_remove(variable);
+        }
         command.env("HOME", self.home.path()).env("XDG_RUNTIME_DIR", self.home.path());
         // No test takes the port that people use, and no daemon outlives its test by much.
         command.env("IXMCP_TCP", "off").env("IXMCP_IDLE", "60s");
@@ -114,5 +119,53 @@ impl Drop for Repo {
         if self.path().join(".flashgrep").exists() {
             let _ = self.command(&["daemon", "stop"]).output();
         }
+    }
+}
+
+/// `ixmcp mcp` at work: a process that stays, and watches.
+pub struct Server {
+    child: Child,
+    stdin: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Server {
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, stdin, answers: BufReader::new(stdout) }
+    }
+
+    pub fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
+    /// The whole response to one plain call.
+    pub fn response(&mut self, tool: &str, arguments: &Value) -> Value {
+        let request = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": tool, "params": arguments });
+        writeln!(self.stdin, "{request}").unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// The answer to one plain call that must end well.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let response = self.response(tool, arguments);
+        assert!(response.get("error").is_none(), "{tool} {arguments}: {response}");
+        response["result"].clone()
+    }
+
+    /// The path of the first hit, if there is one.
+    pub fn finds(&mut self, text: &str) -> Option<String> {
+        let answer = self.call("query", &serde_json::json!({ "text": text, "mode": "literal" }));
+        answer["results"][0]["file_path"].as_str().map(str::to_owned)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -1,9 +1,11 @@
 //! The one integration binary: links once, each file a feature.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![allow(clippy::print_stdout, reason = "a test that cannot run here says so, and loops say what they did")]
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod cli;
+mod crash;
 mod daemon;
 mod harness;
 mod incremental;
@@ -12,6 +14,10 @@ mod mcp;
 mod protocol;
 mod scan;
 mod security;
+mod soak;
+mod sound;
 mod surface;
 mod tidy;
+mod tree;
+mod watch;
 mod wire;

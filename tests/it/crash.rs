@@ -1,0 +1,392 @@
+//! What must not harm the index: processes killed, disks full, writers at once, readers that stay, folders that cannot
+//! be written. Whatever happened, it has no faults, and the next sync makes of it what a fresh build would be.
+//!
+//! `IXMCP_KILLS=N` kills so often (`.ci/soak` does).
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use ixmcp::budget::Budget;
+use ixmcp::error::ErrorKind;
+use ixmcp::index::Thoroughness;
+use ixmcp::model::{ContentHash, RepoPath};
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+use crate::sound::{assert_sound, dump, freshen, number, open, sync, wait_as_promised, watched};
+use crate::tree::{Random, Tree};
+
+const KILLS: u64 = 15;
+
+/// Some kilobytes of code.
+fn module(seed: u64) -> String {
+    let mut random = Random(seed);
+    let function = |n| format!("def function_{n}(x, y):\n    return Class{n}.method_{n}(x) + helper_{n}(y)\n\n");
+    (0..40).map(|_| function(random.below(1000))).collect()
+}
+
+/// Rewrites, makes and removes files enough to keep a sync busy.
+fn change_much(repo: &Repo, random: &mut Random) {
+    for _ in 0..60 {
+        let path = format!("many/{}/f{}.py", random.below(5), random.below(150));
+        if random.below(4) == 0 {
+            let _ = fs::remove_file(repo.path().join(&path));
+        } else {
+            repo.write_if_possible(&path, &module(random.next()));
+        }
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_a_sound_index() {
+    let mut tree = Tree::new(7);
+    change_much(&tree.repo, &mut Random(70));
+    let started = Instant::now();
+    tree.repo.sync();
+    let mut window = started.elapsed();
+    let (kills, mut in_the_midst) = (number("IXMCP_KILLS", KILLS), 0);
+    for round in 0..kills {
+        (0..5).for_each(|_| tree.step());
+        let mut random = Random(round);
+        change_much(&tree.repo, &mut random);
+        let arguments: &[&str] = match random.below(8) {
+            0 => &["rebuild"],
+            1 => &["sync", "--force"],
+            _ => &["sync"],
+        };
+        if random.below(6) == 0 {
+            fs::remove_dir_all(tree.repo.path().join(".ixmcp")).unwrap();
+        }
+        let mut child = tree.repo.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // At any moment of its life.
+        std::thread::sleep(window.mul_f64(f64::from(u32::try_from(random.below(1000)).unwrap()) / 1000.0));
+        child.kill().unwrap();
+        let was_killed = child.wait().unwrap().code().is_none();
+        in_the_midst += u64::from(was_killed);
+        // So that about half of them are still at work, on a machine of any speed.
+        window = window.mul_f64(if was_killed { 1.2 } else { 0.8 }).max(Duration::from_millis(20));
+
+        let context = format!("round {round}, {arguments:?}: {:#?}", tree.log);
+        let workspace = open(tree.repo.path());
+        assert_eq!(workspace.faults().unwrap(), Vec::<String>::new(), "{context}");
+        sync(&workspace);
+        assert_sound(&workspace, &context);
+    }
+    println!("{in_the_midst} of {kills} were killed in the midst");
+    assert!(in_the_midst * 5 >= kills, "only {in_the_midst} of {kills} were killed in the midst");
+}
+
+/// A small file system on a folder, for as long as this lives.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, said aloud, where mounting is not permitted.
+    fn on(folder: &Path, size: &str) -> Option<Self> {
+        fs::create_dir_all(folder).unwrap();
+        let options = format!("size={size}");
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder).output().unwrap();
+        if !mount.status.success() {
+            println!("SKIPPED: mounting is not permitted: {}", String::from_utf8_lossy(&mount.stderr));
+            return None;
+        }
+        Some(Self(folder.to_owned()))
+    }
+
+    fn grow(&self, size: &str) {
+        let options = format!("remount,size={size}");
+        assert!(Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_costs_the_update_and_nothing_else() {
+    let repo = Repo::new("//- /first.py\ndef first_of_all(): pass\n");
+    let Some(disk) = SmallDisk::on(&repo.path().join(".ixmcp"), "2m") else { return };
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
+
+    for at in 0..400 {
+        repo.write(&format!("more/f{at}.py"), module(at));
+    }
+    wait_as_promised();
+    // A process that stays answers from what it has, and says so.
+    let answer = server.call("query", &json!({ "text": "first_of_all" }));
+    assert_eq!(answer["results"][0]["file_path"], "first.py");
+    assert!(answer["stale"].as_str().is_some_and(|reason| reason.contains("the disk is full")), "{answer}");
+    // One that only syncs fails, with what to do.
+    let error = repo.fails(&["sync"]);
+    assert!(error.contains("READ_ONLY") && error.contains("the disk is full"), "{error}");
+    assert_eq!(repo.call("query", &json!({ "text": "first_of_all" }))["results"][0]["file_path"], "first.py");
+    assert_eq!(open(repo.path()).faults().unwrap(), Vec::<String>::new());
+
+    disk.grow("200m");
+    assert_eq!(server.call("query", &json!({ "text": "first_of_all" })).get("stale"), None);
+    assert_eq!(server.call("stats", &json!({}))["total_files"], 401);
+    drop(server);
+    assert_sound(&open(repo.path()), "after the disk was full");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_named() {
+    let repo = Repo::new("//- /first.py\ndef first_of_all(): pass\n");
+    let Some(disk) = SmallDisk::on(&repo.path().join(".ixmcp"), "32k") else { return };
+    let error = repo.fails(&["sync"]);
+    assert!(error.contains("READ_ONLY") && error.contains("the disk is full"), "{error}");
+    disk.grow("20m");
+    assert_eq!(repo.sync()["added"], 1);
+}
+
+#[test]
+fn writers_at_once_over_a_changing_tree_leave_what_a_fresh_build_would() {
+    let mut tree = Tree::new(11);
+    let mut random = Random(11);
+    for round in 0..6 {
+        change_much(&tree.repo, &mut random);
+        let all: [&[&str]; 4] = [&["sync"], &["sync", "--force"], &["sync"], &["rebuild"]];
+        let quiet = |arguments: &&[&str]| {
+            tree.repo.command(arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let mut children: Vec<_> = all.iter().map(quiet).collect();
+        while children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+            tree.step();
+            std::thread::yield_now();
+        }
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "round {round}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let workspace = open(tree.repo.path());
+        sync(&workspace);
+        assert_sound(&workspace, &format!("round {round}: {:#?}", tree.log));
+    }
+}
+
+/// One process makes everything anew, again and again, from what it read a moment ago; another has indexed a later save
+/// in between. What that one answers must never fall back behind the save.
+#[test]
+fn a_slow_writer_never_brings_back_what_another_has_replaced() {
+    let repo = Repo::new("");
+    for at in 0..900 {
+        repo.write(&format!("many/f{at}.py"), format!("def before_{at}(): pass\n"));
+    }
+    let workspace = watched(repo.path());
+    let mut random = Random(5);
+    let mut writer = None;
+    for round in 0..40 {
+        let is_done = |child: &mut std::process::Child| child.try_wait().unwrap().is_some();
+        if writer.as_mut().is_none_or(is_done) {
+            let arguments: &[&str] = if random.below(3) == 0 { &["rebuild"] } else { &["sync", "--force"] };
+            writer = Some(repo.command(arguments).stdout(Stdio::null()).spawn().unwrap());
+        }
+        let at = random.below(900);
+        let (path, other) = (format!("many/f{at}.py"), format!("many/g{round}.py"));
+        let text = format!("def after_{round}(): pass\n");
+        repo.write(&path, &text);
+        // A rename in the other's plan, of a file that is not what it was.
+        fs::rename(repo.path().join(&path), repo.path().join(&other)).unwrap();
+        repo.write(&path, module(round));
+        wait_as_promised();
+        freshen(&workspace);
+        for (path, text) in [(&path, &module(round)), (&other, &text)] {
+            let at = [RepoPath::new(path.as_str()).unwrap()];
+            let stored = workspace.read(&Budget::unlimited(), |snapshot| snapshot.stored_files_at(&at)).unwrap();
+            let hashes: Vec<ContentHash> = stored.iter().map(|file| file.hash).collect();
+            assert_eq!(hashes, [ContentHash::of(text.as_bytes())], "round {round}: {path}");
+        }
+    }
+    assert!(writer.unwrap().wait().unwrap().success());
+    freshen(&workspace);
+    assert_sound(&workspace, "after forced syncs beside a watch");
+}
+
+#[test]
+fn a_reader_keeps_its_state_through_a_bulk_build() {
+    let repo = Repo::new("");
+    for at in 0..1100 {
+        repo.write(&format!("many/f{at}.py"), format!("def before_{at}(): pass\n"));
+    }
+    let workspace = open(repo.path());
+    sync(&workspace);
+    let before = dump(&workspace);
+    let (has_begun, begun) = mpsc::channel();
+    let (finish, may_finish) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let whole = |snapshot: &ixmcp::store::Snapshot| {
+                let mut lines = Vec::new();
+                snapshot.dump(|line| lines.push(line.to_owned())).map(|()| lines)
+            };
+            workspace.read(&Budget::unlimited(), move |snapshot| {
+                let first = whole(snapshot)?;
+                has_begun.send(()).unwrap();
+                may_finish.recv().unwrap();
+                Ok((first, whole(snapshot)?))
+            })
+        });
+        begun.recv().unwrap();
+        for at in 0..1100 {
+            repo.write(&format!("many/f{at}.py"), format!("def after_{at}(): pass\n"));
+        }
+        sync(&workspace);
+        finish.send(()).unwrap();
+        let (first, second) = reader.join().unwrap().unwrap();
+        assert!(first == before && second == before, "the snapshot moved");
+    });
+    assert_sound(&workspace, "after a reader held a snapshot");
+    // Nobody holds the log any more.
+    sync(&workspace);
+    let log = repo.path().join(".ixmcp/index.db-wal");
+    assert_eq!(fs::metadata(&log).map_or(0, |data| data.len()), 0, "the log stays long");
+}
+
+#[test]
+fn a_call_that_gives_up_takes_no_other_with_it() {
+    let repo = Repo::new("");
+    for at in 0..600 {
+        repo.write(&format!("many/f{at}.py"), module(at));
+    }
+    let workspace = open(repo.path());
+    let impatient = Budget::unlimited();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| workspace.sync(Thoroughness::Changed, &Arc::default(), &impatient));
+        while workspace.progress().is_none() {
+            std::thread::yield_now();
+        }
+        let second = scope.spawn(|| freshen(&workspace));
+        impatient.cancel();
+        second.join().unwrap();
+        assert!(first.join().unwrap().is_err_and(|error| error.kind == ErrorKind::Cancelled));
+    });
+    assert_sound(&workspace, "after a sync was given up");
+}
+
+/// A user who owns a repository and is not root, whom modes do not bind.
+struct Owner {
+    repo: Repo,
+    program: PathBuf,
+}
+
+const NOBODY: u32 = 65534;
+
+impl Owner {
+    /// `None`, said aloud, for those who cannot become another user.
+    fn new(files: &str) -> Option<Self> {
+        let repo = Repo::new(files);
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIPPED: only root can run programs as another user");
+            return None;
+        }
+        // The program's own folder may be closed to others.
+        let program = repo.path().join(".git/program");
+        fs::copy(env!("CARGO_BIN_EXE_ixmcp"), &program).unwrap();
+        for entry in [repo.path().to_owned()].into_iter().chain(Self::entries(repo.path())) {
+            chown(entry, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        Some(Self { repo, program })
+    }
+
+    fn entries(folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.extend(Self::entries(&path));
+            }
+            found.push(path);
+        }
+        found
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.repo.path()).uid(NOBODY).gid(NOBODY);
+        command.env_clear().env("HOME", "/nonexistent");
+        command
+    }
+
+    /// The answer of a tool, or the error.
+    fn call(&self, tool: &str, arguments: &Value) -> Result<Value, String> {
+        let output = self.command(&["call", tool, "--args", &arguments.to_string()]).output().unwrap();
+        if output.status.success() {
+            return Ok(serde_json::from_slice(&output.stdout).unwrap());
+        }
+        Err(String::from_utf8(output.stderr).unwrap())
+    }
+
+    fn set_writable(&self, folder: &str, is_writable: bool) {
+        let mode = if is_writable { 0o755 } else { 0o555 };
+        fs::set_permissions(self.repo.path().join(folder), fs::Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+const ONE: &str = "//- /first.py\ndef first_of_all(): pass\n";
+
+#[test]
+fn a_read_only_checkout_is_served_from_its_index_and_refused_without() {
+    let Some(owner) = Owner::new(ONE) else { return };
+    owner.set_writable("", false);
+    let error = owner.call("query", &json!({ "text": "first_of_all" })).unwrap_err();
+    assert!(error.contains("READ_ONLY"), "{error}");
+
+    owner.set_writable("", true);
+    let answer = owner.call("query", &json!({ "text": "first_of_all" })).unwrap();
+    assert_eq!((answer["results"][0]["file_path"].as_str(), answer.get("stale")), (Some("first.py"), None));
+
+    // Files of the index may stay writable: what counts is whether new ones can be made.
+    for folder in ["", ".ixmcp"] {
+        owner.set_writable(folder, false);
+    }
+    let answer = owner.call("query", &json!({ "text": "first_of_all" })).unwrap();
+    assert_eq!(answer["results"][0]["file_path"], "first.py");
+    assert!(answer["stale"].is_string(), "{answer}");
+    let sync = owner.command(&["sync"]).output().unwrap();
+    let error = String::from_utf8_lossy(&sync.stderr).into_owned();
+    assert!(!sync.status.success() && error.contains("READ_ONLY"), "{error}");
+    for folder in ["", ".ixmcp"] {
+        owner.set_writable(folder, true);
+    }
+    assert_sound(&open_as_root(&owner), "after a time when it was read-only");
+}
+
+/// The check itself is run by root, to whom the index must belong then.
+fn open_as_root(owner: &Owner) -> Arc<ixmcp::index::Workspace> {
+    for entry in Owner::entries(&owner.repo.path().join(".ixmcp")) {
+        chown(entry, Some(0), Some(0)).unwrap();
+    }
+    chown(owner.repo.path().join(".ixmcp"), Some(0), Some(0)).unwrap();
+    open(owner.repo.path())
+}
+
+#[test]
+fn a_folder_that_becomes_unwritable_between_two_reads_makes_answers_stale_at_worst() {
+    let Some(owner) = Owner::new(ONE) else { return };
+    let mut server = Server::start(owner.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
+    owner.set_writable(".ixmcp", false);
+    fs::write(owner.repo.path().join("first.py"), "def second_of_all(): pass\n").unwrap();
+    wait_as_promised();
+    // The process that has the database open may go on writing it; then it must, and it says nothing.
+    let answer = server.call("query", &json!({ "text": "second_of_all", "mode": "literal" }));
+    let is_found = answer["results"][0]["file_path"] == "first.py";
+    assert!(is_found != answer["stale"].is_string(), "{answer}");
+    drop(server);
+    // One that comes now cannot: the answer is what there is, and says so.
+    fs::write(owner.repo.path().join("first.py"), "def third_of_all(): pass\n").unwrap();
+    let answer = owner.call("query", &json!({ "text": "third_of_all", "mode": "literal" })).unwrap();
+    assert_eq!(answer["results"], json!([]));
+    assert!(answer["stale"].is_string(), "{answer}");
+    owner.set_writable(".ixmcp", true);
+    let answer = owner.call("query", &json!({ "text": "third_of_all", "mode": "literal" })).unwrap();
+    assert_eq!((answer["results"][0]["file_path"].as_str(), answer.get("stale")), (Some("first.py"), None));
+}
