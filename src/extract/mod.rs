@@ -48,6 +48,18 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
     Ok(assemble(language, &decoded, parsed, options))
 }
 
+/// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.
+/// Shows what share of the work is the parser's.
+pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
+    let Ok(decoded) = text::decode(bytes) else { return 0 };
+    let text = decoded.text.as_ref();
+    let language = languages::of_file(path, text);
+    if text::refuse(path, text, language, &Options::default()).is_err() {
+        return 0;
+    }
+    parse::nodes(language, text)
+}
+
 /// What can be had without the language's parser, after that has failed on these bytes.
 pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     let decoded = text::decode(bytes)?;

@@ -238,7 +238,7 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
         return Parsed::default();
     };
     let compiled = language.compiled.get_or_init(|| Compiled::new(language, grammar()));
-    if nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text)) {
+    if is_beyond(language, text) {
         return Parsed::without_syntax(&format!("nested too deep for the grammar of {}", language.name));
     }
     let Some(tree) = tree(&compiled.grammar, text) else {
@@ -253,6 +253,17 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     let mut parsed = found.resolve(language, text);
     parsed.tree = Some(tree);
     parsed
+}
+
+/// The nodes of a text's syntax tree; none where it is not parsed.
+pub(super) fn nodes(language: &Language, text: &str) -> usize {
+    let Some(grammar) = language.grammar.filter(|_| !is_beyond(language, text)) else { return 0 };
+    tree(&grammar(), text).map_or(0, |tree| tree.root_node().descendant_count())
+}
+
+/// Whether the grammar must not be shown the text.
+fn is_beyond(language: &Language, text: &str) -> bool {
+    nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
 }
 
 fn tree(grammar: &tree_sitter::Language, text: &str) -> Option<Tree> {

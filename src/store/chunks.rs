@@ -2,7 +2,11 @@
 //!
 //! The FTS reads the text of its rows from the view `chunk_text`; a row leaves the FTS with the very words that the
 //! view still has, before the chunk goes. So it never depends on a splitter being the same as when it came.
+//!
+//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
+//! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
 
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{named_params, params};
 
 use super::statements::statements;
@@ -14,10 +18,9 @@ statements! {
     INSERT = "INSERT INTO chunks (file_id, ordinal, start_line, end_line, start_offset, hash, text, words)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
-    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path)
-        SELECT id, text, words, path FROM chunk_text WHERE file_id = ?1";
-    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path)
-        SELECT 'delete', id, text, words, path FROM chunk_text WHERE file_id = ?1";
+    SHOWN = "SELECT id, text, words, path FROM chunk_text WHERE file_id = ?1";
+    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path) VALUES (?1, ?2, ?3, ?4)";
+    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path) VALUES ('delete', ?1, ?2, ?3, ?4)";
     COUNT = "SELECT count(*) FROM chunks";
     /// All text of the repository, file by file in path order.
     TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal";
@@ -110,13 +113,23 @@ impl Batch<'_> {
 
     /// Puts a file's stored chunks into the FTS.
     pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
-        self.connection.prepare_cached(INDEX)?.execute([file.0])?;
-        Ok(())
+        self.for_each_shown(file, INDEX)
     }
 
     /// Takes a file's stored chunks out of the FTS; must come before anything the view shows changes.
     pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
-        self.connection.prepare_cached(UNINDEX)?.execute([file.0])?;
+        self.for_each_shown(file, UNINDEX)
+    }
+
+    /// Runs a statement on each of a file's rows as the view shows them.
+    fn for_each_shown(&self, file: FileId, statement: &str) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let mut shown = self.connection.prepare_cached(SHOWN)?;
+        let mut rows = shown.query([file.0])?;
+        while let Some(row) = rows.next()? {
+            let value = |column| row.get_ref(column).map(ToSqlOutput::Borrowed);
+            statement.execute(params![value(0)?, value(1)?, value(2)?, value(3)?])?;
+        }
         Ok(())
     }
 

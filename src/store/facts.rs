@@ -11,9 +11,10 @@ statements! {
     FACT = "SELECT value FROM meta WHERE key = :key";
     SET_FACT = "INSERT OR REPLACE INTO meta (key, value) VALUES (:key, :value)";
     DELETE_FACT = "DELETE FROM meta WHERE key = :key";
-    /// One row for each consumer that has counted before; the first change since is the one that counts.
-    RECORD = "INSERT OR IGNORE INTO changes (consumer, path, hash)
-        SELECT substr(key, 10), :path, :hash FROM meta WHERE key >= 'baseline:' AND key < 'baseline;'";
+    /// Those that have counted before.
+    CONSUMERS = "SELECT substr(key, 10) FROM meta WHERE key >= 'baseline:' AND key < 'baseline;'";
+    /// The first change since a count is the one that counts. Row by row: see `chunks`.
+    RECORD = "INSERT OR IGNORE INTO changes (consumer, path, hash) VALUES (:consumer, :path, :hash)";
     CHANGES = "SELECT c.path, c.hash, f.hash FROM changes c LEFT JOIN files f ON f.path = c.path
         WHERE c.consumer = :consumer ORDER BY c.path";
     COUNT_ENTITIES = "SELECT count(*) FROM entities";
@@ -117,7 +118,13 @@ impl Batch<'_> {
     /// Notes that a path changed, with the hash it had before, for every kind of answer that counts changes.
     pub(super) fn record_change(&self, path: &RepoPath, before: Option<ContentHash>) -> Result<()> {
         let hash = before.as_ref().map(|hash| hash.0.as_slice());
-        self.connection.prepare_cached(RECORD)?.execute(named_params! { ":path": path.as_str(), ":hash": hash })?;
+        let mut record = self.connection.prepare_cached(RECORD)?;
+        let mut consumers = self.connection.prepare_cached(CONSUMERS)?;
+        let mut rows = consumers.query([])?;
+        while let Some(row) = rows.next()? {
+            let consumer = row.get_ref(0)?.as_str().unwrap_or_default();
+            record.execute(named_params! { ":consumer": consumer, ":path": path.as_str(), ":hash": hash })?;
+        }
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! `symbols`, `names`, `refs`, `edges`: what a file defines, uses and relates to.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
@@ -14,8 +16,8 @@ statements! {
     INTERN = "INSERT INTO names (name) VALUES (?1) ON CONFLICT DO NOTHING";
     NAME_ID = "SELECT id FROM names WHERE name = ?1";
     INSERT_REF = "INSERT OR IGNORE INTO refs (file_id, line, column, name_id, kind) VALUES (?1, ?2, ?3, ?4, ?5)";
-    COUNT_USES = "INSERT INTO used_in (name_id, file_id, uses)
-        SELECT name_id, file_id, count(*) FROM refs WHERE file_id = ?1 GROUP BY name_id";
+    /// Row by row: see `chunks`.
+    INSERT_COUNT = "INSERT INTO used_in (name_id, file_id, uses) VALUES (?1, ?2, ?3)";
     DELETE_COUNTS = "DELETE FROM used_in
         WHERE file_id = ?1 AND name_id IN (SELECT DISTINCT name_id FROM refs WHERE file_id = ?1)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
@@ -192,12 +194,17 @@ impl Batch<'_> {
             ])?;
             ids.push(self.connection.last_insert_rowid());
         }
+        let mut uses: BTreeMap<i64, i64> = BTreeMap::new();
         let mut insert = self.snapshot.connection.prepare_cached(INSERT_REF)?;
         for reference in &extracted.references {
             let name = self.name_id(&reference.name)?;
-            insert.execute(params![file.0, reference.line, reference.column, name, reference.kind])?;
+            let inserted = insert.execute(params![file.0, reference.line, reference.column, name, reference.kind])?;
+            *uses.entry(name).or_insert(0_i64) += i64::from(inserted > 0);
         }
-        self.connection.prepare_cached(COUNT_USES)?.execute([file.0])?;
+        let mut insert = self.connection.prepare_cached(INSERT_COUNT)?;
+        for (name, count) in uses {
+            insert.execute(params![name, file.0, count])?;
+        }
         let mut insert = self.connection.prepare_cached(INSERT_EDGE)?;
         for edge in &extracted.edges {
             let symbol = edge.symbol.map(|symbol| ids[symbol]);

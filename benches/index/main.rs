@@ -1,0 +1,275 @@
+//! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N]`.
+//!
+//! Prints the tables of `benches/RESULTS.md`, which is made by sending them there. Every piece of work is a process of
+//! its own, and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare
+//! with that are not installed are named and left out.
+//!
+//! DIR is worked on in place, so give a copy: its `.ixmcp` is made anew, and it becomes a git repository if it is none.
+
+mod inside;
+mod process;
+mod report;
+mod samples;
+
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use samples::Samples;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const USAGE: &str = "usage: cargo bench --bench index -- --tree [NAME=]DIR [--tree …] [--rounds N] [--saves N]
+
+Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by one) is 50 unless said.
+";
+
+/// Syncs with nothing changed are short: so many a round.
+const SYNCS_A_ROUND: usize = 3;
+/// One-shot questions after a save.
+const ONE_SHOTS: usize = 10;
+
+struct Arguments {
+    trees: Vec<(String, PathBuf)>,
+    rounds: usize,
+    saves: usize,
+}
+
+/// A tree as it was measured.
+pub struct Measured {
+    pub name: String,
+    pub rounds: usize,
+    pub counts: Counts,
+    pub build: Samples,
+    pub parse: Samples,
+    pub ctags: Samples,
+    pub cindex: Samples,
+    pub listing: Samples,
+    pub sync: Samples,
+    pub git_status: Samples,
+    pub one_shot: Samples,
+    /// Sorted.
+    pub saved_to_words: Vec<Duration>,
+    pub saved_to_literal: Vec<Duration>,
+}
+
+/// What the index of a tree holds.
+#[derive(Default)]
+pub struct Counts {
+    pub files: u64,
+    pub source_bytes: u64,
+    pub database_bytes: u64,
+    pub chunks: u64,
+    pub symbols: u64,
+    pub references: u64,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--parse-only", root] => inside::parse_only(Path::new(root)),
+        ["--watched", root, saves] => {
+            saves.parse().map_err(Into::into).and_then(|saves| inside::watched(Path::new(root), saves))
+        }
+        _ => measure_all(&arguments),
+    };
+    let Err(error) = done else { return ExitCode::SUCCESS };
+    // A closed standard error is nobody's to tell.
+    let _ = writeln!(std::io::stderr(), "{error}");
+    ExitCode::from(2)
+}
+
+fn read(arguments: &[String]) -> Outcome<Arguments> {
+    let mut read = Arguments { trees: Vec::new(), rounds: 5, saves: 50 };
+    let mut arguments = arguments.iter();
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or(USAGE)?;
+        match name.as_str() {
+            "--tree" => {
+                let (name, folder) = value.rsplit_once('=').unwrap_or(("", value));
+                let folder = Path::new(folder).canonicalize().map_err(|error| format!("{folder}: {error}"))?;
+                let own = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                read.trees.push((if name.is_empty() { own } else { name.to_owned() }, folder));
+            }
+            "--rounds" => read.rounds = value.parse()?,
+            "--saves" => read.saves = value.parse()?,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    if read.trees.is_empty() || read.rounds == 0 { Err(USAGE.into()) } else { Ok(read) }
+}
+
+fn measure_all(arguments: &[String]) -> Outcome<()> {
+    let arguments = read(arguments)?;
+    let mut stdout = std::io::stdout();
+    write!(stdout, "{}", report::machine())?;
+    for (name, root) in &arguments.trees {
+        let measured = measure(name, root, arguments.rounds, arguments.saves)?;
+        write!(stdout, "{}", report::tree(&measured))?;
+    }
+    Ok(())
+}
+
+fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Measured> {
+    let mut measured = Measured {
+        name: name.to_owned(),
+        rounds,
+        counts: Counts::default(),
+        build: Samples::default(),
+        parse: Samples::default(),
+        ctags: Samples::default(),
+        cindex: Samples::default(),
+        listing: Samples::default(),
+        sync: Samples::default(),
+        git_status: Samples::default(),
+        one_shot: Samples::default(),
+        saved_to_words: Vec::new(),
+        saved_to_literal: Vec::new(),
+    };
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-index");
+    fs::create_dir_all(&scratch)?;
+    make_repository(root)?;
+    for round in 1..=rounds {
+        note(&format!("{name}: builds, round {round} of {rounds}"));
+        build_round(&mut measured, root, &scratch)?;
+    }
+    // Files that were saved moments ago are read again by both: once, so that it is behind us.
+    process::run(&mut sync(root))?;
+    process::run(&mut git_status(root))?;
+    note(&format!("{name}: syncs"));
+    for _ in 0..rounds * SYNCS_A_ROUND {
+        measured.sync.add(process::run(&mut sync(root))?.0);
+        if process::is_installed("git") {
+            measured.git_status.add(process::run(&mut git_status(root))?.0);
+        }
+    }
+    measured.counts = counts(root)?;
+    note(&format!("{name}: saves"));
+    let (_, told) = process::run(itself().arg("--watched").arg(root).arg(saves.to_string()))?;
+    measured.saved_to_words = latencies(&told, "words ")?;
+    measured.saved_to_literal = latencies(&told, "literal ")?;
+    one_shots(&mut measured, root)?;
+    fs::remove_dir_all(&scratch)?;
+    Ok(measured)
+}
+
+/// One full build, beside what others take for the same tree.
+fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<()> {
+    let folder = root.join(".ixmcp");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    measured.build.add(process::run(&mut sync(root))?.0);
+    measured.parse.add(process::run(itself().arg("--parse-only").arg(root))?.0);
+    if process::is_installed("ctags") {
+        let mut ctags = Command::new("ctags");
+        ctags.args(["-R", "--exclude=.ixmcp", "--exclude=.git", "-f"]).arg(scratch.join("tags")).arg(root);
+        measured.ctags.add(process::run(&mut ctags)?.0);
+    }
+    if process::is_installed("cindex") {
+        let mut cindex = Command::new("cindex");
+        cindex.arg("-reset").arg(root).env("CSEARCHINDEX", scratch.join("csearchindex"));
+        measured.cindex.add(process::run(&mut cindex)?.0);
+    }
+    if process::is_installed("rg") {
+        measured.listing.add(process::run(Command::new("rg").args(["--files", "--hidden"]).arg(root))?.0);
+    }
+    Ok(())
+}
+
+/// A question by the command line right after a save: the whole process, update included.
+fn one_shots(measured: &mut Measured, root: &Path) -> Outcome<()> {
+    let (_, told) = process::run(ixmcp(root).args(["sql", "--json", "SELECT path, language FROM files"]))?;
+    let mut paths = Vec::new();
+    for line in told.lines() {
+        let row: serde_json::Value = serde_json::from_str(line)?;
+        paths.extend(row["path"].as_str().map(|path| (path.to_owned(), String::new())));
+    }
+    for (number, path) in inside::of_all_sizes(&paths, root, ONE_SHOTS)?.into_iter().enumerate() {
+        let word = format!("zqasked{}x{number}", std::process::id());
+        let file = root.join(&path);
+        let before = fs::read(&file)?;
+        let mut after = before.clone();
+        after.extend_from_slice(format!("\n{word}\n").as_bytes());
+        fs::write(&file, after)?;
+        let asked = process::run(ixmcp(root).args(["query", &word]));
+        fs::write(&file, before)?;
+        measured.one_shot.add(asked?.0);
+    }
+    process::run(&mut sync(root))?;
+    Ok(())
+}
+
+fn counts(root: &Path) -> Outcome<Counts> {
+    let (_, stats) = process::run(ixmcp(root).args(["stats", "--json"]))?;
+    let stats: serde_json::Value = serde_json::from_str(&stats)?;
+    let (_, sum) = process::run(ixmcp(root).args(["sql", "--json", "SELECT sum(size) AS bytes FROM files"]))?;
+    let sum: serde_json::Value = serde_json::from_str(&sum)?;
+    let number = |value: &serde_json::Value| value.as_u64().ok_or("the answer of ixmcp lacks a number");
+    Ok(Counts {
+        files: number(&stats["total_files"])?,
+        source_bytes: number(&sum["bytes"])?,
+        database_bytes: number(&stats["index_size_bytes"])?,
+        chunks: number(&stats["total_chunks"])?,
+        symbols: number(&stats["total_symbols"])?,
+        references: number(&stats["total_references"])?,
+    })
+}
+
+/// Durations that a line each tells in microseconds after `kind`, sorted.
+fn latencies(told: &str, kind: &str) -> Outcome<Vec<Duration>> {
+    let micros = told.lines().filter_map(|line| line.strip_prefix(kind)).map(str::parse);
+    let mut latencies: Vec<Duration> =
+        micros.map(|micros| micros.map(Duration::from_micros)).collect::<Result<_, _>>()?;
+    latencies.sort_unstable();
+    Ok(latencies)
+}
+
+fn make_repository(root: &Path) -> Outcome<()> {
+    if !process::is_installed("git") || root.join(".git").exists() {
+        return Ok(());
+    }
+    note("making a git repository");
+    for arguments in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "as measured"]] {
+        process::run(git(root).args(arguments))?;
+    }
+    Ok(())
+}
+
+fn git(root: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(root);
+    git.args(["-c", "gc.auto=0", "-c", "user.name=bench", "-c", "user.email=bench@localhost"]);
+    git
+}
+
+fn git_status(root: &Path) -> Command {
+    let mut command = git(root);
+    command.args(["status", "--porcelain"]);
+    command
+}
+
+fn ixmcp(root: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ixmcp"));
+    command.arg("--repo").arg(root);
+    command
+}
+
+fn sync(root: &Path) -> Command {
+    let mut command = ixmcp(root);
+    command.arg("sync");
+    command
+}
+
+/// This program, for work that is measured from outside.
+fn itself() -> Command {
+    Command::new(std::env::current_exe().unwrap_or_else(|_| PathBuf::from(env!("CARGO_CRATE_NAME"))))
+}
+
+fn note(text: &str) {
+    // Only for whoever waits.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
