@@ -9,6 +9,7 @@ mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
+mod relations;
 mod scan;
 mod surface;
 mod tidy;
