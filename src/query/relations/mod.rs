@@ -55,12 +55,11 @@ const EXAMINED: usize = 2_000;
 const STATED: usize = 1_000;
 
 /// Everything that relates to a definition, each group cut at `limit` items.
-pub fn of_symbol(snapshot: &Snapshot, subject: &Declared, limit: usize) -> Result<Relations> {
-    let mut resolver = Resolver::new(snapshot);
+pub fn of_symbol(resolver: &mut Resolver, subject: &Declared, limit: usize) -> Result<Relations> {
     let mut groups = Groups::new(limit);
     let Some(file) = resolver.library.open(&subject.definition.path)? else { return Ok(groups.done(0)) };
-    contained(&mut resolver, &file, subject, &mut groups)?;
-    calls(&mut resolver, &file, subject, &mut groups)?;
+    contained(resolver, &file, subject, &mut groups)?;
+    calls(resolver, &file, subject, &mut groups)?;
     for (stated, found) in resolver.heritage(subject, 0)? {
         let relation = if stated.kind == "implements" { "implements" } else { "inherits" };
         match found {
@@ -68,8 +67,8 @@ pub fn of_symbol(snapshot: &Snapshot, subject: &Declared, limit: usize) -> Resul
             None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
         }
     }
-    heirs(&mut resolver, subject, &subject.definition.name, None, &mut groups)?;
-    let unexamined = uses(&mut resolver, subject, &mut groups)?;
+    heirs(resolver, subject, &subject.definition.name, None, &mut groups)?;
+    let unexamined = uses(resolver, subject, &mut groups)?;
     Ok(groups.done(unexamined))
 }
 
@@ -188,9 +187,8 @@ fn heirs(
             }
             continue;
         };
-        let stated = resolver.heritage(&declared, 0)?;
-        let found = stated.into_iter().find(|(stated, _)| stated.line == heir.line && stated.target == name);
-        if let Some(found) = found.and_then(|(_, found)| found).filter(|found| means(found, subject)) {
+        let found = resolver.base(&heir.path, heir.line, name, 0)?;
+        if let Some(found) = found.filter(|found| declared.id != subject.id && means(found, subject)) {
             groups.add(relation, related(&declared, found.how));
         }
     }
@@ -199,7 +197,9 @@ fn heirs(
 
 /// Who uses a definition; returns how many uses of its name were too many to look at.
 fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<usize> {
-    let all = resolver.library.snapshot.uses(&subject.definition.name)?;
+    let mut all = resolver.library.snapshot.uses(&subject.definition.name)?;
+    // Those are told by what their files state.
+    all.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
     let unexamined = all.len().saturating_sub(EXAMINED);
     for used in all.into_iter().take(EXAMINED) {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
@@ -208,7 +208,8 @@ fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Res
             let Some((alias, aliased)) = under_alias(resolver, &used)? else { continue };
             heirs(resolver, subject, &alias, Some(&used.path), groups)?;
             for used in aliased {
-                if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
+                let is_heritage = matches!(used.kind.as_str(), "inherits" | "implements");
+                if let Some(found) = resolver.resolve(&used)?.filter(|found| !is_heritage && means(found, subject)) {
                     groups.add_use(&used, found.how);
                 }
             }
@@ -323,8 +324,6 @@ impl Groups {
         let relation = match used.kind.as_str() {
             "call" => "called by",
             "import" => "imported by",
-            // They have groups of their own.
-            "inherits" | "implements" => return,
             _ => "used by",
         };
         let (name, kind) = (used.name.clone(), used.kind.clone());

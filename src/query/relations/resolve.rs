@@ -3,7 +3,7 @@
 //! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then
 //! what there is of that name at all. A name that an import takes from outside the repository means nothing here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::families::{Scope, Spelling};
@@ -71,6 +71,8 @@ pub(super) const DEEPEST: usize = 6;
 /// Resolves uses in one snapshot; what it has looked up serves the next use.
 pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
+    /// What files pass on, by path, name and kind of use.
+    exports: HashMap<(String, String, String), Declarations>,
 }
 
 /// What is asked of a name, besides where.
@@ -84,7 +86,7 @@ pub(super) struct Asked<'a> {
 
 impl<'s> Resolver<'s> {
     pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self { library: Library::new(snapshot) }
+        Self { library: Library::new(snapshot), exports: HashMap::new() }
     }
 
     /// What a use means; `None` when that is nothing of this repository.
@@ -412,20 +414,41 @@ impl<'s> Resolver<'s> {
             return Ok(Vec::new());
         }
         for path in self.library.files_of(asked.file, module)?.iter() {
-            let Some(file) = self.library.open(path)? else { continue };
-            if !seen.insert((path.clone(), asked.name.to_owned())) {
-                continue;
-            }
-            let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
-            let by_name = self.bound(&file, asked.name);
-            let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
-            for import in by_name.into_iter().chain(wildcards) {
-                let name = import.name.clone().filter(|name| name != "*" && name != "default");
-                let name = name.unwrap_or_else(|| asked.name.to_owned());
-                let found = self.through(&deeper, &import, &name, seen)?;
-                if !found.is_empty() {
-                    return Ok(found);
+            let key = (path.clone(), asked.name.to_owned(), asked.kind.to_owned());
+            if let Some(known) = self.exports.get(&key) {
+                if known.is_empty() {
+                    continue;
                 }
+                return Ok(known.clone());
+            }
+            let first = seen.is_empty();
+            let found = self.exported(asked, path, seen)?;
+            // On the way through a circle, nothing found does not mean that there is nothing.
+            if first || !found.is_empty() {
+                self.exports.insert(key, found.clone());
+            }
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// What a file passes on under a name: by an import of that name, else by those of everything.
+    fn exported(&mut self, asked: &Asked, path: &str, seen: &mut HashSet<(String, String)>) -> Result<Declarations> {
+        let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
+        if !seen.insert((path.to_owned(), asked.name.to_owned())) {
+            return Ok(Vec::new());
+        }
+        let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
+        let by_name = self.bound(&file, asked.name);
+        let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
+        for import in by_name.into_iter().chain(wildcards) {
+            let name = import.name.clone().filter(|name| name != "*" && name != "default");
+            let name = name.unwrap_or_else(|| asked.name.to_owned());
+            let found = self.through(&deeper, &import, &name, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
             }
         }
         Ok(Vec::new())

@@ -104,26 +104,27 @@ impl Resolver<'_> {
     /// What a type says that it inherits from or implements, and what that means.
     pub(super) fn heritage(&mut self, of: &Declared, depth: usize) -> Result<Vec<(Heritage, Option<Resolution>)>> {
         let mut stated = Vec::new();
-        let Some(file) = self.library.open(&of.definition.path)? else { return Ok(stated) };
         for base in self.library.snapshot.heritage_of(of.id)? {
-            if depth >= DEEPEST {
-                stated.push((base, None));
-                continue;
-            }
-            let name = modules::parts(&base.target).pop().unwrap_or_default();
-            let text = self.library.text(&file.path)?;
-            let line = text.get(base.line.saturating_sub(1) as usize).map_or("", String::as_str);
-            // The declared name may stand in its own base's: the base is what comes last.
-            let before = line.rfind(name.as_str()).map_or("", |at| &line[..at]);
-            let receiver = receiver(before, file.family);
-            let asked = Asked { file: &file, line: base.line, name: &name, kind: "inherits", depth: depth + 1 };
-            let mut found = self.meant(&asked, &receiver)?;
-            if let Some(found) = &mut found {
-                found.targets.retain(|target| target.id != of.id);
-            }
-            stated.push((base, found.filter(|found| !found.targets.is_empty())));
+            let found = match depth < DEEPEST {
+                true => self.base(&of.definition.path, base.line, &base.target, depth)?,
+                false => None,
+            };
+            let found = found.filter(|found| found.targets.iter().any(|target| target.id != of.id));
+            stated.push((base, found));
         }
         Ok(stated)
+    }
+
+    /// What a type means that is inherited from at a line.
+    pub(super) fn base(&mut self, path: &str, line: u32, target: &str, depth: usize) -> Result<Option<Resolution>> {
+        let Some(file) = self.library.open(path)? else { return Ok(None) };
+        let name = modules::parts(target).pop().unwrap_or_default();
+        let text = self.library.text(path)?;
+        let text = text.get(line.saturating_sub(1) as usize).map_or("", String::as_str);
+        // The heir's own name may have the base's in it: the base is what comes last.
+        let before = text.rfind(name.as_str()).map_or("", |at| &text[..at]);
+        let receiver = receiver(before, file.family);
+        self.meant(&Asked { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
     }
 
     /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
