@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::query::relations::{self, Group, Relations};
+use crate::query::relations::{self, Group, Relations, Resolver};
 use crate::query::symbols;
 use crate::store::Definition;
 
@@ -31,8 +31,9 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
         }
         let found = symbols::subjects(snapshot, name)?;
         let mut subjects = Vec::new();
+        let mut resolver = Resolver::new(snapshot);
         for declared in found.iter().skip(offset).take(SUBJECTS) {
-            let relations = relations::of_symbol(snapshot, declared, limit)?;
+            let relations = relations::of_symbol(&mut resolver, declared, limit)?;
             let definition = Some(declared.definition.clone());
             subjects.push(Subject { path: declared.definition.path.clone(), definition, relations });
         }

@@ -159,7 +159,9 @@ fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
     if qualifier.is_empty() {
         return true;
     }
-    let stem = definition.path.rsplit_once('.').map_or(definition.path.as_str(), |(stem, _)| stem);
+    // A package of Go is a folder, whatever its files are called.
+    let ends = if definition.language == "go" { '/' } else { '.' };
+    let stem = definition.path.rsplit_once(ends).map_or(definition.path.as_str(), |(stem, _)| stem);
     let modules = stem.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "__init__" | "index" | "src"));
     let container = definition.container.as_deref().unwrap_or_default();
     let around: Vec<&str> = modules.chain(separated(container)).collect();

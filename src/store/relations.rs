@@ -65,9 +65,7 @@ macro_rules! declared {
 
 statements! {
     FILE = "SELECT id, language FROM files WHERE path = :path";
-    /// Some file directly in a folder: what a package of several files is shown by.
-    FILE_IN = "SELECT path FROM files WHERE path > :folder || '/' AND path < :folder || '0' AND language = :language
-        AND instr(substr(path, length(:folder) + 2), '/') = 0 ORDER BY path LIMIT 1";
+    STARTS = "SELECT 1 FROM files WHERE path >= :from AND path < :to LIMIT 1";
     NAMED = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column LIMIT :limit");
     IN_FILE = declared!("FROM files f JOIN symbols s ON s.file_id = f.id
@@ -113,13 +111,10 @@ impl Snapshot<'_> {
         Ok(row.optional()?)
     }
 
-    /// The first file of a language that stands directly in `folder`.
-    pub fn file_in(&self, folder: &str, language: &str) -> Result<Option<String>> {
-        let mut statement = self.connection.prepare_cached(FILE_IN)?;
-        let row = statement
-            .query_row(named_params! { ":folder": folder, ":language": language }, |row| row.get(0))
-            .optional()?;
-        Ok(row)
+    /// Whether any indexed path begins with `start`.
+    pub fn any_path_from(&self, start: &str) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(STARTS)?;
+        Ok(statement.exists(named_params! { ":from": start, ":to": format!("{start}\u{10ffff}") })?)
     }
 
     /// Definitions of exactly that name, in path and line order, at most `limit`.

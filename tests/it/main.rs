@@ -12,6 +12,7 @@ mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
+mod relations;
 mod scan;
 mod security;
 mod soak;

@@ -9,6 +9,7 @@ mod modules;
 mod opened;
 mod receiver;
 mod resolve;
+mod types;
 mod variables;
 
 use std::collections::HashSet;
@@ -54,12 +55,11 @@ const EXAMINED: usize = 2_000;
 const STATED: usize = 1_000;
 
 /// Everything that relates to a definition, each group cut at `limit` items.
-pub fn of_symbol(snapshot: &Snapshot, subject: &Declared, limit: usize) -> Result<Relations> {
-    let mut resolver = Resolver::new(snapshot);
+pub fn of_symbol(resolver: &mut Resolver, subject: &Declared, limit: usize) -> Result<Relations> {
     let mut groups = Groups::new(limit);
     let Some(file) = resolver.library.open(&subject.definition.path)? else { return Ok(groups.done(0)) };
-    contained(&mut resolver, &file, subject, &mut groups)?;
-    calls(&mut resolver, &file, subject, &mut groups)?;
+    contained(resolver, &file, subject, &mut groups)?;
+    calls(resolver, &file, subject, &mut groups)?;
     for (stated, found) in resolver.heritage(subject, 0)? {
         let relation = if stated.kind == "implements" { "implements" } else { "inherits" };
         match found {
@@ -67,8 +67,8 @@ pub fn of_symbol(snapshot: &Snapshot, subject: &Declared, limit: usize) -> Resul
             None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
         }
     }
-    heirs(&mut resolver, subject, &mut groups)?;
-    let unexamined = uses(&mut resolver, subject, &mut groups)?;
+    heirs(resolver, subject, &subject.definition.name, None, &mut groups)?;
+    let unexamined = uses(resolver, subject, &mut groups)?;
     Ok(groups.done(unexamined))
 }
 
@@ -126,7 +126,7 @@ fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &Declared, gro
         inside.extend(resolver.library.snapshot.members_in_folder(&folder, &file.language, &whole, STATED)?);
     }
     inside.extend(
-        resolver.library.symbols(file)?.iter().filter(|d| resolve::is_member_of(d, subject)).map(|d| (**d).clone()),
+        resolver.library.symbols(file)?.iter().filter(|d| types::is_member_of(d, subject)).map(|d| (**d).clone()),
     );
     let mut seen = HashSet::new();
     for declared in inside.iter().filter(|d| seen.insert(d.id)) {
@@ -160,8 +160,17 @@ fn calls(resolver: &mut Resolver, file: &Opened, subject: &Declared, groups: &mu
     Ok(())
 }
 
-fn heirs(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<()> {
-    for heir in resolver.library.snapshot.heirs_of(&subject.definition.name, STATED)? {
+/// Who inherits from a definition under a name: its own, or the one that `only` this file gives it.
+fn heirs(
+    resolver: &mut Resolver,
+    subject: &Declared,
+    name: &str,
+    only: Option<&str>,
+    groups: &mut Groups,
+) -> Result<()> {
+    let mut stated = resolver.library.snapshot.heirs_of(name, STATED)?;
+    stated.retain(|heir| only.is_none_or(|path| heir.path == path));
+    for heir in stated {
         let relation = if heir.kind == "implements" { "implemented by" } else { "inherited by" };
         let declared = match heir.symbol {
             Some(symbol) => resolver.library.snapshot.declared(symbol)?,
@@ -169,24 +178,17 @@ fn heirs(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Re
         };
         let Some(declared) = declared else {
             // An implementation that stands apart from its type.
+            let (path, line) = (heir.path.clone(), heir.line);
+            let used = Use { path, name: name.to_owned(), kind: heir.kind, line, column: 1 };
             let name = heir.name.unwrap_or_default();
-            let used = Use {
-                path: heir.path.clone(),
-                name: subject.definition.name.clone(),
-                kind: heir.kind,
-                line: heir.line,
-                column: 1,
-            };
             if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
                 let kind = "implementation".to_owned();
                 groups.add(relation, Related { path: heir.path, line: heir.line, name, kind, how: found.how });
             }
             continue;
         };
-        let stated = resolver.heritage(&declared, 0)?;
-        let found =
-            stated.into_iter().find(|(stated, _)| stated.line == heir.line && stated.target == subject.definition.name);
-        if let Some(found) = found.and_then(|(_, found)| found).filter(|found| means(found, subject)) {
+        let found = resolver.base(&heir.path, heir.line, name, 0)?;
+        if let Some(found) = found.filter(|found| declared.id != subject.id && means(found, subject)) {
             groups.add(relation, related(&declared, found.how));
         }
     }
@@ -195,14 +197,19 @@ fn heirs(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Re
 
 /// Who uses a definition; returns how many uses of its name were too many to look at.
 fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<usize> {
-    let (uses, total) = resolver.library.snapshot.uses(&subject.definition.name, 0, EXAMINED)?;
+    let (mut uses, total) = resolver.library.snapshot.uses(&subject.definition.name, 0, EXAMINED)?;
     let unexamined = total - uses.len();
+    // Those are told by what their files state.
+    uses.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
     for used in uses {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
         groups.add_use(&used, found.how);
         if used.kind == "import" {
-            for used in under_alias(resolver, &used)? {
-                if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
+            let Some((alias, aliased)) = under_alias(resolver, &used)? else { continue };
+            heirs(resolver, subject, &alias, Some(&used.path), groups)?;
+            for used in aliased {
+                let is_heritage = matches!(used.kind.as_str(), "inherits" | "implements");
+                if let Some(found) = resolver.resolve(&used)?.filter(|found| !is_heritage && means(found, subject)) {
                     groups.add_use(&used, found.how);
                 }
             }
@@ -222,14 +229,14 @@ fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Res
     Ok(unexamined)
 }
 
-/// Uses of what an import brings under another name.
-fn under_alias(resolver: &mut Resolver, import: &Use) -> Result<Vec<Use>> {
-    let Some(file) = resolver.library.open(&import.path)? else { return Ok(Vec::new()) };
+/// The other name that an import gives, and its uses.
+fn under_alias(resolver: &mut Resolver, import: &Use) -> Result<Option<(String, Vec<Use>)>> {
+    let Some(file) = resolver.library.open(&import.path)? else { return Ok(None) };
     let stated =
         file.imports.iter().find(|i| i.line.abs_diff(import.line) < 20 && i.name.as_deref() == Some(&import.name));
     match stated.and_then(|stated| stated.alias.as_ref()).filter(|alias| **alias != import.name) {
-        Some(alias) => resolver.library.snapshot.uses_in_file(file.id, alias),
-        None => Ok(Vec::new()),
+        Some(alias) => Ok(Some((alias.clone(), resolver.library.snapshot.uses_in_file(file.id, alias)?))),
+        None => Ok(None),
     }
 }
 
@@ -317,8 +324,6 @@ impl Groups {
         let relation = match used.kind.as_str() {
             "call" => "called by",
             "import" => "imported by",
-            // They have groups of their own.
-            "inherits" | "implements" => return,
             _ => "used by",
         };
         let (name, kind) = (used.name.clone(), used.kind.clone());

@@ -180,8 +180,8 @@ impl Module {
         Self { anchor: relative.then_some(anchor), parts: path_parts(rest) }
     }
 
-    /// Paths that a file of this module can have, likeliest first.
-    pub(super) fn paths(&self, family: &Family, importer: &str) -> Vec<String> {
+    /// Folders that this module can lead on from, likeliest first.
+    pub(super) fn bases(&self, family: &Family, importer: &str) -> Vec<String> {
         let mut bases: Vec<String> = Vec::new();
         if let Some(anchor) = &self.anchor {
             bases.push(anchor.join("/"));
@@ -196,9 +196,10 @@ impl Module {
                 around = folder(around);
             }
         }
-        bases.iter().flat_map(|base| self.paths_below(family, base)).collect()
+        bases
     }
 
+    /// Paths that a file of this module can have in a folder, likeliest first.
     pub(super) fn paths_below(&self, family: &Family, base: &str) -> Vec<String> {
         let mut whole = joined(base, &self.parts.join("/"));
         // A workspace keeps the sources of a crate in a folder of their own.

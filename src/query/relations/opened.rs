@@ -38,6 +38,7 @@ pub(super) struct Library<'s> {
     texts: HashMap<String, Rc<[String]>>,
     found: HashMap<(String, String), Rc<[String]>>,
     packages: HashMap<String, Option<(String, String)>>,
+    starts: HashMap<String, bool>,
 }
 
 /// Whether an import brings all names of its module.
@@ -77,6 +78,7 @@ impl<'s> Library<'s> {
             texts: HashMap::new(),
             found: HashMap::new(),
             packages: HashMap::new(),
+            starts: HashMap::new(),
         }
     }
 
@@ -188,7 +190,14 @@ impl<'s> Library<'s> {
             return Ok(Rc::clone(known));
         }
         let mut found = Vec::new();
-        for path in module.paths(file.family, &file.path) {
+        let mut paths = Vec::new();
+        for base in module.bases(file.family, &file.path) {
+            let first = module.parts.first().map_or("", String::as_str);
+            if self.leads_on(&modules::joined(&base, first))? {
+                paths.extend(module.paths_below(file.family, &base));
+            }
+        }
+        for path in paths {
             if !found.contains(&path) && self.snapshot.file(&path)?.is_some() && self.may_root(file, module, &path)? {
                 found.push(path);
             }
@@ -196,6 +205,16 @@ impl<'s> Library<'s> {
         let found: Rc<[String]> = found.into();
         self.found.insert(key, Rc::clone(&found));
         Ok(found)
+    }
+
+    /// Whether any path begins like this: most folders that a module could be looked for in have nothing of its name.
+    fn leads_on(&mut self, start: &str) -> Result<bool> {
+        if let Some(known) = self.starts.get(start) {
+            return Ok(*known);
+        }
+        let leads = self.snapshot.any_path_from(start)?;
+        self.starts.insert(start.to_owned(), leads);
+        Ok(leads)
     }
 
     /// Whether absolute imports may start from where `path` has the module: in Python not from inside a package, and

@@ -3,7 +3,7 @@
 //! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then
 //! what there is of that name at all. A name that an import takes from outside the repository means nothing here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::families::{Scope, Spelling};
@@ -61,31 +61,32 @@ pub struct Resolution {
 /// What an import takes from outside the repository.
 const OUTSIDE: Resolution = Resolution { how: How::Import, targets: Vec::new() };
 
-type Declarations = Vec<Rc<Declared>>;
+pub(super) type Declarations = Vec<Rc<Declared>>;
 
 /// Targets kept of an ambiguous name.
 const TARGETS: usize = 10;
 /// Imports followed from file to file, and types from heir to base.
-const DEEPEST: usize = 6;
-const BASES: usize = 32;
+pub(super) const DEEPEST: usize = 6;
 
 /// Resolves uses in one snapshot; what it has looked up serves the next use.
 pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
+    /// What files pass on, by path, name and kind of use.
+    exports: HashMap<(String, String, String), Declarations>,
 }
 
 /// What is asked of a name, besides where.
-struct Asked<'a> {
-    file: &'a Rc<Opened>,
-    line: u32,
-    name: &'a str,
-    kind: &'a str,
-    depth: usize,
+pub(super) struct Asked<'a> {
+    pub file: &'a Rc<Opened>,
+    pub line: u32,
+    pub name: &'a str,
+    pub kind: &'a str,
+    pub depth: usize,
 }
 
 impl<'s> Resolver<'s> {
     pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self { library: Library::new(snapshot) }
+        Self { library: Library::new(snapshot), exports: HashMap::new() }
     }
 
     /// What a use means; `None` when that is nothing of this repository.
@@ -110,7 +111,7 @@ impl<'s> Resolver<'s> {
         Ok(Some(Self::one(How::Import, found).unwrap_or(OUTSIDE)))
     }
 
-    fn meant(&mut self, asked: &Asked, receiver: &Receiver) -> Result<Option<Resolution>> {
+    pub(super) fn meant(&mut self, asked: &Asked, receiver: &Receiver) -> Result<Option<Resolution>> {
         if asked.depth > DEEPEST {
             return Ok(None);
         }
@@ -135,7 +136,7 @@ impl<'s> Resolver<'s> {
     }
 
     /// A name without a receiver.
-    fn bare(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
+    pub(super) fn bare(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
         let Asked { file, .. } = *asked;
         let family = file.family;
         let bound = self.bound(file, asked.name);
@@ -286,7 +287,8 @@ impl<'s> Resolver<'s> {
         if bound.is_empty() {
             let (found, external) = self.by_module_path(asked, path)?;
             if !found.is_empty() {
-                return Ok(Self::one(How::Import, found));
+                let here = found.iter().all(|d| d.definition.path == file.path);
+                return Ok(Self::one(if here { How::File } else { How::Import }, found));
             }
             outside = external;
             let of_type = Asked { name: &path[0], kind: "type", file, line: asked.line, depth: asked.depth + 1 };
@@ -298,8 +300,11 @@ impl<'s> Resolver<'s> {
         outside &= types.is_empty();
         types.retain(|d| kinds::contains(&d.definition.kind));
         if types.is_empty() && path.len() == 1 {
-            types = self.declared_type(asked, &path[0])?;
-            how = How::Container;
+            (types, how) = self.declared_type(asked, &path[0])?;
+            let around = self.types_around(asked)?;
+            if around.iter().flatten().any(|outer| types.iter().any(|of| of.id == outer.id)) {
+                how = How::Container;
+            }
         }
         if !types.is_empty() && path.len() == 1 {
             let (found, closed) = self.members(asked, &types)?;
@@ -409,151 +414,44 @@ impl<'s> Resolver<'s> {
             return Ok(Vec::new());
         }
         for path in self.library.files_of(asked.file, module)?.iter() {
-            let Some(file) = self.library.open(path)? else { continue };
-            if !seen.insert((path.clone(), asked.name.to_owned())) {
-                continue;
-            }
-            let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
-            let by_name = self.bound(&file, asked.name);
-            let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
-            for import in by_name.into_iter().chain(wildcards) {
-                let name = import.name.clone().filter(|name| name != "*" && name != "default");
-                let name = name.unwrap_or_else(|| asked.name.to_owned());
-                let found = self.through(&deeper, &import, &name, seen)?;
-                if !found.is_empty() {
-                    return Ok(found);
+            let key = (path.clone(), asked.name.to_owned(), asked.kind.to_owned());
+            if let Some(known) = self.exports.get(&key) {
+                if known.is_empty() {
+                    continue;
                 }
+                return Ok(known.clone());
+            }
+            let first = seen.is_empty();
+            let found = self.exported(asked, path, seen)?;
+            // On the way through a circle, nothing found does not mean that there is nothing.
+            if first || !found.is_empty() {
+                self.exports.insert(key, found.clone());
+            }
+            if !found.is_empty() {
+                return Ok(found);
             }
         }
         Ok(Vec::new())
     }
 
-    /// Members of the type that the code belongs to; whether all that it inherits from is known.
-    fn of_types_around(&mut self, asked: &Asked, above: bool) -> Result<(Declarations, bool)> {
-        for types in self.types_around(asked)? {
-            let (found, closed) = if above {
-                let (bases, closed) = self.bases(&types, asked.depth)?;
-                let (found, further) = self.members(asked, &bases)?;
-                (found, closed && further)
-            } else {
-                self.members(asked, &types)?
-            };
-            if !found.is_empty() || !asked.file.family.implicit_self {
-                return Ok((found, closed));
-            }
-        }
-        Ok((Vec::new(), false))
-    }
-
-    /// The types around a line, innermost first: by their bodies, or by the container that a method names.
-    fn types_around(&mut self, asked: &Asked) -> Result<Vec<Declarations>> {
-        let mut types = Vec::new();
-        for outer in self.library.around(asked.file, asked.line)? {
-            if kinds::is_type(&outer.definition.kind) {
-                types.push(vec![outer]);
-            } else if let Some(container) = outer.definition.container.clone() {
-                let name = modules::parts(&container).pop().unwrap_or_default();
-                let named = Asked { name: &name, kind: "type", ..*asked };
-                let all = self.candidates(&named)?;
-                let found: Declarations = all
-                    .into_iter()
-                    .filter(|d| {
-                        kinds::is_type(&d.definition.kind) && (qualified(d) == container || d.definition.name == name)
-                    })
-                    .collect();
-                let here: Declarations =
-                    found.iter().filter(|d| d.definition.path == asked.file.path).cloned().collect();
-                let folder = package_of(&asked.file.path);
-                let near: Declarations =
-                    found.iter().filter(|d| package_of(&d.definition.path) == folder).cloned().collect();
-                types.extend([here, near, found].into_iter().find(|found| !found.is_empty()));
-            }
-        }
-        Ok(types)
-    }
-
-    /// Members of that name of the types, or of the nearest that they inherit from; and whether all bases are known.
-    fn members(&mut self, asked: &Asked, types: &[Rc<Declared>]) -> Result<(Declarations, bool)> {
-        let all = self.candidates(asked)?;
-        let mut level = types.to_vec();
-        let mut seen: HashSet<_> = level.iter().map(|d| d.id).collect();
-        let mut closed = true;
-        for _ in 0..DEEPEST {
-            let found: Declarations =
-                all.iter().filter(|d| level.iter().any(|of| is_member_of(d, of))).cloned().collect();
-            if !found.is_empty() || level.is_empty() {
-                return Ok((found, closed));
-            }
-            let (mut bases, known) = self.bases(&level, asked.depth)?;
-            closed &= known;
-            bases.retain(|base| seen.insert(base.id));
-            if seen.len() > BASES {
-                return Ok((Vec::new(), false));
-            }
-            level = bases;
-        }
-        Ok((Vec::new(), false))
-    }
-
-    fn bases(&mut self, types: &[Rc<Declared>], depth: usize) -> Result<(Declarations, bool)> {
-        let mut bases = Vec::new();
-        let mut closed = true;
-        for of in types {
-            for (_, found) in self.heritage(of, depth)? {
-                closed &= found.as_ref().is_some_and(|found| found.how != How::Ambiguous);
-                bases.extend(found.map(|found| found.targets).unwrap_or_default());
-            }
-        }
-        bases.retain(|base| kinds::is_type(&base.definition.kind));
-        Ok((bases, closed))
-    }
-
-    /// What a type says that it inherits from or implements, and what that means.
-    pub(super) fn heritage(
-        &mut self,
-        of: &Declared,
-        depth: usize,
-    ) -> Result<Vec<(crate::store::Heritage, Option<Resolution>)>> {
-        let mut stated = Vec::new();
-        let Some(file) = self.library.open(&of.definition.path)? else { return Ok(stated) };
-        for base in self.library.snapshot.heritage_of(of.id)? {
-            if depth >= DEEPEST {
-                stated.push((base, None));
-                continue;
-            }
-            let name = modules::parts(&base.target).pop().unwrap_or_default();
-            let text = self.library.text(&file.path)?;
-            let line = text.get(base.line.saturating_sub(1) as usize).map_or("", String::as_str);
-            // The declared name may stand in its own base's: the base is what comes last.
-            let before = line.rfind(name.as_str()).map_or("", |at| &line[..at]);
-            let receiver = receiver(before, file.family);
-            let asked = Asked { file: &file, line: base.line, name: &name, kind: "inherits", depth: depth + 1 };
-            let mut found = self.meant(&asked, &receiver)?;
-            if let Some(found) = &mut found {
-                found.targets.retain(|target| target.id != of.id);
-            }
-            stated.push((base, found.filter(|found| !found.targets.is_empty())));
-        }
-        Ok(stated)
-    }
-
-    /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
-    fn declared_type(&mut self, asked: &Asked, variable: &str) -> Result<Declarations> {
-        let around = self.library.around(asked.file, asked.line)?;
-        let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
-        let text = self.library.text(&asked.file.path)?;
-        let from = from.max(asked.line.saturating_sub(200)).saturating_sub(1) as usize;
-        let lines = text.get(from..(asked.line as usize).min(text.len())).unwrap_or_default();
-        let Some(name) =
-            lines.iter().rev().find_map(|line| super::variables::type_in(line, variable, &asked.file.language))
-        else {
+    /// What a file passes on under a name: by an import of that name, else by those of everything.
+    fn exported(&mut self, asked: &Asked, path: &str, seen: &mut HashSet<(String, String)>) -> Result<Declarations> {
+        let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
+        if !seen.insert((path.to_owned(), asked.name.to_owned())) {
             return Ok(Vec::new());
-        };
-        let of_type = Asked { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
-        let found = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous);
-        let mut types = found.map(|found| found.targets).unwrap_or_default();
-        types.retain(|d| kinds::is_type(&d.definition.kind));
-        Ok(types)
+        }
+        let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
+        let by_name = self.bound(&file, asked.name);
+        let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
+        for import in by_name.into_iter().chain(wildcards) {
+            let name = import.name.clone().filter(|name| name != "*" && name != "default");
+            let name = name.unwrap_or_else(|| asked.name.to_owned());
+            let found = self.through(&deeper, &import, &name, seen)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// What there is of that name at all.
@@ -563,12 +461,12 @@ impl<'s> Resolver<'s> {
             let of_file = d.definition.path == asked.file.path;
             kinds::is_member(d) == members && (of_file || !kinds::is_private_to_file(d))
         });
-        let usual = members && asked.file.family.usual.contains(&asked.name);
+        let usual = members && asked.file.family.has_usual(asked.name);
         Ok(ranked(asked.file, all, usual))
     }
 
     /// Definitions of the name that the language sees and that can be used like this.
-    fn candidates(&mut self, asked: &Asked) -> Result<Declarations> {
+    pub(super) fn candidates(&mut self, asked: &Asked) -> Result<Declarations> {
         let all = self.library.named(asked.name)?;
         let language = asked.file.language.as_str();
         let mut fitting: Vec<(u8, Rc<Declared>)> = all
@@ -613,7 +511,7 @@ fn shared(a: &str, b: &str) -> usize {
 }
 
 /// The folder of a package: that of tests beside sources is the same.
-fn package_of(path: &str) -> &str {
+pub(super) fn package_of(path: &str) -> &str {
     let folder = modules::folder(path);
     ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
 }
@@ -630,25 +528,4 @@ pub(super) fn qualified(declared: &Declared) -> String {
         Some(container) => format!("{container}{separator}{}", definition.name),
         None => definition.name.clone(),
     }
-}
-
-/// Whether a definition stands in a type: in its body, or in a container of its name nearby.
-pub(super) fn is_member_of(member: &Declared, of: &Declared) -> bool {
-    let Some(container) = &member.definition.container else { return false };
-    if member.parent == Some(of.id) {
-        return true;
-    }
-    let family = super::families::Family::of(&of.definition.language);
-    let same_file = member.definition.path == of.definition.path;
-    let whole = qualified(of);
-    if same_file && *container == whole {
-        return true;
-    }
-    if !family.open_types {
-        return false;
-    }
-    let named = *container == whole || modules::parts(container).last() == Some(&of.definition.name);
-    let near = package_of(&member.definition.path) == package_of(&of.definition.path)
-        || modules::stem(&member.definition.path) == modules::stem(&of.definition.path);
-    named && (same_file || near)
 }

@@ -69,19 +69,19 @@ fn before(rest: &str, language: &str) -> Option<String> {
 
 /// The name of a type without what it is wrapped in: `&'a mut T`, `a.T | None`, `*T`.
 fn type_name(text: &str) -> Option<String> {
-    let mut text = text.trim_start();
+    let mut text = text;
     loop {
-        let stripped = text.trim_start_matches(['&', '*', '"', '\'', '(', ' ']);
-        let stripped =
-            ["mut ", "dyn ", "impl ", "const "].iter().find_map(|w| stripped.strip_prefix(w)).unwrap_or(stripped);
-        let stripped = match text.strip_prefix('\'').and_then(|rest| rest.split_once(' ')) {
-            Some((lifetime, rest)) if lifetime.chars().all(is_part) => rest,
-            _ => stripped,
+        let opened = text.trim_start_matches(['&', '*', '"', '(', ' ']);
+        let inner = match opened.strip_prefix('\'') {
+            // A lifetime, or a name in quotes.
+            Some(quoted) => quoted.trim_start_matches(is_part).strip_prefix(' ').unwrap_or(quoted),
+            None => opened,
         };
-        if stripped == text {
+        let inner = ["mut ", "dyn ", "impl ", "const "].iter().find_map(|w| inner.strip_prefix(w)).unwrap_or(inner);
+        if inner == text {
             break;
         }
-        text = stripped;
+        text = inner;
     }
     let path: String = text.chars().take_while(|c| is_part(*c) || matches!(c, '.' | ':')).collect();
     // A wrapper's members are its own.

@@ -1,0 +1,170 @@
+//! Members: which type the code around belongs to, which a variable is said to have, and what types inherit.
+//!
+//! Owns the rules for names that are reached through a type. When they apply is `resolve`'s.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::families::{Family, Spelling};
+use super::receiver::receiver;
+use super::resolve::{Asked, DEEPEST, Declarations, How, Resolution, Resolver, package_of, qualified};
+use super::{kinds, modules, variables};
+use crate::error::Result;
+use crate::store::{Declared, Heritage};
+
+/// Types that one is followed to through what it inherits.
+const BASES: usize = 32;
+
+impl Resolver<'_> {
+    /// Members of the type that the code belongs to; whether all that it inherits from is known.
+    pub(super) fn of_types_around(&mut self, asked: &Asked, above: bool) -> Result<(Declarations, bool)> {
+        for types in self.types_around(asked)? {
+            let (found, closed) = if above {
+                let (bases, closed) = self.bases(&types, asked.depth)?;
+                let (found, further) = self.members(asked, &bases)?;
+                (found, closed && further)
+            } else {
+                self.members(asked, &types)?
+            };
+            if !found.is_empty() || !asked.file.family.implicit_self {
+                return Ok((found, closed));
+            }
+        }
+        Ok((Vec::new(), false))
+    }
+
+    /// The types around a line, innermost first: by their bodies, or by the container that a method names.
+    pub(super) fn types_around(&mut self, asked: &Asked) -> Result<Vec<Declarations>> {
+        let mut types = Vec::new();
+        for outer in self.library.around(asked.file, asked.line)? {
+            if kinds::is_type(&outer.definition.kind) {
+                types.push(vec![outer]);
+            } else if let Some(container) = outer.definition.container.clone() {
+                let name = modules::parts(&container).pop().unwrap_or_default();
+                let named = Asked { name: &name, kind: "type", ..*asked };
+                let all = self.candidates(&named)?;
+                let found: Declarations = all
+                    .into_iter()
+                    .filter(|d| {
+                        kinds::is_type(&d.definition.kind) && (qualified(d) == container || d.definition.name == name)
+                    })
+                    .collect();
+                let here: Declarations =
+                    found.iter().filter(|d| d.definition.path == asked.file.path).cloned().collect();
+                let folder = package_of(&asked.file.path);
+                let near: Declarations =
+                    found.iter().filter(|d| package_of(&d.definition.path) == folder).cloned().collect();
+                types.extend([here, near, found].into_iter().find(|found| !found.is_empty()));
+            }
+        }
+        Ok(types)
+    }
+
+    /// Members of that name of the types, or of the nearest that they inherit from; and whether all bases are known.
+    pub(super) fn members(&mut self, asked: &Asked, types: &[Rc<Declared>]) -> Result<(Declarations, bool)> {
+        let all = self.candidates(asked)?;
+        let mut level = types.to_vec();
+        let mut seen: HashSet<_> = level.iter().map(|d| d.id).collect();
+        let mut closed = true;
+        for _ in 0..DEEPEST {
+            let mut found: Declarations =
+                all.iter().filter(|d| level.iter().any(|of| is_member_of(d, of))).cloned().collect();
+            // A type of the same name in a file nearby has members of its own.
+            let beside = |d: &Declared| level.iter().any(|of| of.definition.path == d.definition.path);
+            if asked.file.family.spelling != Spelling::File && found.iter().any(|d| beside(d)) {
+                found.retain(|d| beside(d));
+            }
+            if !found.is_empty() || level.is_empty() {
+                return Ok((found, closed));
+            }
+            let (mut bases, known) = self.bases(&level, asked.depth)?;
+            closed &= known;
+            bases.retain(|base| seen.insert(base.id));
+            if seen.len() > BASES {
+                return Ok((Vec::new(), false));
+            }
+            level = bases;
+        }
+        Ok((Vec::new(), false))
+    }
+
+    fn bases(&mut self, types: &[Rc<Declared>], depth: usize) -> Result<(Declarations, bool)> {
+        let mut bases = Vec::new();
+        let mut closed = true;
+        for of in types {
+            for (_, found) in self.heritage(of, depth)? {
+                closed &= found.as_ref().is_some_and(|found| found.how != How::Ambiguous);
+                bases.extend(found.map(|found| found.targets).unwrap_or_default());
+            }
+        }
+        bases.retain(|base| kinds::is_type(&base.definition.kind));
+        Ok((bases, closed))
+    }
+
+    /// What a type says that it inherits from or implements, and what that means.
+    pub(super) fn heritage(&mut self, of: &Declared, depth: usize) -> Result<Vec<(Heritage, Option<Resolution>)>> {
+        let mut stated = Vec::new();
+        for base in self.library.snapshot.heritage_of(of.id)? {
+            let found = match depth < DEEPEST {
+                true => self.base(&of.definition.path, base.line, &base.target, depth)?,
+                false => None,
+            };
+            let found = found.filter(|found| found.targets.iter().any(|target| target.id != of.id));
+            stated.push((base, found));
+        }
+        Ok(stated)
+    }
+
+    /// What a type means that is inherited from at a line.
+    pub(super) fn base(&mut self, path: &str, line: u32, target: &str, depth: usize) -> Result<Option<Resolution>> {
+        let Some(file) = self.library.open(path)? else { return Ok(None) };
+        let name = modules::parts(target).pop().unwrap_or_default();
+        let text = self.library.text(path)?;
+        let text = text.get(line.saturating_sub(1) as usize).map_or("", String::as_str);
+        // The heir's own name may have the base's in it: the base is what comes last.
+        let before = text.rfind(name.as_str()).map_or("", |at| &text[..at]);
+        let receiver = receiver(before, file.family);
+        self.meant(&Asked { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
+    }
+
+    /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
+    pub(super) fn declared_type(&mut self, asked: &Asked, variable: &str) -> Result<(Declarations, How)> {
+        let around = self.library.around(asked.file, asked.line)?;
+        let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
+        let text = self.library.text(&asked.file.path)?;
+        let from = from.max(asked.line.saturating_sub(200)).saturating_sub(1) as usize;
+        let lines = text.get(from..(asked.line as usize).min(text.len())).unwrap_or_default();
+        let Some(name) = lines.iter().rev().find_map(|line| variables::type_in(line, variable, &asked.file.language))
+        else {
+            return Ok((Vec::new(), How::Ambiguous));
+        };
+        let of_type = Asked { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
+        let Some(found) = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous) else {
+            return Ok((Vec::new(), How::Ambiguous));
+        };
+        let mut types = found.targets;
+        types.retain(|d| kinds::is_type(&d.definition.kind));
+        Ok((types, found.how))
+    }
+}
+
+/// Whether a definition stands in a type: in its body, or in a container of its name nearby.
+pub(super) fn is_member_of(member: &Declared, of: &Declared) -> bool {
+    let Some(container) = &member.definition.container else { return false };
+    if member.parent == Some(of.id) {
+        return true;
+    }
+    let family = Family::of(&of.definition.language);
+    let same_file = member.definition.path == of.definition.path;
+    let whole = qualified(of);
+    if same_file && *container == whole {
+        return true;
+    }
+    if !family.open_types {
+        return false;
+    }
+    let named = *container == whole || modules::parts(container).last() == Some(&of.definition.name);
+    let near = package_of(&member.definition.path) == package_of(&of.definition.path)
+        || modules::stem(&member.definition.path) == modules::stem(&of.definition.path);
+    named && (same_file || near)
+}
