@@ -6,7 +6,7 @@
 //!         walk    decode             SQLite   smart    one      └ cli   people
 //!         rules   parse              FTS5     exact    file
 //!         hash    chunk                       symbols  each
-//!           └────────── index ──────────┘  the only writer; driven by the CLI and by every read
+//!           └────────── index ──────────┘  the only writer; driven by the watch, by reads, and by the CLI
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
@@ -18,9 +18,11 @@
 //!
 //! # A file is saved
 //!
-//! 1. The next read calls [`index::Workspace::freshen`], which starts an update or joins one that is young enough.
-//! 2. [`scan::list`] walks the tree by git's rules and stats every file; `index::diff` compares with what is stored and
-//!    gives a plan: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
+//! 1. In a process that stays, `index::watch` marks its path dirty, and brings the index up to date when it is quiet. The
+//!    next read calls [`index::Workspace::freshen`]: it writes a cookie, waits for its event (then those of all saves
+//!    before it have come), and starts or joins an update of what is dirty. Commands watch nothing and look at all files.
+//! 2. [`scan::at`] stats what is dirty, or [`scan::list`] the whole tree, by git's rules; `index::diff` compares with what
+//!    is stored and gives a plan: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
 //! 3. `index::pipeline` reads and hashes the rest on all cores, and calls [`extract::extract`] where the bytes are new:
 //!    decoding, tree-sitter, chunks, symbols, references, edges. Bytes of a vanished file under a new name are a rename.
 //! 4. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred files
