@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use ixmcp::extract;
 use ixmcp::index::{Watching, Workspaces};
 use ixmcp::query::{PathFilter, exact, smart};
 use ixmcp::scan::{self, Rules};
+use ixmcp::store::FtsQuestion;
 
 /// Some grammars recurse as deep as a file nests.
 const STACK_BYTES: usize = 16 << 20;
@@ -44,53 +45,86 @@ pub fn parse_only(root: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Reads that come this soon after one another may share a look at the watches; after it they do not.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// A save that is not found within this is lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Saves `saves` indexed files of all sizes, one after the other, each with a new word, and prints for each how many
-/// microseconds passed until the word was found: `words N` by the FTS, `literal N` by a scan. Puts the files back.
+/// microseconds passed until reads, asked without pause, found the word: `quiet N` where nobody had read for a while,
+/// `crowded N` right after another read, and now and then `literal N` by a scan of all text. Puts the files back.
 pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
     let sources = Sources { flags: Flags::default(), environment: Environment::of_process() };
     let workspace = Workspaces::new(sources, Watching::Yes).at(root)?;
     let budget = Budget::unlimited();
     workspace.freshen(Some(Duration::MAX), &budget)?;
+    let paths = workspace.read(&budget, |snapshot| snapshot.paths(None))?;
+    let paths = of_all_sizes(&paths.into_iter().map(|(path, _)| path).collect::<Vec<_>>(), root, saves)?;
     let everywhere = PathFilter::new(&[], &[])?;
     let mut stdout = std::io::stdout();
-    for (number, path) in
-        of_all_sizes(&workspace.read(&budget, |snapshot| snapshot.paths(None))?, root, saves)?.into_iter().enumerate()
-    {
-        let word = format!("zqsaved{}x{number}", std::process::id());
-        let file = root.join(&path);
-        let before = fs::read(&file)?;
-        let mut after = before.clone();
-        after.extend_from_slice(format!("\n{word}\n").as_bytes());
-
-        let started = Instant::now();
-        fs::write(&file, &after)?;
-        workspace.freshen(Some(Duration::MAX), &budget)?;
-        let by_words = workspace
-            .read(&budget, |snapshot| smart::search(snapshot, &word, &everywhere, 0, (0, 1), &budget))?
-            .items
-            .iter()
-            .any(|hit| hit.path == path);
-        let took = started.elapsed();
-        if !by_words {
-            return Err(format!("{path} was saved with a new word, which was not found").into());
+    for (number, path) in paths.iter().enumerate() {
+        let kind = if number % 2 == 0 { "quiet" } else { "crowded" };
+        if kind == "quiet" {
+            std::thread::sleep(QUIET);
+        } else {
+            workspace.freshen(Some(Duration::MAX), &budget)?;
         }
-        writeln!(stdout, "words {}", took.as_micros())?;
+        let word = format!("zqsaved{}x{number}", std::process::id());
+        let question = FtsQuestion::phrase(&word).ok_or("a word has letters")?;
+        let save = Save::make(root, path, &word)?;
+        let started = Instant::now();
+        loop {
+            workspace.freshen(Some(Duration::MAX), &budget)?;
+            // Asked first, for `smart` scans all text when words find nothing.
+            if workspace.read(&budget, |snapshot| snapshot.count_matches(&question))? > 0 {
+                break;
+            }
+            if started.elapsed() > PATIENCE {
+                return Err(format!("{path} was saved with a new word, which was not found").into());
+            }
+        }
+        workspace.read(&budget, |snapshot| smart::search(snapshot, &word, &everywhere, 0, (0, 10), &budget))?;
+        writeln!(stdout, "{kind} {}", started.elapsed().as_micros())?;
         if number % saves.div_ceil(LITERALS) == 0 {
             let pattern =
                 exact::Pattern { text: &word, is_regex: false, case_sensitive: true, word: false, multiline: false };
+            let started = Instant::now();
             workspace.read(&budget, |snapshot| exact::search(snapshot, &pattern, &everywhere, 0, (0, 1), &budget))?;
             writeln!(stdout, "literal {}", started.elapsed().as_micros())?;
         }
-        fs::write(&file, &before)?;
+        drop(save);
         workspace.freshen(Some(Duration::MAX), &budget)?;
     }
     Ok(())
 }
 
+/// A file saved with one word more, until this is dropped.
+pub struct Save {
+    file: PathBuf,
+    before: Vec<u8>,
+}
+
+impl Save {
+    pub fn make(root: &Path, path: &str, word: &str) -> Result<Self, Box<dyn Error>> {
+        let file = root.join(path);
+        let before = fs::read(&file)?;
+        fs::write(&file, [&before, format!("\n{word}\n").as_bytes()].concat())?;
+        Ok(Self { file, before })
+    }
+}
+
+impl Drop for Save {
+    fn drop(&mut self) {
+        // The tree is a copy, and `git checkout` puts back what this cannot.
+        let _ = fs::write(&self.file, &self.before);
+    }
+}
+
 /// So many of the files, evenly from the smallest to the largest.
-pub fn of_all_sizes(paths: &[(String, String)], root: &Path, wanted: usize) -> Result<Vec<String>, Box<dyn Error>> {
+pub fn of_all_sizes(paths: &[String], root: &Path, wanted: usize) -> Result<Vec<String>, Box<dyn Error>> {
     let mut sized = Vec::with_capacity(paths.len());
-    for (path, _) in paths {
+    for path in paths {
         sized.push((fs::metadata(root.join(path))?.len(), path));
     }
     sized.sort_unstable();

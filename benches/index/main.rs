@@ -4,7 +4,8 @@
 //! its own, and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare
 //! with that are not installed are named and left out.
 //!
-//! DIR is worked on in place, so give a copy: its `.ixmcp` is made anew, and it becomes a git repository if it is none.
+//! DIR is worked on in place, so give a copy of your own (git refuses what belongs to others): its `.ixmcp` is made anew,
+//! and it becomes a git repository if it is none.
 
 mod inside;
 mod process;
@@ -52,8 +53,9 @@ pub struct Measured {
     pub git_status: Samples,
     pub one_shot: Samples,
     /// Sorted.
-    pub saved_to_words: Vec<Duration>,
-    pub saved_to_literal: Vec<Duration>,
+    pub saved_quiet: Vec<Duration>,
+    pub saved_crowded: Vec<Duration>,
+    pub literal: Vec<Duration>,
 }
 
 /// What the index of a tree holds.
@@ -126,8 +128,9 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
         sync: Samples::default(),
         git_status: Samples::default(),
         one_shot: Samples::default(),
-        saved_to_words: Vec::new(),
-        saved_to_literal: Vec::new(),
+        saved_quiet: Vec::new(),
+        saved_crowded: Vec::new(),
+        literal: Vec::new(),
     };
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-index");
     fs::create_dir_all(&scratch)?;
@@ -149,8 +152,9 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
     measured.counts = counts(root)?;
     note(&format!("{name}: saves"));
     let (_, told) = process::run(itself().arg("--watched").arg(root).arg(saves.to_string()))?;
-    measured.saved_to_words = latencies(&told, "words ")?;
-    measured.saved_to_literal = latencies(&told, "literal ")?;
+    measured.saved_quiet = latencies(&told, "quiet ")?;
+    measured.saved_crowded = latencies(&told, "crowded ")?;
+    measured.literal = latencies(&told, "literal ")?;
     one_shots(&mut measured, root)?;
     fs::remove_dir_all(&scratch)?;
     Ok(measured)
@@ -182,22 +186,21 @@ fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<
 
 /// A question by the command line right after a save: the whole process, update included.
 fn one_shots(measured: &mut Measured, root: &Path) -> Outcome<()> {
-    let (_, told) = process::run(ixmcp(root).args(["sql", "--json", "SELECT path, language FROM files"]))?;
+    let (_, told) = process::run(ixmcp(root).args(["sql", "--json", "SELECT path FROM files"]))?;
     let mut paths = Vec::new();
     for line in told.lines() {
         let row: serde_json::Value = serde_json::from_str(line)?;
-        paths.extend(row["path"].as_str().map(|path| (path.to_owned(), String::new())));
+        paths.extend(row["path"].as_str().map(str::to_owned));
     }
     for (number, path) in inside::of_all_sizes(&paths, root, ONE_SHOTS)?.into_iter().enumerate() {
         let word = format!("zqasked{}x{number}", std::process::id());
-        let file = root.join(&path);
-        let before = fs::read(&file)?;
-        let mut after = before.clone();
-        after.extend_from_slice(format!("\n{word}\n").as_bytes());
-        fs::write(&file, after)?;
-        let asked = process::run(ixmcp(root).args(["query", &word]));
-        fs::write(&file, before)?;
-        measured.one_shot.add(asked?.0);
+        let save = inside::Save::make(root, &path, &word)?;
+        let (cost, told) = process::run(ixmcp(root).args(["query", &word]))?;
+        if !told.contains(&path) {
+            return Err(format!("{path} was saved with a new word, which was not found").into());
+        }
+        drop(save);
+        measured.one_shot.add(cost);
     }
     process::run(&mut sync(root))?;
     Ok(())
