@@ -65,7 +65,8 @@ impl Finder {
         // match over many lines would be looked for again from each of them.
         let (mut at, mut number, mut crossed) = (0, 1, 0);
         while at < text.len() {
-            let far = if self.line_by_line || at < crossed { at } else { text.len().min(at + WINDOW) };
+            // Past the last line break there is no line.
+            let far = if self.line_by_line || at < crossed { at } else { (text.len() - 1).min(at + WINDOW) };
             let end = line_end(text, far);
             let Some(matched) = self.find(text, at..end, budget)? else {
                 number += breaks(&text[at..end]) + 1;
@@ -92,7 +93,6 @@ impl Finder {
     fn covered_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
         let mut found = Vec::new();
         let (mut at, mut number) = (0, 1);
-        // Past the last line break there is no line.
         while at < text.len() {
             let Some(matched) = self.find(text, at..text.len(), budget)?.filter(|found| found.start() < text.len())
             else {
@@ -180,6 +180,9 @@ mod tests {
         assert_eq!(lines("^", "x\n\ny\n", true, false), [1, 2, 3]);
         assert_eq!(lines("$", "x\n\ny", true, false), [1, 2, 3]);
         assert_eq!(lines("x*", "", true, false), [1_u32; 0]);
+        assert_eq!(lines("^$", "x\n\ny\n", true, false), [2]);
+        assert_eq!(lines("^$", "x\n\ny\n", true, true), [2]);
+        assert_eq!(lines("^$", "x\ny", true, false), [1_u32; 0]);
     }
 
     #[test]
