@@ -32,6 +32,7 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
             }
         }
     }
+    remove_links(&folder)?;
     if scan::tracks_under(root, FOLDER) {
         tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are made anew");
         discard(&database(root))?;
@@ -51,6 +52,21 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
         )
         .hint("Make the folder writable, or sync a copy of the repository.")),
     }
+}
+
+/// What is written through a link lands outside: none is of our making, so each is removed and its file made anew.
+fn remove_links(folder: &Path) -> Result<()> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, error))?;
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+        let link = entry.path();
+        tracing::warn!(link = %link.display(), "a symbolic link stands among the files of the index: it is removed");
+        fs::remove_file(&link).map_err(|error| {
+            Error::invalid_path(format!("{} is a symbolic link, and cannot be removed", link.display()))
+                .hint("Remove it: ixmcp keeps its index there.")
+                .caused_by(error)
+        })?;
+    }
+    Ok(())
 }
 
 /// Removes a database with its log.

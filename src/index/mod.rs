@@ -239,7 +239,9 @@ impl Workspace {
     /// further or done.
     pub fn freshen(self: &Arc<Self>, patience: Option<Duration>, budget: &Budget) -> Result<Freshness> {
         if self.store.is_read_only() {
-            return Ok(Freshness::Stale("the index is read-only".to_owned()));
+            return Ok(Freshness::Stale(
+                "the index cannot be written: its folder is read-only, or its disk full".to_owned(),
+            ));
         }
         let asked = Instant::now();
         let give_up = asked.checked_add(patience.unwrap_or(PATIENCE));

@@ -3,11 +3,14 @@
 //! Owns the scan over all stored text. One thread reads the database, the others search; hits come back in path and
 //! line order, and only those of the page asked for are kept.
 
+mod finder;
+
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
-use regex::{Regex, RegexBuilder};
+use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
+use self::finder::Finder;
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -25,11 +28,11 @@ pub struct Pattern<'a> {
     pub multiline: bool,
 }
 
-/// Compiled programs are refused above this: what ripgrep allows.
-const PROGRAM_BYTES: usize = 100 << 20;
-
 /// Texts between the reader and the searchers.
 const IN_FLIGHT: usize = 64;
+
+/// How long to wait for the other side before the budget is looked at again.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// How many lines around a hit may be asked for.
 pub const MAX_CONTEXT: u32 = 20;
@@ -71,25 +74,32 @@ pub fn search(
     let (send_text, texts) = crossbeam_channel::bounded::<FileText>(IN_FLIGHT);
     let (send_lines, lines) = crossbeam_channel::unbounded::<FileLines>();
     let mut window = Window { offset, limit, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new() };
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (texts, send_lines, finder) = (texts.clone(), send_lines.clone(), finder.clone());
-            scope.spawn(move || search_texts(&finder, &texts, &send_lines, context.min(MAX_CONTEXT), wanted));
-        }
-        drop((texts, send_lines));
-        let sent = send_texts(snapshot, filter, &send_text, budget, |_| {
-            for found in lines.try_iter() {
-                window.take(found);
-            }
+    // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
+    for _ in 0..threads {
+        let (texts, send_lines, finder, budget) = (texts.clone(), send_lines.clone(), finder.clone(), budget.clone());
+        std::thread::spawn(move || {
+            search_texts(&finder, &texts, &send_lines, context.min(MAX_CONTEXT), wanted, &budget);
         });
-        // The searchers end when there is no more text to come.
-        drop(send_text);
-        for found in lines {
+    }
+    drop((texts, send_lines));
+    let sent = send_texts(snapshot, filter, &send_text, budget, || {
+        for found in lines.try_iter() {
             window.take(found);
         }
-        sent
     })?;
+    // The searchers end when there is no more text to come.
+    drop(send_text);
+    loop {
+        match lines.recv_timeout(PAUSE) {
+            Ok(found) => window.take(found),
+            Err(RecvTimeoutError::Timeout) => budget.check()?,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
     budget.check()?;
+    if window.next_file < sent {
+        return Err(Error::internal("a search ended before its last file"));
+    }
     let mut items = Vec::new();
     for (path, line) in window.kept {
         let symbol = snapshot.symbol_around(&path, line.number)?.map(|symbol| super::smart::qualified(&symbol));
@@ -109,41 +119,60 @@ pub fn search(
     Ok(Page { items, total: Some(window.seen), next_offset: more.then_some(next) })
 }
 
-/// Reads every admitted file's text and hands it on; `between` is called after each.
+/// Reads every admitted file's text and hands it on, calling `between` before each; gives how many there were.
 fn send_texts(
     snapshot: &Snapshot,
     filter: &PathFilter,
     send: &Sender<FileText>,
     budget: &Budget,
-    mut between: impl FnMut(usize),
-) -> Result<()> {
+    mut between: impl FnMut(),
+) -> Result<usize> {
     let mut current = FileText { ordinal: 0, path: String::new(), text: String::new() };
-    let pass_on = |file: FileText| {
-        // Searchers end only when this sender does.
-        let _ = send.send(file);
+    let mut pass_on = |file: FileText| {
+        between();
+        hand_on(if filter.admits(&file.path) { file } else { FileText { text: String::new(), ..file } }, send, budget)
     };
     snapshot.each_text(|chunk| {
         if chunk.path != current.path {
             let next = FileText { ordinal: current.ordinal + 1, path: chunk.path.to_owned(), text: String::new() };
             let done = std::mem::replace(&mut current, next);
             if done.ordinal > 0 {
-                between(done.ordinal);
-                pass_on(if filter.admits(&done.path) { done } else { FileText { text: String::new(), ..done } });
+                pass_on(done)?;
             }
             budget.check()?;
         }
         current.text.push_str(chunk.text);
         Ok(())
     })?;
-    if current.ordinal > 0 {
-        pass_on(if filter.admits(&current.path) { current } else { FileText { text: String::new(), ..current } });
+    let sent = current.ordinal;
+    if sent > 0 {
+        pass_on(current)?;
     }
-    Ok(())
+    Ok(sent)
 }
 
-fn search_texts(finder: &Finder, texts: &Receiver<FileText>, send: &Sender<FileLines>, context: u32, wanted: usize) {
+/// Waits until a searcher has room, or the budget is spent.
+fn hand_on(mut file: FileText, send: &Sender<FileText>, budget: &Budget) -> Result<()> {
+    loop {
+        match send.send_timeout(file, PAUSE) {
+            Err(SendTimeoutError::Timeout(unsent)) => file = unsent,
+            // Nobody is left to search: the budget is spent, or the count of files will tell.
+            Ok(()) | Err(SendTimeoutError::Disconnected(_)) => return budget.check(),
+        }
+        budget.check()?;
+    }
+}
+
+fn search_texts(
+    finder: &Finder,
+    texts: &Receiver<FileText>,
+    send: &Sender<FileLines>,
+    context: u32,
+    wanted: usize,
+    budget: &Budget,
+) {
     for file in texts {
-        let numbers = finder.matching_lines(&file.text);
+        let Ok(numbers) = finder.matching_lines(&file.text, budget) else { return };
         let lines = numbers
             .iter()
             .take(wanted)
@@ -185,132 +214,5 @@ impl Window {
             }
             self.seen += found.count;
         }
-    }
-}
-
-/// A compiled pattern.
-#[derive(Clone)]
-struct Finder {
-    regex: Regex,
-    multiline: bool,
-}
-
-impl Finder {
-    fn new(pattern: &Pattern) -> Result<Self> {
-        let body = if pattern.is_regex { pattern.text.to_owned() } else { regex::escape(pattern.text) };
-        let body = if pattern.word { format!(r"\b{{start-half}}(?:{body})\b{{end-half}}") } else { body };
-        let regex = RegexBuilder::new(&body)
-            .case_insensitive(!pattern.case_sensitive)
-            .multi_line(true)
-            .size_limit(PROGRAM_BYTES)
-            .build()
-            .map_err(|error| refused(pattern, &error))?;
-        Ok(Self { regex, multiline: pattern.multiline })
-    }
-
-    /// (line, byte of the match inside it) of every matching line, in order.
-    fn matching_lines(&self, text: &str) -> Vec<(u32, usize)> {
-        let mut found: Vec<(u32, usize)> = Vec::new();
-        // `line` is the number of the line that starts at `line_start`; the search goes on at `at`.
-        let (mut at, mut line, mut line_start) = (0, 1, 0);
-        // An empty text has no lines.
-        while let Some(matched) = self.regex.find_at(text, at).filter(|_| !text.is_empty()) {
-            let breaks = memchr::memchr_iter(b'\n', &text.as_bytes()[line_start..matched.start()]);
-            for newline in breaks.map(|offset| line_start + offset).collect::<Vec<_>>() {
-                line += 1;
-                line_start = newline + 1;
-            }
-            if line_start >= text.len() {
-                // Past the last line break there is no line.
-                break;
-            }
-            let line_end = memchr::memchr(b'\n', &text.as_bytes()[matched.start()..])
-                .map_or(text.len(), |offset| matched.start() + offset);
-            let last = if self.multiline {
-                self.cover(text, &mut found, (line, line_start), matched.start(), matched.end())
-            } else {
-                let content = &text[line_start..line_end];
-                let inside = matched.end() <= line_end;
-                // A match that runs over the line's end may be none when the line stands alone.
-                let alone = if inside {
-                    Some(matched.start() - line_start)
-                } else {
-                    self.regex.find(content).map(|m| m.start())
-                };
-                found.extend(alone.map(|offset| (line, offset)));
-                line_end
-            };
-            if last >= text.len() {
-                break;
-            }
-            line += u32::try_from(memchr::memchr_iter(b'\n', &text.as_bytes()[line_start..=last]).count()).unwrap_or(0);
-            line_start = last + 1;
-            at = line_start;
-        }
-        found
-    }
-
-    /// Notes every line that a match covers; gives the end of the last one.
-    fn cover(
-        &self,
-        text: &str,
-        found: &mut Vec<(u32, usize)>,
-        (line, line_start): (u32, usize),
-        start: usize,
-        end: usize,
-    ) -> usize {
-        let covered = &text.as_bytes()[line_start..end.max(start + 1).min(text.len())];
-        // A match that ends with a line break does not reach into the next line.
-        let inner = covered.strip_suffix(b"\n").unwrap_or(covered);
-        let lines = u32::try_from(memchr::memchr_iter(b'\n', inner).count()).unwrap_or(0);
-        found.push((line, start - line_start));
-        found.extend((1..=lines).map(|more| (line + more, 0)));
-        let last_byte = line_start + inner.len();
-        memchr::memchr(b'\n', &text.as_bytes()[last_byte..]).map_or(text.len(), |offset| last_byte + offset)
-    }
-}
-
-fn refused(pattern: &Pattern, error: &regex::Error) -> Error {
-    let what = match error {
-        regex::Error::CompiledTooBig(_) => "the pattern is too large".to_owned(),
-        error => {
-            let text = error.to_string();
-            format!(
-                "the pattern cannot be read: {}",
-                text.lines().last().unwrap_or_default().trim_start_matches("error: ")
-            )
-        }
-    };
-    let hint = if pattern.is_regex {
-        "Use mode \"literal\" to search for the text as it stands, or mend the pattern."
-    } else {
-        "Search for a shorter text."
-    };
-    Error::invalid_argument(format!("argument `text`: {what}")).hint(hint)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(text: &str, haystack: &str, is_regex: bool, multiline: bool) -> Vec<u32> {
-        let pattern = Pattern { text, is_regex, case_sensitive: true, word: false, multiline };
-        Finder::new(&pattern).unwrap().matching_lines(haystack).into_iter().map(|(line, _)| line).collect()
-    }
-
-    #[test]
-    fn each_matching_line_counts_once() {
-        assert_eq!(lines("a", "aa\nb\na", false, false), [1, 3]);
-        assert_eq!(lines("^", "x\n\ny\n", true, false), [1, 2, 3]);
-        assert_eq!(lines("$", "x\n\ny", true, false), [1, 2, 3]);
-        assert_eq!(lines("x*", "", true, false), [1_u32; 0]);
-    }
-
-    #[test]
-    fn a_match_never_crosses_a_line_unless_asked() {
-        assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, false), [3]);
-        assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, true), [1, 2, 3]);
-        assert_eq!(lines(r"b\n", "a\nb\nc\n", true, true), [2]);
-        assert_eq!(lines(r"[^x]+y", "a\nb\nzy\n", true, false), [3]);
     }
 }

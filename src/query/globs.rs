@@ -5,6 +5,14 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
+use crate::model::printable;
+
+/// More patterns, and longer ones, are a mistake, and take longer to read than all files.
+const MAX_PATTERNS: usize = 500;
+const MAX_PATTERN_BYTES: usize = 1000;
+
+/// How much of a pattern an error repeats.
+const SHOWN: usize = 100;
 
 /// Patterns of one question, ready to match.
 #[derive(Debug, Default)]
@@ -38,24 +46,38 @@ impl PathFilter {
 }
 
 fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let unreadable = |pattern: &str, error: globset::Error| {
-        Error::invalid_argument(format!("argument `{argument}`: {pattern:?} is no glob: {}", error.kind()))
+    let wrong = |what: String| {
+        Error::invalid_argument(format!("argument `{argument}`: {what}"))
             .hint("Patterns are like those of .gitignore: *.py, src/**, {a,b}/*.rs.")
     };
+    if patterns.len() > MAX_PATTERNS {
+        return Err(wrong(format!("{} patterns are more than {MAX_PATTERNS}", patterns.len())));
+    }
     let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let bare = pattern.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
-        let anchored = pattern.starts_with('/') || bare.contains('/');
-        let bare = if anchored { bare.to_owned() } else { format!("**/{bare}") };
+    // As in an ignore file, a blank pattern names nothing.
+    for given in patterns.iter().filter(|pattern| !pattern.trim().is_empty()) {
+        let shown: String = printable(given).chars().take(SHOWN).collect();
+        if given.len() > MAX_PATTERN_BYTES {
+            return Err(wrong(format!("\"{shown}…\" is longer than {MAX_PATTERN_BYTES} bytes")));
+        }
+        if given.starts_with('!') {
+            return Err(wrong(format!("\"{shown}\" begins with !, which takes nothing back here"))
+                .hint("Name what to leave out in `exclude`; before a name that begins with ! write \\!."));
+        }
+        let bare = given.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+        let anchored = given.starts_with('/') || bare.contains('/');
+        let bare = match bare {
+            "" | "." => "**".to_owned(),
+            bare if anchored => bare.to_owned(),
+            bare => format!("**/{bare}"),
+        };
         for pattern in [bare.clone(), format!("{bare}/**")] {
             let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-            set.add(glob.map_err(|error| unreadable(&pattern, error))?);
+            set.add(glob.map_err(|error| wrong(format!("\"{shown}\" is no glob: {}", error.kind())))?);
         }
     }
-    Ok(Some(set.build().map_err(|error| unreadable("the list", error))?))
+    let set = set.build().map_err(|error| wrong(format!("the list is no set of globs: {}", error.kind())))?;
+    Ok(if set.is_empty() { None } else { Some(set) })
 }
 
 #[cfg(test)]
@@ -77,6 +99,22 @@ mod tests {
         assert!(filter(&["/docs/"], &[]).admits("docs/a/b.md"));
         assert!(!filter(&[], &["tests"]).admits("a/tests/b.py"));
         assert!(filter(&["{a,b}/**"], &["*.md"]).admits("b/x.py"));
-        assert!(PathFilter::new(&["[".to_owned()], &[]).is_err());
+        for root in [".", "./", "/", ""] {
+            assert!(filter(&[root], &[]).admits("a/b.py"), "{root:?}");
+        }
+        assert!(filter(&["\\!a.py"], &[""]).admits("!a.py"));
+    }
+
+    #[test]
+    fn patterns_that_cannot_be_meant_are_refused_with_a_short_error() {
+        for (include, said) in [
+            (vec!["[".to_owned()], "\"[\" is no glob"),
+            (vec!["!*.py".to_owned()], "exclude"),
+            (vec!["x".repeat(100_000)], "longer than 1000 bytes"),
+            (vec!["x".to_owned(); 20_000], "more than 500"),
+        ] {
+            let error = PathFilter::new(&include, &[]).unwrap_err().to_string();
+            assert!(error.contains(said) && error.len() < 500, "{error}");
+        }
     }
 }

@@ -70,8 +70,9 @@ pub struct Store {
     mode: Mode,
     /// The file that the connections below have open; a rebuild puts another one in its place.
     opened: Mutex<open::Identity>,
-    writer: Mutex<Option<Writer>>,
+    /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Option<Writer>>,
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
     last_used: Mutex<Instant>,
@@ -160,7 +161,8 @@ impl Store {
 
     fn writer<'s>(&self, slot: &'s mut Option<Writer>) -> Result<&'s mut Writer> {
         if self.mode == Mode::Read {
-            return Err(Error::new(ErrorKind::ReadOnly, "the index is open for reading alone"));
+            return Err(Error::new(ErrorKind::ReadOnly, "the index can be read but not written")
+                .hint("Free some space, or make the folder `.ixmcp` writable."));
         }
         if slot.is_none() {
             let connection = open::connect(&self.path, Mode::Write)?;

@@ -18,15 +18,23 @@ pub(super) struct Common {
 /// The longest text an argument may have: a question longer than this is a mistake, and costs everybody's time.
 const MAX_TEXT: usize = 10_000;
 
+/// No file system takes a longer path.
+const MAX_PATH: usize = 4096;
+
 /// Splits off `repo` and `timeout_ms`.
 pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
     let wrong = |name: &str, what: &str, got: &Value| {
         Error::invalid_argument(format!("argument `{name}`: expected {what}, got {}", type_name(got)))
+            .hint("See the tool's input schema.")
     };
     let repo = match arguments.remove("repo") {
         None | Some(Value::Null) => None,
         Some(Value::String(repo)) if repo.is_empty() || repo.contains('\0') => {
             return Err(Error::invalid_path("argument `repo` is empty or has a NUL in it")
+                .hint("Give the path of a repository."));
+        }
+        Some(Value::String(repo)) if repo.len() > MAX_PATH => {
+            return Err(Error::invalid_path(format!("argument `repo` is longer than {MAX_PATH} bytes"))
                 .hint("Give the path of a repository."));
         }
         Some(Value::String(repo)) => Some(repo),
@@ -67,8 +75,15 @@ fn refused(error: &serde_path_to_error::Error<serde_json::Error>, known: &[&str]
         ("a string", "text"),
         ("a boolean", "true or false"),
         ("a sequence", "a list"),
+        ("string or map", "text"),
+        ("map with a single key", "text"),
     ] {
         said = said.replace(&format!("expected {serde}"), &format!("expected {ours}"));
+    }
+    for (serde, ours) in
+        [("type: sequence", "type: a list"), ("type: map", "type: an object"), ("value: map", "type: an object")]
+    {
+        said = said.replace(&format!("invalid {serde},"), &format!("invalid {ours},"));
     }
     // What serde quotes back may be as long as the argument.
     let said: String = said.chars().take(300).collect();
@@ -173,11 +188,13 @@ fn strip_descriptions(schema: &mut Value) {
     }
 }
 
-const fn type_name(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number that does not fit",
+        Value::Number(number) if number.is_f64() => "a fraction",
+        Value::Number(number) if number.is_i64() && !number.is_u64() => "a number below 0",
+        Value::Number(_) => "a number",
         Value::String(_) => "text",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",

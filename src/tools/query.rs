@@ -97,14 +97,16 @@ const DEFAULT_LIMIT: usize = 10;
 const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    if arguments.text.trim().is_empty() {
+    let mode = arguments.mode.unwrap_or_default();
+    // White space alone is a pattern, but no question.
+    let asked = if mode == Mode::Smart { arguments.text.trim() } else { &arguments.text };
+    if asked.is_empty() {
         return Err(Error::invalid_argument("argument `text` is empty").hint("Say what to look for."));
     }
     let explain = arguments.explain.unwrap_or(false);
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
-    let mode = arguments.mode.unwrap_or_default();
     let budget = call.budget();
     let found = call.read(|snapshot| {
         if mode == Mode::Smart {

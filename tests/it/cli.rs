@@ -1,5 +1,7 @@
 //! The program as a person runs it.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::harness::Repo;
@@ -50,9 +52,9 @@ fn a_rewrite_of_the_same_length_with_the_old_time_is_noticed() {
     let repo = Repo::new(SMALL);
     repo.sync();
     let path = repo.path().join("notes.txt");
-    let old = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let old = fs::metadata(&path).unwrap().modified().unwrap();
     repo.write("notes.txt", "something ok\n");
-    std::fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     assert_eq!(repo.sync()["modified"], 1);
 }
 
@@ -97,7 +99,7 @@ fn a_slice_has_the_bytes_of_the_file() {
 fn nothing_outside_the_repository_is_read() {
     let repo = Repo::new(SMALL);
     let outside = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(outside.path(), "secret").unwrap();
+    fs::write(outside.path(), "secret").unwrap();
     std::os::unix::fs::symlink(outside.path(), repo.path().join("link.txt")).unwrap();
     std::os::unix::fs::symlink("/etc", repo.path().join("etc")).unwrap();
     let absolute = outside.path().to_str().unwrap();
@@ -151,10 +153,10 @@ fn a_file_that_is_no_index_is_kept_and_rebuild_is_named() {
     repo.write(".ixmcp/index.db", "this is a diary");
     let error = repo.fails(&["sync"]);
     assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
-    assert_eq!(std::fs::read(repo.database()).unwrap(), b"this is a diary");
+    assert_eq!(fs::read(repo.database()).unwrap(), b"this is a diary");
 
     repo.ok(&["rebuild"]);
-    assert_eq!(std::fs::read(repo.path().join(".ixmcp/index.db.bad")).unwrap(), b"this is a diary");
+    assert_eq!(fs::read(repo.path().join(".ixmcp/index.db.bad")).unwrap(), b"this is a diary");
     assert_eq!(repo.sync()["unchanged"], 3);
 }
 
@@ -190,4 +192,45 @@ fn two_programs_may_sync_at_once() {
     }
     assert_eq!(repo.ok(&["sql", "SELECT count(*) FROM files"]), "count(*)\n203\n");
     assert_eq!(repo.ok(&["sql", "PRAGMA integrity_check"]), "integrity_check\nok\n");
+}
+
+#[test]
+fn links_among_the_files_of_the_index_are_never_written_through() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    let outside = tempfile::tempdir().unwrap();
+    fs::create_dir(repo.path().join(".ixmcp")).unwrap();
+    for name in ["index.db", "index.db-wal", "index.db.new", "update.lock", "update.queue", "rebuild.lock"] {
+        std::os::unix::fs::symlink(outside.path().join(name), repo.path().join(".ixmcp").join(name)).unwrap();
+    }
+    repo.sync();
+    repo.ok(&["rebuild"]);
+    assert_eq!(repo.ok(&["files"]), "a.py\n");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_rebuild_leaves_no_file_of_the_new_index_behind() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    repo.sync();
+    repo.ok(&["rebuild"]);
+    let left = fs::read_dir(repo.path().join(".ixmcp")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+    assert!(!left.iter().any(|name| name.contains(".new")), "{left:?}");
+}
+
+#[test]
+fn white_space_is_a_pattern_but_no_question() {
+    let repo = Repo::new("//- /a.py\nx\n\ty\n");
+    let found = repo.call("query", &json!({ "text": "\t", "mode": "literal" }));
+    assert_eq!(found["results"][0]["line"], 2);
+    assert_eq!(repo.call("query", &json!({ "text": " ", "mode": "regex" }))["total"], 0);
+    assert!(repo.fails(&["query", " "]).contains("INVALID_ARGUMENT"));
+}
+
+#[test]
+fn blank_patterns_name_nothing() {
+    let repo = Repo::new("//- /a.py\nx\n//- /b/c.py\ny\n");
+    for arguments in [json!({ "include": [""] }), json!({ "exclude": ["", " "] }), json!({ "include": ["."] })] {
+        assert_eq!(repo.call("list_files", &arguments)["total"], 2, "{arguments}");
+    }
 }

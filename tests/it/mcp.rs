@@ -222,3 +222,37 @@ fn an_mcp_answer_stays_small_and_says_so() {
     let all = plain(&repo, "list_files", &json!({}));
     assert_eq!(all["result"]["files"].as_array().unwrap().len(), 3000);
 }
+
+#[test]
+fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
+    let repo = Repo::new(SMALL);
+    let huge = "A".repeat(1_000_000);
+    let faults = [
+        ("stats", json!({ "repo": huge }), "longer than 4096 bytes"),
+        ("stats", json!({ "repo": 5 }), "got a number."),
+        ("stats", json!({ "timeout_ms": 1.5 }), "got a fraction."),
+        ("query", json!({ "text": "x", "mode": 5 }), "expected text"),
+        ("query", json!({ "text": ["x"] }), "a list, expected text"),
+        ("query", json!({ "text": "x", "include": [huge] }), "longer than 1000 bytes"),
+        ("query", json!({ "text": "x", "exclude": vec!["x"; 20_000] }), "more than 500"),
+        ("list_files", json!({ "include": ["!*.py"] }), "exclude"),
+    ];
+    for (tool, arguments, said) in faults {
+        let error = plain(&repo, tool, &arguments)["error"].clone();
+        let told = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
+        assert!(told.contains(said) && told.len() < 600, "{tool}: {told:.1000}");
+    }
+}
+
+#[test]
+fn a_search_ends_with_its_deadline_whatever_the_pattern() {
+    let repo = Repo::new("");
+    repo.write("long.txt", "a".repeat(1_900_000));
+    repo.sync();
+    let question = json!({ "text": "(a{1000}){1000}", "mode": "regex", "timeout_ms": 1000 });
+    let started = std::time::Instant::now();
+    let mut command = repo.command(&["call", "query", "--args", &question.to_string()]);
+    let output = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
+}

@@ -1,0 +1,237 @@
+//! A compiled pattern, and the lines of one text that it matches.
+//!
+//! Owns what a line's match is and how long it may take. The engine itself cannot be stopped inside a search, so a text
+//! is searched in parts, and the clock is looked at between them.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr};
+use regex_automata::meta::Regex;
+use regex_automata::{Input, Match};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Hir, Look};
+
+use super::Pattern;
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+
+/// Compiled programs are refused above this: what ripgrep allows.
+const PROGRAM_BYTES: usize = 100 << 20;
+
+/// Lines are searched together up to this many bytes.
+const WINDOW: usize = 16 << 10;
+
+/// The first part of a search; each next one is half as large again.
+const FIRST_PART: usize = 2 * WINDOW;
+
+#[derive(Clone)]
+pub(super) struct Finder {
+    regex: Regex,
+    multiline: bool,
+    /// The pattern asks where its text begins or ends, so every line must be a text of its own.
+    line_by_line: bool,
+}
+
+impl Finder {
+    pub(super) fn new(pattern: &Pattern) -> Result<Self> {
+        let body = if pattern.is_regex { pattern.text.to_owned() } else { regex_syntax::escape(pattern.text) };
+        let mut parser = ParserBuilder::new().case_insensitive(!pattern.case_sensitive).multi_line(true).build();
+        let unreadable = |error: &dyn std::fmt::Display| {
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            refused(pattern, &format!("the pattern cannot be read: {last}"))
+        };
+        let mut parsed = parser.parse(&body).map_err(|error| unreadable(&error))?;
+        if pattern.word {
+            let edge = Hir::look;
+            parsed = Hir::concat(vec![edge(Look::WordStartHalfUnicode), parsed, edge(Look::WordEndHalfUnicode)]);
+        }
+        let config = Regex::config().nfa_size_limit(Some(PROGRAM_BYTES));
+        let regex = Regex::builder().configure(config).build_from_hir(&parsed).map_err(|error| {
+            if error.size_limit().is_some() { refused(pattern, "the pattern is too large") } else { unreadable(&error) }
+        })?;
+        let line_by_line = !pattern.multiline && parsed.properties().look_set().contains_anchor_haystack();
+        Ok(Self { regex, multiline: pattern.multiline, line_by_line })
+    }
+
+    /// (line, byte of the match inside it) of every matching line, in order; an error once the budget is spent.
+    pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+        if self.multiline { self.covered_lines(text, budget) } else { self.lines(text, budget) }
+    }
+
+    fn lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+        let mut found = Vec::new();
+        // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a
+        // match over many lines would be looked for again from each of them.
+        let (mut at, mut number, mut crossed) = (0, 1, 0);
+        while at < text.len() {
+            // Past the last line break there is no line.
+            let far = if self.line_by_line || at < crossed { at } else { (text.len() - 1).min(at + WINDOW) };
+            let end = line_end(text, far);
+            let Some(matched) = self.find(text, at..end, budget)? else {
+                number += breaks(&text[at..end]) + 1;
+                at = end + 1;
+                continue;
+            };
+            number += breaks(&text[at..matched.start()]);
+            let start = memrchr(b'\n', &text.as_bytes()[at..matched.start()]).map_or(at, |before| at + before + 1);
+            at = line_end(text, matched.start());
+            let inside = if matched.end() <= at {
+                Some(matched)
+            } else {
+                // A match that runs over the line's end may be none when the line stands alone.
+                crossed = matched.end();
+                self.find(text, start..at, budget)?
+            };
+            found.extend(inside.map(|matched| (number, matched.start() - start)));
+            number += 1;
+            at += 1;
+        }
+        Ok(found)
+    }
+
+    fn covered_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+        let mut found = Vec::new();
+        let (mut at, mut number) = (0, 1);
+        while at < text.len() {
+            let Some(matched) = self.find(text, at..text.len(), budget)?.filter(|found| found.start() < text.len())
+            else {
+                break;
+            };
+            number += breaks(&text[at..matched.start()]);
+            let start = memrchr(b'\n', &text.as_bytes()[at..matched.start()]).map_or(at, |before| at + before + 1);
+            // A match that ends with a line break does not reach into the next line.
+            let last = line_end(text, matched.start().max(matched.end().saturating_sub(1)));
+            let more = breaks(&text[start..last]);
+            found.push((number, matched.start() - start));
+            found.extend((1..=more).map(|more| (number + more, 0)));
+            number += more + 1;
+            at = last + 1;
+        }
+        Ok(found)
+    }
+
+    /// The first match in `range`, looked for in ever larger parts of it.
+    fn find(&self, text: &str, range: Range<usize>, budget: &Budget) -> Result<Option<Match>> {
+        let mut size = FIRST_PART;
+        loop {
+            budget.check()?;
+            let end = range.end.min(range.start.saturating_add(size));
+            let found = self.search(text, range.start..end, range.end);
+            if end == range.end {
+                return Ok(found);
+            }
+            if found.is_some() {
+                // Where the match ends matters only to those that cover lines.
+                return Ok(if self.multiline { self.search(text, range.clone(), range.end) } else { found });
+            }
+            size += size / 2;
+        }
+    }
+
+    /// The first match in `range`; where lines stand alone, of the line that ends at `line_end`.
+    fn search(&self, text: &str, range: Range<usize>, line_end: usize) -> Option<Match> {
+        if !self.line_by_line {
+            return self.regex.search(&Input::new(text).span(range));
+        }
+        let line = Input::new(&text[range.start..line_end]).span(0..range.len());
+        let moved = |at: usize| at + range.start;
+        self.regex.search(&line).map(|found| Match::new(found.pattern(), moved(found.start())..moved(found.end())))
+    }
+}
+
+/// The end of the line that `at` is in: its line break, or the end of the text.
+fn line_end(text: &str, at: usize) -> usize {
+    memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |offset| at + offset)
+}
+
+fn breaks(text: &str) -> u32 {
+    u32::try_from(memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u32::MAX)
+}
+
+fn refused(pattern: &Pattern, what: &str) -> Error {
+    let hint = if pattern.is_regex {
+        "Use mode \"literal\" to search for the text as it stands, or mend the pattern."
+    } else {
+        "Search for a shorter text."
+    };
+    Error::invalid_argument(format!("argument `text`: {what}")).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn finder(text: &str, is_regex: bool, multiline: bool) -> Finder {
+        Finder::new(&Pattern { text, is_regex, case_sensitive: true, word: false, multiline }).unwrap()
+    }
+
+    fn lines(text: &str, haystack: &str, is_regex: bool, multiline: bool) -> Vec<u32> {
+        let found = finder(text, is_regex, multiline).matching_lines(haystack, &Budget::unlimited()).unwrap();
+        found.into_iter().map(|(line, _)| line).collect()
+    }
+
+    #[test]
+    fn each_matching_line_counts_once() {
+        assert_eq!(lines("a", "aa\nb\na", false, false), [1, 3]);
+        assert_eq!(lines("^", "x\n\ny\n", true, false), [1, 2, 3]);
+        assert_eq!(lines("$", "x\n\ny", true, false), [1, 2, 3]);
+        assert_eq!(lines("x*", "", true, false), [1_u32; 0]);
+        assert_eq!(lines("^$", "x\n\ny\n", true, false), [2]);
+        assert_eq!(lines("^$", "x\n\ny\n", true, true), [2]);
+        assert_eq!(lines("^$", "x\ny", true, false), [1_u32; 0]);
+    }
+
+    #[test]
+    fn a_match_never_crosses_a_line_unless_asked() {
+        assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, false), [3]);
+        assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, true), [1, 2, 3]);
+        assert_eq!(lines(r"b\n", "a\nb\nc\n", true, true), [2]);
+        assert_eq!(lines(r"[^x]+y", "a\nb\nzy\n", true, false), [3]);
+    }
+
+    #[test]
+    fn the_start_and_end_of_the_text_are_those_of_a_line_as_in_ripgrep() {
+        for (pattern, found) in [(r"\Aa", [2, 3]), (r"a\z", [2, 3]), (r"(?-m)^b$", [1, 4])] {
+            assert_eq!(lines(pattern, "b\na\na\nb", true, false), found, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn whole_words_are_asked_for_whatever_the_pattern_ends_with() {
+        let pattern =
+            Pattern { text: "(?x) a | b # c", is_regex: true, case_sensitive: true, word: true, multiline: false };
+        let found = Finder::new(&pattern).unwrap().matching_lines("ab\na\nxb\n b.", &Budget::unlimited()).unwrap();
+        assert_eq!(found, [(2, 0), (4, 1)]);
+    }
+
+    #[test]
+    fn lines_are_found_wherever_the_parts_of_a_search_end() {
+        let long = "x".repeat(3 * FIRST_PART);
+        let text = format!("{long}é!\n{}b!\n{long}\nb!", "a\n".repeat(2 * WINDOW));
+        let last = 2 * u32::try_from(WINDOW).unwrap() + 4;
+        assert_eq!(lines("!$", &text, true, false), [1, last - 2, last]);
+        assert_eq!(lines(r"(?s)b.*b", &text, true, true), [last - 2, last - 1, last]);
+    }
+
+    #[test]
+    fn matches_over_many_lines_take_no_more_than_one_look_at_each_line() {
+        let text = format!("{}Q", "abcdefgh\n".repeat(100_000));
+        let budget = Budget::lasting(Duration::from_secs(20));
+        assert_eq!(finder("[^x]+Q", true, false).matching_lines(&text, &budget).unwrap(), [(100_001, 0); 0]);
+        assert_eq!(finder("[^x]*Q", true, false).matching_lines(&text, &budget).unwrap(), [(100_001, 0)]);
+    }
+
+    #[test]
+    fn a_costly_pattern_on_a_long_line_ends_with_its_budget() {
+        let text = "a".repeat(1_900_000);
+        let started = Instant::now();
+        let budget = Budget::lasting(Duration::from_millis(200));
+        let error = finder("(a{50}){200}b", true, false).matching_lines(&text, &budget).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Timeout);
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    }
+}
