@@ -1,12 +1,13 @@
 //! The real program over stdin and stdout: official clients, malformed lines, a tree never synced.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
+use crate::wire::{Wire, request};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -255,4 +256,152 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
     let output = command.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
     assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
+
+/// Of the official suite, which speaks HTTP alone, what a server of tools can be asked: the rest is about HTTP itself,
+/// about prompts and resources, or calls tools of its own.
+#[test]
+fn the_conformance_suite_finds_what_it_expects() {
+    let repo = Repo::new(SMALL);
+    repo.ok(&["daemon", "start"]);
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut bridge = node(&top.join("tests/clients/http_bridge.mjs"));
+    let mut bridge = bridge.arg(repo.socket()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut port = String::new();
+    BufReader::new(bridge.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let url = format!("http://localhost:{}/mcp", port.trim());
+    let suite = top.join("target/clients/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    for (revision, scenario, passes, lacks) in [
+        ("2025-11-25", "server-initialize", 3, 0),
+        ("2025-11-25", "ping", 2, 0),
+        ("2025-11-25", "tools-list", 3, 0),
+        ("2026-07-28", "tools-list", 4, 0),
+        // It also asks for the hints of prompts, resources and their templates, of which there are none.
+        ("2026-07-28", "caching", 4, 3),
+    ] {
+        let options = ["server", "--url", &url, "--scenario", scenario, "--spec-version", revision];
+        let output = node(&suite).args(options).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let total = passes + lacks;
+        assert!(said.contains(&format!("Passed: {passes}/{total}, {lacks} failed, 0 warnings")), "{scenario}: {said}");
+        let lacking = ["no method prompts/list", "no method resources/list", "no method resources/templates/list"];
+        let lacking = lacking.iter().filter(|method| said.contains(*method)).count();
+        assert_eq!(lacking, lacks, "{scenario}: {said}");
+    }
+    drop(bridge.stdin.take());
+    assert!(bridge.wait().unwrap().success());
+}
+
+/// The official client's models, made from each revision's `schema.json`, judge what the program really wrote.
+#[test]
+fn what_is_written_on_the_wire_fits_the_published_schemas() {
+    let repo = Repo::new(SMALL);
+    let exchanges = [old_revision(&repo), new_revision(&repo), progress(&repo)].concat();
+    let captured = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(captured.path(), exchanges.iter().map(|exchange| format!("{exchange}\n")).collect::<String>())
+        .unwrap();
+
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = top.join("target/clients/python-mcp2/bin/python");
+    assert!(python.exists(), "{} is missing: run .ci/setup", python.display());
+    let mut judge = std::process::Command::new(python);
+    let output = judge.arg(top.join("tests/clients/wire_schemas.py")).arg(captured.path()).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{shown}");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let seen = |revision: &str| said["validated"][revision].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let common = ["error -32600", "error -32601", "error -32602", "error -32700"];
+    let calls = ["tools/call", "tools/call isError", "tools/list"];
+    let old = [&common[..], &["initialize", "notifications/progress", "ping"], &calls].concat();
+    assert_eq!(seen("2025-11-25"), old, "{said}");
+    let new = [&["error -32022"], &common[..], &["notifications/progress", "server/discover"], &calls].concat();
+    assert_eq!(seen("2026-07-28"), new, "{said}");
+}
+
+/// One question to a relay, and every line up to its answer.
+fn exchange(wire: &mut Wire, revision: &str, question: &Value) -> Value {
+    wire.send(question);
+    captured(wire, revision, question["method"].as_str().unwrap_or(""))
+}
+
+fn captured(wire: &mut Wire, revision: &str, method: &str) -> Value {
+    let mut lines = vec![wire.line()];
+    while lines.last().unwrap().contains("\"method\"") {
+        lines.push(wire.line());
+    }
+    json!({ "revision": revision, "method": method, "lines": lines })
+}
+
+/// What no revision takes: broken JSON, no request, no such method.
+fn faults(wire: &mut Wire, revision: &str) -> Vec<Value> {
+    let broken = ["{ not json\n", "{\"jsonrpc\":\"2.0\",\"id\":[],\"method\":\"tools/list\"}\n"];
+    let exchanges = broken.iter().map(|line| {
+        wire.write(line.as_bytes());
+        captured(wire, revision, "")
+    });
+    exchanges.collect()
+}
+
+fn old_revision(repo: &Repo) -> Vec<Value> {
+    let revision = "2025-11-25";
+    let mut wire = Wire::relay(repo, &[]);
+    let client = json!({ "name": "t", "version": "1" });
+    let open = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+    let mut exchanges = vec![exchange(&mut wire, revision, &request(0, "initialize", open))];
+    wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    for (method, params) in [
+        ("ping", json!({})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "query", "arguments": {} })),
+        ("tools/call", json!({ "name": "no_such_tool", "arguments": {} })),
+        ("no/such_method", json!({})),
+    ] {
+        exchanges.push(exchange(&mut wire, revision, &request("text id", method, params)));
+    }
+    for (tool, arguments) in calls().as_object().unwrap() {
+        let params = json!({ "name": tool, "arguments": arguments });
+        exchanges.push(exchange(&mut wire, revision, &request(1, "tools/call", params)));
+    }
+    exchanges.extend(faults(&mut wire, revision));
+    exchanges
+}
+
+fn new_revision(repo: &Repo) -> Vec<Value> {
+    let revision = "2026-07-28";
+    let mut wire = Wire::relay(repo, &[]);
+    let stateless = |spoken: &str, method: &str, mut params: Value| {
+        params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": spoken,
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {} });
+        request("text id", method, params)
+    };
+    let tool_calls = calls();
+    let calls = tool_calls.as_object().unwrap().iter();
+    let calls = calls.map(|(tool, arguments)| ("tools/call", json!({ "name": tool, "arguments": arguments })));
+    let others = [
+        ("server/discover", json!({})),
+        ("tools/list", json!({})),
+        ("tools/call", json!({ "name": "query", "arguments": {} })),
+        ("tools/call", json!({ "name": "no_such_tool", "arguments": {} })),
+        ("no/such_method", json!({})),
+    ];
+    let questions: Vec<_> = others.into_iter().chain(calls).collect();
+    let mut exchanges: Vec<_> = questions
+        .into_iter()
+        .map(|(method, params)| exchange(&mut wire, revision, &stateless(revision, method, params)))
+        .collect();
+    exchanges.push(exchange(&mut wire, revision, &stateless("2030-01-01", "tools/list", json!({}))));
+    exchanges.extend(faults(&mut wire, revision));
+    exchanges
+}
+
+/// Only controls take long enough to tell it, and they are the daemon's own: it is the notifications that count here.
+fn progress(repo: &Repo) -> Vec<Value> {
+    let mut wire = Wire::unix(&repo.socket());
+    let params = json!({ "thoroughness": "everything", "_meta": { "progressToken": "token" } });
+    let mut told = exchange(&mut wire, "2025-11-25", &request(1, "ixmcp/sync", params));
+    let lines = told["lines"].as_array_mut().unwrap();
+    assert!(lines.pop().unwrap().as_str().unwrap().contains("\"result\""), "{told}");
+    let mut again = told.clone();
+    again["revision"] = json!("2026-07-28");
+    vec![told, again]
 }

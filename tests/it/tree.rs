@@ -158,7 +158,11 @@ impl Tree {
             }),
             11 => self.on_file("link", |tree, path| {
                 let to = tree.new_path();
-                let _ = std::os::unix::fs::symlink(path, to);
+                // Relative, so that a copy of the tree is not full of links out of it.
+                let root = tree.repo.path();
+                let up = "../".repeat(to.strip_prefix(root).unwrap().iter().count() - 1);
+                let target = Path::new(&up).join(path.strip_prefix(root).unwrap());
+                let _ = std::os::unix::fs::symlink(target, to);
             }),
             12 => self.on_file("file to folder", |tree, path| {
                 let _ = fs::remove_file(path);
