@@ -91,22 +91,31 @@ impl Finder {
     }
 
     fn covered_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
-        let mut found = Vec::new();
-        let (mut at, mut number) = (0, 1);
+        let mut found: Vec<(u32, usize)> = Vec::new();
+        // `number` is that of the line that `counted` is in and that starts at `start`; `covered` ends the last line
+        // found so far: the next match may begin in it and reach further.
+        let (mut at, mut number, mut start, mut counted, mut covered) = (0, 1, 0, 0, None);
         while at < text.len() {
+            // Past the last line break there is no line.
             let Some(matched) = self.find(text, at..text.len(), budget)?.filter(|found| found.start() < text.len())
             else {
                 break;
             };
-            number += breaks(&text[at..matched.start()]);
-            let start = memrchr(b'\n', &text.as_bytes()[at..matched.start()]).map_or(at, |before| at + before + 1);
+            at = if matched.is_empty() { matched.end() + 1 } else { matched.end() };
             // A match that ends with a line break does not reach into the next line.
-            let last = line_end(text, matched.start().max(matched.end().saturating_sub(1)));
-            let more = breaks(&text[start..last]);
-            found.push((number, matched.start() - start));
-            found.extend((1..=more).map(|more| (number + more, 0)));
-            number += more + 1;
-            at = last + 1;
+            let last = matched.start().max(matched.end().saturating_sub(1));
+            if covered.is_some_and(|covered| last <= covered) {
+                continue;
+            }
+            let passed = counted..matched.start();
+            number += breaks(&text[passed.clone()]);
+            start = memrchr(b'\n', &text.as_bytes()[passed]).map_or(start, |before| counted + before + 1);
+            counted = matched.start();
+            let end = line_end(text, last);
+            let first = if covered.is_some_and(|covered| matched.start() <= covered) { 1 } else { 0 };
+            let lines = first..=breaks(&text[matched.start()..end]);
+            found.extend(lines.map(|line| (number + line, if line == 0 { matched.start() - start } else { 0 })));
+            covered = Some(end);
         }
         Ok(found)
     }
@@ -190,6 +199,10 @@ mod tests {
         assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, false), [3]);
         assert_eq!(lines(r"a\s+b", "a\nb\na b\n", true, true), [1, 2, 3]);
         assert_eq!(lines(r"b\n", "a\nb\nc\n", true, true), [2]);
+        // The next match may begin where the last one ended, in the middle of a line.
+        assert_eq!(lines(r"\n *b", "a\nb\n b\nc\nb b\n", true, true), [1, 2, 3, 4, 5]);
+        assert_eq!(lines("a|a\nb", "aa\nb\n", true, true), [1]);
+        assert_eq!(lines(r"(?s).", "é\n\na\n", true, true), [1, 2, 3]);
         assert_eq!(lines(r"[^x]+y", "a\nb\nzy\n", true, false), [3]);
     }
 
