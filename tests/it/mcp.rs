@@ -256,6 +256,7 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
     let output = command.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
     assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
+}
 
 /// Of the official suite, which speaks HTTP alone, what a server of tools can be asked: the rest is about HTTP itself,
 /// about prompts and resources, or calls tools of its own.
