@@ -10,7 +10,6 @@ use crate::model::{ContentHash, RepoPath};
 statements! {
     FACT = "SELECT value FROM meta WHERE key = :key";
     SET_FACT = "INSERT OR REPLACE INTO meta (key, value) VALUES (:key, :value)";
-    DELETE_FACT = "DELETE FROM meta WHERE key = :key";
     /// Those that have counted before.
     CONSUMERS = "SELECT substr(key, 10) FROM meta WHERE key >= 'baseline:' AND key < 'baseline;'";
     /// The first change since a count is the one that counts. Row by row: see `chunks`.
@@ -153,12 +152,6 @@ impl Batch<'_> {
         }
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(counted)
-    }
-
-    /// Forgets a fact.
-    pub fn clear_fact(&self, fact: Fact) -> Result<()> {
-        self.connection.prepare_cached(DELETE_FACT)?.execute(named_params! { ":key": fact.key() })?;
-        Ok(())
     }
 
     fn put(&self, key: &str, value: &str) -> Result<()> {
