@@ -7,6 +7,7 @@ pub mod exact;
 pub mod files;
 mod globs;
 pub mod near;
+pub mod places;
 mod preview;
 pub mod relations;
 pub mod slice;

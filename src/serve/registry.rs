@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Reach;
 use super::service::{CallContext, Service, ToolCard};
 use crate::error::Result;
 use crate::index::Workspaces;
@@ -36,7 +37,14 @@ impl Service for Registry {
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        let caller = Caller { root: call.root, cap: call.cap, budget: call.budget, patience: None };
+        // A port that speaks of one repository has no say in where Python looks beside it.
+        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
+        let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
+        let progress = call.progress;
+        let tell = progress
+            .is_wanted()
+            .then(|| -> tools::Tell { Arc::new(move |done, total| progress.report(done, Some(total), "")) });
+        let caller = Caller { root: call.root, cap: call.cap, budget: call.budget, patience: None, python, tell };
         tools::call(&self.workspaces, name, arguments, &caller)
     }
 }

@@ -4,14 +4,21 @@
 //! the one way in: [`call`]. Does not own transports, nor the questions themselves: those are `query`'s.
 
 mod arguments;
+mod check;
+mod engine;
+mod find_references;
 mod get_slice;
 mod get_symbol;
+mod goto_definition;
 mod list_files;
 mod query;
 mod render;
 mod stats;
+mod symbols;
+mod type_at;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,8 +35,18 @@ use crate::query::near;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
-pub static TOOLS: &[&Declaration] =
-    &[&query::QUERY, &get_slice::GET_SLICE, &get_symbol::GET_SYMBOL, &list_files::LIST_FILES, &stats::STATS];
+pub static TOOLS: &[&Declaration] = &[
+    &query::QUERY,
+    &get_slice::GET_SLICE,
+    &get_symbol::GET_SYMBOL,
+    &list_files::LIST_FILES,
+    &stats::STATS,
+    &check::CHECK,
+    &type_at::TYPE_AT,
+    &symbols::SYMBOLS,
+    &goto_definition::GOTO_DEFINITION,
+    &find_references::FIND_REFERENCES,
+];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +64,8 @@ pub struct Declaration {
     pub access: Access,
     /// May run for minutes: answers `{status: "running", …}` after a while.
     pub long: bool,
+    /// Whether the index must be up to date before; some tools read the disk alone.
+    pub asks_index: bool,
     /// Shown by `--tools core`.
     pub core: bool,
     /// The field of the answer whose items may be left out to keep it small.
@@ -67,19 +86,31 @@ pub struct Caller {
     pub budget: Budget,
     /// How long to wait for an index that is being built before answering `BUSY`.
     pub patience: Option<Duration>,
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of the caller.
+    pub python: BTreeMap<String, String>,
+    /// Hears how far long work has come.
+    pub tell: Option<Tell>,
 }
+
+/// Told of work: how much is done, of how much.
+pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// One call at work.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
+    /// Long work is waited for this long; `None`: to its end.
+    patience: Option<Duration>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
 }
 
 /// A call ends after this, unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Over MCP, where clients give up on calls, long work is waited for this long.
+const LONG_PATIENCE: Duration = Duration::from_secs(45);
 
 impl Call<'_> {
     fn workspace(&self) -> &Workspace {
@@ -118,12 +149,15 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
     let common = arguments::common(&mut arguments)?;
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
-    let time = common.timeout_ms.map_or(DEADLINE, Duration::from_millis);
+    let asked = common.timeout_ms.map(Duration::from_millis);
+    let patience = asked.or_else(|| caller.cap.map(|_| LONG_PATIENCE));
+    let time = asked.unwrap_or(DEADLINE);
     let budget = match caller.budget.deadline() {
+        _ if tool.long => caller.budget.clone(),
         Some(sooner) if common.timeout_ms.is_none() => caller.budget.with_deadline(Some(sooner)),
         _ => caller.budget.with_deadline(Instant::now().checked_add(time)),
     };
-    let call = Call { workspace: &workspace, caller, budget, stale: RefCell::new(None) };
+    let call = Call { workspace: &workspace, caller, budget, patience, stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
@@ -157,6 +191,7 @@ macro_rules! declare {
         Declaration {
             $($field: $value,)*
             long: false,
+            asks_index: true,
             input: || $crate::tools::arguments_schema_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
