@@ -12,6 +12,7 @@
 
 mod audit;
 mod chunks;
+mod entities;
 mod facts;
 mod files;
 mod migrate;
@@ -33,6 +34,7 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use chunks::{ChunkHit, ChunkText};
+pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
 pub use migrate::newest as schema_version;

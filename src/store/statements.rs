@@ -12,7 +12,7 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, facts, files, relations, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, relations, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -21,6 +21,7 @@ mod tests {
         let families = [
             audit::STATEMENTS,
             chunks::STATEMENTS,
+            entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
             relations::STATEMENTS,
