@@ -13,6 +13,7 @@ mod languages;
 mod mcp;
 mod protocol;
 mod relations;
+mod retrieval;
 mod scan;
 mod security;
 mod soak;
