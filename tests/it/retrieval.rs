@@ -1,5 +1,8 @@
 //! `ixmcp eval` and the development set.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::harness::Repo;
@@ -61,4 +64,41 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     }
     repo.write("questions.jsonl", "{\"query\": 5}\n");
     assert!(repo.fails(&["eval", "questions.jsonl"]).contains("questions.jsonl:1"));
+}
+
+/// Trees that the ranking is measured on elsewhere.
+const HELD_OUT: &str = "networkx nltk pydantic scrapy sqlalchemy tornado aiohttp fastapi flask requests click httpx starlette \
+    clap axum tokio serde cobra gin express mkdocs jj celery attrs rich twisted";
+
+#[test]
+fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/search");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let trees: Vec<Value> = serde_json::from_str(&read("trees.json")).unwrap();
+    let halves: BTreeMap<&str, &str> =
+        trees.iter().map(|tree| (tree["tree"].as_str().unwrap(), tree["half"].as_str().unwrap())).collect();
+    for tree in &trees {
+        let package = tree["package"].as_str().unwrap();
+        let parts: BTreeSet<&str> = package.split('-').chain([package]).collect();
+        assert!(HELD_OUT.split_whitespace().all(|name| !parts.contains(name)), "{package}");
+        assert_eq!(tree["sha256"].as_str().unwrap().len(), 64);
+    }
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for name in ["docstrings.jsonl", "symbols.jsonl", "written.jsonl"] {
+        for line in read(name).lines() {
+            let question: Value = serde_json::from_str(line).unwrap();
+            let (tree, half) = (question["tree"].as_str().unwrap(), question["half"].as_str().unwrap());
+            assert_eq!(halves[tree], half, "{line}");
+            assert!(!question["relevant"].as_array().unwrap().is_empty(), "{line}");
+            assert!(seen.insert((tree.to_owned(), question["query"].to_string(), question["relevant"].to_string())));
+            *counts.entry((half.to_owned(), question["kind"].as_str().unwrap().to_owned())).or_default() += 1;
+        }
+    }
+    assert!(trees.len() >= 8 && seen.len() >= 300);
+    for kind in ["docstring", "symbol", "commit", "architecture"] {
+        for half in ["tune", "report"] {
+            assert!(counts[&(half.to_owned(), kind.to_owned())] >= 30, "{half} {kind}: {counts:?}");
+        }
+    }
 }
