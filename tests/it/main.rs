@@ -14,6 +14,7 @@ mod languages;
 mod mcp;
 mod protocol;
 mod relations;
+mod retrieval;
 mod scan;
 mod security;
 mod soak;

@@ -24,7 +24,7 @@ fn shown(text: &str) -> String {
     shown
 }
 
-fn check(text: &str, expected: Expect) {
+fn check(text: &str, expected: &Expect) {
     expected.assert_eq(&shown(text));
 }
 
@@ -33,7 +33,7 @@ fn every_scalar_style_is_read_with_its_place() {
     check(
         "---\nplain: a b # note\nsingle: 'it''s'\ndouble: \"a\\tb \\u00e9\"\nliteral: |\n  one\n  two\nfolded: >-\n  one\n  two\nnone:\ntilde: ~\n\
          date: 2026-01-06\nnumber: 1.0\n---\nbody\n",
-        expect![[r#"
+        &expect![[r#"
             2:plain ["a b"] from "plain" "a b"
             3:single ["it's"] from "single" "'it''s'"
             4:double ["a\tb é"] from "double" "\"a\\tb \\u00e9\""
@@ -51,7 +51,7 @@ fn every_scalar_style_is_read_with_its_place() {
 fn lists_and_maps_are_read_in_both_forms() {
     check(
         "---\ntags: [a, \"b c\", 2024,]\nlabels:\n  - x\n  # between\n  - y\nsame_indent:\n- z\ndepends_on:\n  - id: bd-1\n    type: blocks\nmap: {id: q}\n---\n",
-        expect![[r#"
+        &expect![[r#"
             2:tags ["a", "b c", "2024"] from "tags" "[a, \"b c\", 2024,]"
             4:labels ["x", "y"] from "labels" "- x\n  # between\n  - y\n"
             8:same_indent ["z"] from "same_indent" "z\n"
@@ -65,14 +65,14 @@ fn lists_and_maps_are_read_in_both_forms() {
 fn marks_and_line_ends_of_other_systems_make_no_difference() {
     check(
         "\u{feff}---  \r\nid: a\r\ntags:\r\n- b\r\n--- \r\nbody",
-        expect![[r#"
+        &expect![[r#"
         2:id ["a"] from "id" "a"
         4:tags ["b"] from "tags" "b\r\n"
     "#]],
     );
     check(
         "---\n日本: 語 # é\nnext: 'ü'\n...\n",
-        expect![[r#"
+        &expect![[r#"
         2:日本 ["語"] from "日本" "語"
         3:next ["ü"] from "next" "'ü'"
     "#]],
@@ -83,7 +83,7 @@ fn marks_and_line_ends_of_other_systems_make_no_difference() {
 fn what_is_broken_costs_itself_alone() {
     check(
         "---\nid: dec-1\ntitle: A: b\nbad: [1, 2\ntags: [x]\nid: twice\n---\n",
-        expect![[r#"
+        &expect![[r#"
         2:id ["dec-1"] from "id" "dec-1"
         3:title ["A: b"] from "title" "A: b"
         4:bad ["[1, 2"] from "bad" "[1, 2"
@@ -95,23 +95,23 @@ fn what_is_broken_costs_itself_alone() {
     );
     check(
         "---\n- a\n- b\n---\n",
-        expect![[r#"
+        &expect![[r#"
         problem 2: the front matter is no list of fields
     "#]],
     );
     check(
         "---\njust words\n---\n",
-        expect![[r#"
+        &expect![[r#"
         problem 2: the front matter is no list of fields
     "#]],
     );
     check(
         "---\nx: *nobody\n\ttab: 1\n---\n",
-        expect![[r#"
+        &expect![[r#"
         problem 2: the front matter is no YAML: while parsing node, found unknown anchor
     "#]],
     );
-    check("---\n---\n", expect![""]);
+    check("---\n---\n", &expect![""]);
     assert_eq!(find("---\nopen\n"), Place::Unclosed);
     assert_eq!(find("text\n---\n"), Place::None);
     assert_eq!(find(""), Place::None);
@@ -123,7 +123,7 @@ fn what_is_broken_costs_itself_alone() {
 fn aliases_are_looked_up_and_never_grow() {
     check(
         "---\na: &a [x, y]\nb: *a\nc: [*a, z]\n---\n",
-        expect![[r#"
+        &expect![[r#"
         2:a ["x", "y"] from "a" "&a [x, y]"
         2:b ["x", "y"] from "b" "*a"
         4:c ["x", "y", "z"] from "c" "[*a, z]"
