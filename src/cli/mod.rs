@@ -4,6 +4,7 @@
 
 mod call;
 mod daemon;
+mod eval;
 mod files;
 mod log;
 mod mcp;
@@ -61,6 +62,7 @@ enum Command {
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
     Sql(sql::Arguments),
+    Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
 }
 
@@ -121,6 +123,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
+        Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
     }
 }

@@ -20,9 +20,17 @@ statements! {
     REFERENCES = "SELECT json_array('reference', f.path, r.line, r.column, n.name, r.kind)
         FROM refs r JOIN files f ON f.id = r.file_id JOIN names n ON n.id = r.name_id
         ORDER BY f.path, r.line, r.column, n.name";
-    EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column)
+    EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column, t.key, e.certain)
         FROM edges e JOIN files f ON f.id = e.file_id LEFT JOIN symbol_rows s ON s.id = e.symbol_id
+        LEFT JOIN entities t ON t.id = e.entity_id
         ORDER BY f.path, e.line, e.kind, e.target, e.name, e.alias";
+    ENTITIES = "SELECT json_array('entity', f.path, e.key, e.kind, e.title, e.status, e.date, e.created_at, e.updated_at,
+        e.created_by, e.priority, e.live) FROM entities e JOIN files f ON f.id = e.file_id ORDER BY f.path, e.key";
+    NAMES = "SELECT json_array('name', n.path, n.rank, n.name, f.path, e.key) FROM entity_names n
+        JOIN entities e ON e.id = n.entity_id JOIN files f ON f.id = e.file_id ORDER BY n.path, n.rank, n.name";
+    TAGGED = "SELECT json_array('tag', f.path, g.line, t.name, g.source, e.key) FROM tagged g
+        JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id LEFT JOIN entities e ON e.id = g.entity_id
+        ORDER BY f.path, g.line, t.name, g.source";
     /// How often each word stands in the FTS: rows that are there twice, or stayed when their chunk went, show here.
     ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
     ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
@@ -39,7 +47,20 @@ const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('inte
 impl Snapshot<'_> {
     /// The canonical dump, line by line.
     pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
-        let families = [FILES, SKIPPED, PROBLEMS, CHUNKS, SYMBOLS, REFERENCES, EDGES, ROWS_OF_FTS, ROWS_OF_CHUNKS];
+        let families = [
+            FILES,
+            SKIPPED,
+            PROBLEMS,
+            CHUNKS,
+            SYMBOLS,
+            REFERENCES,
+            EDGES,
+            ENTITIES,
+            NAMES,
+            TAGGED,
+            ROWS_OF_FTS,
+            ROWS_OF_CHUNKS,
+        ];
         for family in families {
             let mut statement = self.connection.prepare_cached(family)?;
             let mut rows = statement.query([])?;

@@ -12,10 +12,12 @@
 
 mod audit;
 mod chunks;
+mod entities;
 mod facts;
 mod files;
 mod migrate;
 mod open;
+mod plain;
 mod raw;
 mod relations;
 mod search;
@@ -33,10 +35,12 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use chunks::{ChunkHit, ChunkText};
+pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
+pub use plain::PlainSearch;
 pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 pub use search::{FtsQuestion, ScoredChunk};

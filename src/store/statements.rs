@@ -12,7 +12,7 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, facts, files, relations, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, plain, relations, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -21,8 +21,10 @@ mod tests {
         let families = [
             audit::STATEMENTS,
             chunks::STATEMENTS,
+            entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
+            plain::STATEMENTS,
             relations::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
