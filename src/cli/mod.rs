@@ -5,6 +5,7 @@
 mod call;
 mod daemon;
 mod engine;
+mod eval;
 mod files;
 mod log;
 mod mcp;
@@ -63,6 +64,7 @@ enum Command {
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
     Sql(sql::Arguments),
+    Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
     Engine(engine::Arguments),
 }
@@ -124,6 +126,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
+        Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Engine(arguments) => engine::run(&arguments),
     }

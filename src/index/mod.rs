@@ -406,7 +406,9 @@ impl Workspace {
 
 impl Settings {
     fn of(config: Config) -> Result<Self> {
-        Ok(Self { rules: Rules::new(&config.index)?, config })
+        // A folder that is named is read even where git ignores it.
+        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str())).collect();
+        Ok(Self { rules: Rules::new(&config.index)?.with_named(notes), config })
     }
 }
 

@@ -64,7 +64,7 @@ struct State {
 
 enum Told {
     Progress(usize, usize),
-    Answer(Result<Answer>),
+    Answer(Box<Result<Answer>>),
 }
 
 /// A question under way.
@@ -118,11 +118,11 @@ impl Child {
             let Ok(line) = line else { break };
             match serde_json::from_str(&line) {
                 Ok(Report::Ready { version }) => drop(ready.send(version)),
-                Ok(Report::Done { id, answer }) => self.tell(id, Told::Answer(Ok(answer))),
-                Ok(Report::Failed { id, fault }) => self.tell(id, Told::Answer(Err(fault.into()))),
+                Ok(Report::Done { id, answer }) => self.tell(id, Told::Answer(Box::new(Ok(answer)))),
+                Ok(Report::Failed { id, fault }) => self.tell(id, Told::Answer(Box::new(Err(fault.into())))),
                 Ok(Report::Progress { id, done, total }) => self.tell(id, Told::Progress(done, total)),
                 Ok(Report::At { id, thread, file }) => {
-                    drop(self.lock().at.insert((id, thread), (file, Instant::now())))
+                    drop(self.lock().at.insert((id, thread), (file, Instant::now())));
                 }
                 Err(error) => tracing::warn!(%error, "a report of the type engine was not understood"),
             }
@@ -168,7 +168,7 @@ impl Child {
         loop {
             match waiting.told.recv_timeout(LOOK) {
                 Ok(Told::Progress(done, total)) => tell(done, total),
-                Ok(Told::Answer(answer)) => return answer.map(Outcome::Answered),
+                Ok(Told::Answer(answer)) => return (*answer).map(Outcome::Answered),
                 Err(RecvTimeoutError::Disconnected) => {
                     let state = self.lock();
                     let at = state.at.values().map(|(file, _)| file.clone()).collect();

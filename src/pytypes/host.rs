@@ -177,7 +177,7 @@ impl Witness for Telling<'_> {
     }
 
     fn advanced(&self, done: usize, total: usize) {
-        if done % 32 == 0 || done == total {
+        if done.is_multiple_of(32) || done == total {
             self.out.send(&Report::Progress { id: self.id, done, total });
         }
     }

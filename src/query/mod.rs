@@ -6,6 +6,7 @@
 pub mod exact;
 pub mod files;
 mod globs;
+pub mod measure;
 pub mod near;
 pub mod places;
 mod preview;

@@ -5,6 +5,7 @@
 
 mod question;
 mod rank;
+mod weights;
 
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::extract::languages;
 use crate::store::{Definition, ScoredChunk, Snapshot};
 
-pub use rank::{WEIGHTS, Weights};
+pub use weights::{Arm, Ranking, WEIGHTS, Weights};
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
 const CANDIDATES: usize = 400;
@@ -39,12 +40,25 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
+    search_by(&Ranking::default(), snapshot, text, filter, context, (offset, limit), budget)
+}
+
+/// The same by a ranking of the caller's.
+pub fn search_by(
+    ranking: &Ranking,
+    snapshot: &Snapshot,
+    text: &str,
+    filter: &PathFilter,
+    context: u32,
+    (offset, limit): (usize, usize),
+    budget: &Budget,
+) -> Result<Page<Hit>> {
     let question = Question::read(text, snapshot)?;
-    let mut ranked = ranked(snapshot, &question, filter)?;
+    let mut ranked = ranked(ranking, snapshot, &question, filter)?;
     let unfiltered;
     let question = if ranked.is_empty() && question.has_filters() {
         unfiltered = Question::of_words(text);
-        ranked = self::ranked(snapshot, &unfiltered, filter)?;
+        ranked = self::ranked(ranking, snapshot, &unfiltered, filter)?;
         &unfiltered
     } else {
         &question
@@ -76,14 +90,14 @@ struct Ranked {
     best: rank::BestLine,
 }
 
-fn ranked(snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<Vec<Ranked>> {
+fn ranked(ranking: &Ranking, snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<Vec<Ranked>> {
     let mut found: Vec<ScoredChunk> = Vec::new();
     let wide = !filter.is_empty() || question.has_filters();
     let limit = if wide { FILTERED_CANDIDATES } else { CANDIDATES };
     let mut ranked: Vec<Ranked> = Vec::new();
     for step in question.steps() {
         add_new(&mut found, snapshot.best_chunks(&step, limit)?);
-        ranked = rank_all(snapshot, question, filter, &found)?;
+        ranked = rank_all(ranking, snapshot, question, filter, &found)?;
         if ranked.len() >= FEW {
             break;
         }
@@ -106,6 +120,7 @@ fn add_new(found: &mut Vec<ScoredChunk>, wider: Vec<ScoredChunk>) {
 }
 
 fn rank_all(
+    ranking: &Ranking,
     snapshot: &Snapshot,
     question: &Question,
     filter: &PathFilter,
@@ -125,7 +140,11 @@ fn rank_all(
         if !question.admits_kinds(&symbols) {
             continue;
         }
-        let (score, parts, best) = rank::score(question, &chunk, &symbols, scored.score / best_score);
+        let words = scored.score / best_score;
+        let (mut score, parts, best) = rank::score(question, &chunk, &symbols, words, &ranking.weights);
+        if !ranking.has(Arm::Rerank) {
+            score = words;
+        }
         ranked.push(Ranked {
             path: chunk.path,
             start_line: chunk.start_line,

@@ -57,6 +57,10 @@ impl FtsQuestion {
         Self(format!("({}) NOT ({})", self.0, other.0))
     }
 
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     fn join(parts: impl IntoIterator<Item = Self>, operator: &str) -> Option<Self> {
         let parts: Vec<String> = parts.into_iter().map(|Self(part)| part).collect();
         match parts.as_slice() {

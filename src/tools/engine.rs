@@ -19,9 +19,12 @@ use crate::pytypes::{Feed, Fresh, Service, Spec};
 /// The engines of one repository, by what their callers' environments say; few have more than one.
 #[derive(Default)]
 pub(super) struct Engines {
-    services: Mutex<Vec<(BTreeMap<String, String>, Arc<Service>)>>,
+    services: Mutex<Vec<(Environment, Arc<Service>)>>,
     jobs: Mutex<HashMap<String, Arc<Job>>>,
 }
+
+/// Variables by which a caller's Python is known.
+type Environment = BTreeMap<String, String>;
 
 /// More environments than this at once would fill the memory: the one that was asked least lately goes.
 const MOST_ENGINES: usize = 2;

@@ -7,12 +7,14 @@
 mod cli;
 mod crash;
 mod daemon;
+mod entities;
 mod harness;
 mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
 mod relations;
+mod retrieval;
 mod scan;
 mod security;
 mod soak;

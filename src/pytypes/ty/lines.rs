@@ -71,7 +71,7 @@ mod tests {
         let text = "é = 1\r\nxy\n";
         let lines = Lines::of(text);
         for (line, column, at) in [(1, 1, 0), (1, 2, 2), (2, 1, 8), (2, 3, 10), (3, 1, 11)] {
-            assert_eq!(lines.offset(line, column).map(TextSize::to_usize), Some(at), "{line}:{column}");
+            assert_eq!(lines.offset(line, column).map(|at| at.to_usize()), Some(at), "{line}:{column}");
             assert_eq!(lines.place(TextSize::try_from(at).unwrap()), (line, column));
         }
         assert_eq!(lines.offset(4, 1), None);

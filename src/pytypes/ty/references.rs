@@ -97,7 +97,7 @@ pub(super) fn all<'db>(
         others.clear();
     }
     let keep = |found: &Found| include_declaration || !found.is_declaration;
-    let mut references = told(db, own, in_file(db, own, wanted, Scope::Project), shown, keep);
+    let mut references = told(db, own, &in_file(db, own, wanted, Scope::Project), shown, keep);
     // Handed through as numbers: the definitions themselves belong to this thread's view.
     let further: Vec<Reference> = others
         .into_par_iter()
@@ -106,7 +106,7 @@ pub(super) fn all<'db>(
                 if !contains_identifier(&source_text(db, file), &wanted.name) {
                     return Vec::new();
                 }
-                told(db, file, in_file(db, file, wanted, wanted.scope), shown, keep)
+                told(db, file, &in_file(db, file, wanted, wanted.scope), shown, keep)
             })
         })
         .flatten_iter()
@@ -117,7 +117,7 @@ pub(super) fn all<'db>(
     references
 }
 
-fn told(db: &Database, file: File, found: Vec<Found>, shown: &Shown, keep: impl Fn(&Found) -> bool) -> Vec<Reference> {
+fn told(db: &Database, file: File, found: &[Found], shown: &Shown, keep: impl Fn(&Found) -> bool) -> Vec<Reference> {
     if found.is_empty() {
         return Vec::new();
     }

@@ -1,24 +1,8 @@
 //! The order of hits: what a chunk's score is made of.
 
 use super::question::{Question, Term};
+use super::weights::Weights;
 use crate::store::{ChunkHit, Definition};
-
-/// Every weight of the ranking. A part is between 0 and 1 before its weight.
-#[derive(Clone, Copy, Debug)]
-pub struct Weights {
-    /// BM25 of the chunk, of the best chunk's.
-    pub words: f64,
-    /// A definition in the chunk has exactly a name that is asked for.
-    pub defines: f64,
-    /// Share of a definition's name that the question's words make up, for the best one.
-    pub names: f64,
-    /// Share of the question's words that stand in one line.
-    pub together: f64,
-    /// Share of the question's words in the path.
-    pub path: f64,
-}
-
-pub const WEIGHTS: Weights = Weights { words: 1.0, defines: 1.2, names: 0.6, together: 0.4, path: 0.4 };
 
 /// The line that shows best why a chunk was found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,17 +19,18 @@ pub(super) fn score(
     chunk: &ChunkHit,
     symbols: &[Definition],
     words: f64,
+    weights: &Weights,
 ) -> (f64, Vec<(&'static str, f64)>, BestLine) {
     let best = best_line(question, chunk, symbols);
     let defines = symbols.iter().any(|symbol| is_asked_for(question, symbol));
     let names = symbols.iter().map(|symbol| name_share(question, &symbol.name)).fold(0.0, f64::max);
     let path = share(question, &chunk.path.to_lowercase());
     let parts = vec![
-        ("words", WEIGHTS.words * words),
-        ("defines", WEIGHTS.defines * f64::from(u8::from(defines))),
-        ("names", WEIGHTS.names * names),
-        ("together", WEIGHTS.together * best.share),
-        ("path", WEIGHTS.path * path),
+        ("words", weights.words * words),
+        ("defines", weights.defines * f64::from(u8::from(defines))),
+        ("names", weights.names * names),
+        ("together", weights.together * best.share),
+        ("path", weights.path * path),
     ];
     (parts.iter().map(|(_, part)| part).sum(), parts, best)
 }

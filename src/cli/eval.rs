@@ -1,0 +1,306 @@
+//! `ixmcp eval`: how good the search is, by questions whose relevant places are known.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Outcome, Session, freshen, output};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::query::measure::{self, Judged, Summary, Target};
+use crate::query::smart::{Arm, Ranking, Weights};
+use crate::store::PlainSearch;
+
+/// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
+///
+/// A line of QUERIES: {"query": "…", "relevant": ["src/a.rs", "src/b.rs:10-20"]}, and if wanted "kind" and "half" to
+/// tell rows apart, and "tree" for a folder under the repository that is a repository of its own.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// JSON lines with questions and their relevant places
+    #[arg(required = true)]
+    queries: Vec<PathBuf>,
+    /// Stages of the ranking to use, separated by commas [default: all]
+    #[arg(long, value_delimiter = ',')]
+    arms: Option<Vec<String>>,
+    /// Also measure without each part of the ranking in turn
+    #[arg(long)]
+    ablate: bool,
+    /// Another weight than the program's, as NAME=NUMBER
+    #[arg(long, value_name = "NAME=NUMBER")]
+    set: Vec<String>,
+    /// Only questions of this half
+    #[arg(long)]
+    half: Option<String>,
+    /// Judge by file alone, whatever lines are named
+    #[arg(long)]
+    files: bool,
+    /// Print what came of each question, too
+    #[arg(long)]
+    each: bool,
+    /// Print the tables as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// One line of a set of questions.
+#[derive(Clone, Debug, Deserialize)]
+struct Asked {
+    query: String,
+    relevant: Vec<Relevant>,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    half: Option<String>,
+    #[serde(default)]
+    tree: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Relevant {
+    Text(String),
+    Lines { path: String, start_line: u32, end_line: u32 },
+}
+
+impl Relevant {
+    /// `path`, `path:line` or `path:from-to`.
+    fn target(&self) -> Target {
+        match self {
+            Self::Lines { path, start_line, end_line } => {
+                Target { path: path.clone(), lines: Some((*start_line, *end_line)) }
+            }
+            Self::Text(text) => {
+                let lines = text.rsplit_once(':').and_then(|(path, lines)| {
+                    let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
+                    Some((path, (first.parse().ok()?, last.parse().ok()?)))
+                });
+                match lines {
+                    Some((path, lines)) => Target { path: path.to_owned(), lines: Some(lines) },
+                    None => Target { path: text.clone(), lines: None },
+                }
+            }
+        }
+    }
+}
+
+/// A way to answer that has a row in the table.
+struct Contender {
+    name: String,
+    /// `None` for the plain search.
+    ranking: Option<Ranking>,
+}
+
+/// What came of one question, by one contender.
+#[derive(Clone, Debug)]
+struct Came {
+    contender: usize,
+    question: usize,
+    judged: Judged,
+    time: Duration,
+}
+
+/// A row of the table.
+#[derive(Debug, Serialize)]
+struct Row {
+    half: String,
+    kind: String,
+    ranking: String,
+    questions: usize,
+    ndcg_at_10: f64,
+    mrr: f64,
+    recall_at_10: f64,
+    p50_ms: f64,
+    p99_ms: f64,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let mut questions = Vec::new();
+    for path in &typed.queries {
+        questions.extend(read(path)?);
+    }
+    questions.retain(|asked| typed.half.is_none() || asked.half == typed.half);
+    if questions.is_empty() {
+        return Ok(Outcome::Nothing);
+    }
+    let contenders = contenders(typed)?;
+    let mut came = Vec::new();
+    let mut trees: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for (at, asked) in questions.iter().enumerate() {
+        trees.entry(asked.tree.as_deref()).or_default().push(at);
+    }
+    for (tree, of_tree) in &trees {
+        ask_all(session, typed, *tree, &questions, of_tree, &contenders, &mut came)?;
+    }
+    if typed.each {
+        print_each(&questions, &contenders, &came);
+    }
+    let rows = rows(&questions, &contenders, &came);
+    if typed.json {
+        output::json(&json!({ "rows": rows }));
+    } else {
+        print(&rows);
+    }
+    Ok(Outcome::Found)
+}
+
+fn read(path: &Path) -> Result<Vec<Asked>> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(at, line)| {
+            serde_json::from_str(line).map_err(|error| {
+                Error::invalid_argument(format!("{}:{}: {error}", path.display(), at + 1))
+                    .hint("A line is {\"query\": \"…\", \"relevant\": [\"path\", \"path:from-to\"]}.")
+            })
+        })
+        .collect()
+}
+
+fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
+    let mut ranking = Ranking::default();
+    for change in &typed.set {
+        let wrong = || {
+            Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number"))
+                .hint(format!("Weights: {}.", Weights::NAMES.join(", ")))
+        };
+        let (name, value) = change.split_once('=').ok_or_else(wrong)?;
+        *ranking.weights.named(name).ok_or_else(wrong)? = value.parse().map_err(|_| wrong())?;
+    }
+    if let Some(names) = &typed.arms {
+        let arm = |name: &String| {
+            Arm::from_name(name).ok_or_else(|| {
+                let known: Vec<&str> = Arm::ALL.iter().map(|arm| arm.name()).collect();
+                Error::invalid_argument(format!("--arms: there is no {name:?}"))
+                    .hint(format!("There are: {}.", known.join(", ")))
+            })
+        };
+        ranking.arms = names.iter().map(arm).collect::<Result<_>>()?;
+    }
+    let mut contenders = vec![
+        Contender { name: "plain BM25".to_owned(), ranking: None },
+        Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()) },
+    ];
+    if typed.ablate {
+        for arm in ranking.arms.clone() {
+            let mut without = ranking.clone();
+            without.arms.retain(|kept| *kept != arm);
+            if !without.arms.is_empty() {
+                contenders.push(Contender { name: format!("without arm {}", arm.name()), ranking: Some(without) });
+            }
+        }
+        for name in Weights::NAMES {
+            let mut without = ranking.clone();
+            if let Some(weight) = without.weights.named(name) {
+                *weight = 0.0;
+            }
+            contenders.push(Contender { name: format!("without {name}"), ranking: Some(without) });
+        }
+    }
+    Ok(contenders)
+}
+
+fn ask_all(
+    session: &Session,
+    typed: &Arguments,
+    tree: Option<&str>,
+    questions: &[Asked],
+    of_tree: &[usize],
+    contenders: &[Contender],
+    came: &mut Vec<Came>,
+) -> Result<()> {
+    let root = tree.map_or_else(|| session.start.clone(), |tree| session.start.join(tree));
+    if !root.is_dir() {
+        return Err(Error::invalid_path(format!("{} is no folder", root.display()))
+            .hint("Name with --repo the folder that holds the trees of the questions."));
+    }
+    let workspace = session.workspaces.at(&root)?;
+    let budget = Budget::unlimited();
+    freshen(&workspace, &budget)?;
+    workspace.read(&budget, |snapshot| {
+        let plain = PlainSearch::of(snapshot)?;
+        for (contender, ranked_by) in contenders.iter().enumerate() {
+            for &question in of_tree {
+                let asked = &questions[question];
+                let (places, time) = match &ranked_by.ranking {
+                    Some(ranking) => measure::ask_smart(snapshot, ranking, &asked.query)?,
+                    None => measure::ask_plain(snapshot, &plain, &asked.query)?,
+                };
+                let mut targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
+                if typed.files {
+                    targets.iter_mut().for_each(|target| target.lines = None);
+                    targets.dedup();
+                }
+                came.push(Came { contender, question, judged: measure::judge(&targets, &places), time });
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Rows for all questions, each half, and each kind within its half.
+fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
+    let mut groups: BTreeMap<(String, String, usize), Vec<(Judged, Duration)>> = BTreeMap::new();
+    for one in came {
+        let asked = &questions[one.question];
+        let half = asked.half.as_deref().unwrap_or("all");
+        let mut names = vec![(half, "all")];
+        names.extend(asked.kind.as_deref().map(|kind| (half, kind)));
+        for (half, kind) in names {
+            let key = (half.to_owned(), kind.to_owned(), one.contender);
+            groups.entry(key).or_default().push((one.judged, one.time));
+        }
+    }
+    let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
+    let rounded = |part: f64| (part * 1e4).round() / 1e4;
+    groups
+        .into_iter()
+        .map(|((half, kind, contender), outcomes)| {
+            let summary = Summary::of(&outcomes);
+            Row {
+                half,
+                kind,
+                ranking: contenders[contender].name.clone(),
+                questions: summary.questions,
+                ndcg_at_10: rounded(summary.ndcg),
+                mrr: rounded(summary.mrr),
+                recall_at_10: rounded(summary.recall),
+                p50_ms: milliseconds(summary.p50),
+                p99_ms: milliseconds(summary.p99),
+            }
+        })
+        .collect()
+}
+
+fn print(rows: &[Row]) {
+    output::line("| half | kind | ranking | questions | NDCG@10 | MRR | Recall@10 | p50 ms | p99 ms |");
+    output::line("|---|---|---|---:|---:|---:|---:|---:|---:|");
+    for row in rows {
+        output::line(&format!(
+            "| {} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {:.2} |",
+            row.half,
+            row.kind,
+            row.ranking,
+            row.questions,
+            row.ndcg_at_10,
+            row.mrr,
+            row.recall_at_10,
+            row.p50_ms,
+            row.p99_ms
+        ));
+    }
+}
+
+fn print_each(questions: &[Asked], contenders: &[Contender], came: &[Came]) {
+    for one in came {
+        let asked = &questions[one.question];
+        output::json(&json!({
+            "ranking": contenders[one.contender].name, "tree": asked.tree, "half": asked.half, "kind": asked.kind,
+            "query": asked.query, "ndcg": one.judged.ndcg, "reciprocal_rank": one.judged.reciprocal_rank,
+        }));
+    }
+}

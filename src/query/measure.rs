@@ -1,0 +1,197 @@
+//! How good and how fast answers are, by questions whose relevant places are known.
+//!
+//! Owns the measures (NDCG@10, MRR@10, Recall@10, percentiles of the time) and the plain search to compare with. Does
+//! not own where questions come from nor how tables look: those are `cli`'s.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use super::{PathFilter, smart};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::store::{PlainSearch, Snapshot};
+
+/// How far down a list the measures look.
+pub const DEPTH: usize = 10;
+
+/// Hits that are asked for: where files are judged, several of one file count once.
+const ASKED: usize = 3 * DEPTH;
+
+/// Chunks of the plain search from which the best of each file are taken.
+const PLAIN_CHUNKS: usize = 1_000;
+
+/// A place that answers a question: a file, or lines of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub path: String,
+    pub lines: Option<(u32, u32)>,
+}
+
+/// A place in an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub path: String,
+    pub lines: (u32, u32),
+}
+
+impl Target {
+    fn is_met_by(&self, place: &Place) -> bool {
+        self.path == place.path
+            && self.lines.is_none_or(|(first, last)| place.lines.0 <= last && first <= place.lines.1)
+    }
+}
+
+/// How good one answer is, each between 0 and 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Judged {
+    pub ndcg: f64,
+    pub reciprocal_rank: f64,
+    pub recall: f64,
+}
+
+/// Judges an answer, best place first. A target counts where it is met first; if all targets are whole files, a file's
+/// further places take no rank.
+pub fn judge(targets: &[Target], answer: &[Place]) -> Judged {
+    let by_file = targets.iter().all(|target| target.lines.is_none());
+    let mut seen = HashSet::new();
+    let ranked = answer.iter().filter(|place| !by_file || seen.insert(place.path.as_str())).take(DEPTH);
+    let mut open: Vec<&Target> = targets.iter().collect();
+    let (mut gain, mut first) = (0.0, 0.0);
+    for (rank, place) in (1_u32..).zip(ranked) {
+        let before = open.len();
+        open.retain(|target| !target.is_met_by(place));
+        if open.len() < before {
+            gain += discount(rank);
+            first = f64::max(first, 1.0 / f64::from(rank));
+        }
+    }
+    let ideal: f64 = (1_u32..).take(targets.len().min(DEPTH)).map(discount).sum();
+    let met = targets.len() - open.len();
+    Judged {
+        ndcg: if ideal > 0.0 { (gain / ideal).min(1.0) } else { 0.0 },
+        reciprocal_rank: first,
+        recall: ratio(met, targets.len().min(DEPTH)).min(1.0),
+    }
+}
+
+fn discount(rank: u32) -> f64 {
+    1.0 / f64::from(rank + 1).log2()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of questions are small")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// What stands in a row of the table: means over questions, and how long an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    pub questions: usize,
+    pub ndcg: f64,
+    pub mrr: f64,
+    pub recall: f64,
+    pub p50: Duration,
+    pub p99: Duration,
+}
+
+impl Summary {
+    pub fn of(outcomes: &[(Judged, Duration)]) -> Self {
+        let count = outcomes.len();
+        let mean = |part: fn(&Judged) -> f64| {
+            let sum: f64 = outcomes.iter().map(|(judged, _)| part(judged)).sum();
+            sum * ratio(1, count)
+        };
+        let mut times: Vec<Duration> = outcomes.iter().map(|(_, time)| *time).collect();
+        times.sort_unstable();
+        let at = |percent: usize| times.get((count * percent / 100).min(count.saturating_sub(1))).copied();
+        Self {
+            questions: count,
+            ndcg: mean(|judged| judged.ndcg),
+            mrr: mean(|judged| judged.reciprocal_rank),
+            recall: mean(|judged| judged.recall),
+            p50: at(50).unwrap_or_default(),
+            p99: at(99).unwrap_or_default(),
+        }
+    }
+}
+
+/// Asks as `query` does, by a ranking of the caller's.
+pub fn ask_smart(snapshot: &Snapshot, ranking: &smart::Ranking, text: &str) -> Result<(Vec<Place>, Duration)> {
+    let begun = Instant::now();
+    let everywhere = PathFilter::default();
+    let budget = Budget::unlimited();
+    let page = smart::search_by(ranking, snapshot, text, &everywhere, 0, (0, ASKED), &budget)?;
+    let took = begun.elapsed();
+    let places = page.items.into_iter().map(|hit| Place { path: hit.path, lines: (hit.start_line, hit.end_line) });
+    Ok((places.collect(), took))
+}
+
+/// Asks the plain search: BM25 over the words, any of them, the best chunk of each file.
+pub fn ask_plain(snapshot: &Snapshot, plain: &PlainSearch, text: &str) -> Result<(Vec<Place>, Duration)> {
+    let begun = Instant::now();
+    let mut files = HashSet::new();
+    let mut places = Vec::new();
+    for scored in plain.best_chunks(text, PLAIN_CHUNKS)? {
+        if places.len() >= ASKED {
+            break;
+        }
+        let chunk = snapshot.chunk(scored.id)?;
+        if files.insert(chunk.path.clone()) {
+            places.push(Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) });
+        }
+    }
+    Ok((places, begun.elapsed()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(path: &str, lines: Option<(u32, u32)>) -> Target {
+        Target { path: path.to_owned(), lines }
+    }
+
+    fn places(all: &[(&str, u32, u32)]) -> Vec<Place> {
+        all.iter().map(|&(path, first, last)| Place { path: path.to_owned(), lines: (first, last) }).collect()
+    }
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+    }
+
+    #[test]
+    fn a_file_counts_once_and_takes_one_rank() {
+        let answer = places(&[("a", 1, 5), ("a", 9, 12), ("b", 1, 3), ("c", 1, 1)]);
+        let judged = judge(&[target("b", None), target("c", None)], &answer);
+        close(judged.reciprocal_rank, 0.5);
+        close(judged.recall, 1.0);
+        close(judged.ndcg, (1.0 / 3.0_f64.log2() + 0.5) / (1.0 + 1.0 / 3.0_f64.log2()));
+    }
+
+    #[test]
+    fn lines_are_met_by_a_place_that_shares_one_with_them() {
+        let answer = places(&[("a", 1, 5), ("a", 9, 12)]);
+        close(judge(&[target("a", Some((12, 20)))], &answer).reciprocal_rank, 0.5);
+        close(judge(&[target("a", Some((6, 8)))], &answer).ndcg, 0.0);
+        let both = judge(&[target("a", Some((1, 2))), target("a", Some((4, 4)))], &answer);
+        close(both.recall, 1.0);
+        close(both.ndcg, 1.0 / (1.0 + 1.0 / 3.0_f64.log2()));
+    }
+
+    #[test]
+    fn only_the_first_ten_ranks_count() {
+        let many: Vec<(String, u32, u32)> = (0..12).map(|number| (format!("f{number}"), 1, 1)).collect();
+        let answer: Vec<(&str, u32, u32)> = many.iter().map(|(path, a, b)| (path.as_str(), *a, *b)).collect();
+        close(judge(&[target("f9", None)], &places(&answer)).reciprocal_rank, 0.1);
+        assert_eq!(judge(&[target("f10", None)], &places(&answer)), Judged::default());
+    }
+
+    #[test]
+    fn a_summary_is_the_mean_of_its_questions() {
+        let outcome = |ndcg, millis| (Judged { ndcg, ..Judged::default() }, Duration::from_millis(millis));
+        let summary = Summary::of(&[outcome(1.0, 30), outcome(0.5, 10), outcome(0.0, 20)]);
+        close(summary.ndcg, 0.5);
+        assert_eq!((summary.p50, summary.p99), (Duration::from_millis(20), Duration::from_millis(30)));
+        assert_eq!(Summary::of(&[]).questions, 0);
+    }
+}

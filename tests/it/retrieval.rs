@@ -1,0 +1,104 @@
+//! `ixmcp eval` and the development set.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::Repo;
+
+const SHOP: &str = "\
+//- /src/shop.py
+class Cart:
+    def total_price(self):
+        return sum(self.items)
+
+def checkout(cart):
+    return cart.total_price()
+//- /docs/guide.md
+# Guide
+
+The total price of a cart is a price in total; the price of a cart is its total price.
+//- /questions.jsonl
+{\"query\": \"total_price\", \"relevant\": [\"src/shop.py:2-3\"], \"kind\": \"symbol\", \"half\": \"tune\"}
+{\"query\": \"checkout\", \"relevant\": [{\"path\": \"src/shop.py\", \"start_line\": 5, \"end_line\": 6}], \"half\": \"report\"}
+{\"query\": \"zebra crossing\", \"relevant\": [\"src/shop.py\"], \"half\": \"report\"}
+";
+
+fn rows(repo: &Repo, arguments: &[&str]) -> Vec<Value> {
+    let text = repo.ok(&[&["eval", "questions.jsonl", "--json"], arguments].concat());
+    let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    answer["rows"].as_array().unwrap().clone()
+}
+
+fn row<'r>(rows: &'r [Value], half: &str, kind: &str, ranking: &str) -> &'r Value {
+    rows.iter().find(|row| row["half"] == half && row["kind"] == kind && row["ranking"] == ranking).unwrap()
+}
+
+#[test]
+fn an_evaluation_has_a_row_for_each_half_and_kind_beside_the_plain_search() {
+    let repo = Repo::new(SHOP);
+    let all = rows(&repo, &[]);
+    assert_eq!(row(&all, "tune", "symbol", "ixmcp")["mrr"], 1.0, "{all:?}");
+    // The words of the name stand more often in the guide.
+    assert_eq!(row(&all, "tune", "symbol", "plain BM25")["mrr"], 0.5, "{all:?}");
+    let report = row(&all, "report", "all", "ixmcp");
+    assert_eq!((&report["questions"], &report["recall_at_10"]), (&Value::from(2), &Value::from(0.5)));
+    assert!(report["p50_ms"].as_f64().unwrap() > 0.0);
+    assert!(rows(&repo, &["--half", "tune"]).iter().all(|row| row["half"] == "tune"));
+}
+
+#[test]
+fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
+    let repo = Repo::new(SHOP);
+    let names: Vec<String> =
+        rows(&repo, &["--ablate"]).iter().map(|row| row["ranking"].as_str().unwrap().to_owned()).collect();
+    for part in ["without arm rerank", "without words", "without path"] {
+        assert!(names.iter().any(|name| name == part), "{part}: {names:?}");
+    }
+    let tried = rows(&repo, &["--set", "path=0.1", "--arms", "words", "--files"]);
+    assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
+    for wrong in [["--set", "pth=1"], ["--set", "path"], ["--arms", "word"]] {
+        let error = repo.fails(&[&["eval", "questions.jsonl"][..], &wrong].concat());
+        assert!(error.contains("INVALID_ARGUMENT") && error.contains("path") | error.contains("words"), "{error}");
+    }
+    repo.write("questions.jsonl", "{\"query\": 5}\n");
+    assert!(repo.fails(&["eval", "questions.jsonl"]).contains("questions.jsonl:1"));
+}
+
+/// Trees that the ranking is measured on elsewhere.
+const HELD_OUT: &str = "networkx nltk pydantic scrapy sqlalchemy tornado aiohttp fastapi flask requests click httpx starlette \
+    clap axum tokio serde cobra gin express mkdocs jj celery attrs rich twisted";
+
+#[test]
+fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/search");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let trees: Vec<Value> = serde_json::from_str(&read("trees.json")).unwrap();
+    let halves: BTreeMap<&str, &str> =
+        trees.iter().map(|tree| (tree["tree"].as_str().unwrap(), tree["half"].as_str().unwrap())).collect();
+    for tree in &trees {
+        let package = tree["package"].as_str().unwrap();
+        let parts: BTreeSet<&str> = package.split('-').chain([package]).collect();
+        assert!(HELD_OUT.split_whitespace().all(|name| !parts.contains(name)), "{package}");
+        assert_eq!(tree["sha256"].as_str().unwrap().len(), 64);
+    }
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for name in ["docstrings.jsonl", "symbols.jsonl", "written.jsonl"] {
+        for line in read(name).lines() {
+            let question: Value = serde_json::from_str(line).unwrap();
+            let (tree, half) = (question["tree"].as_str().unwrap(), question["half"].as_str().unwrap());
+            assert_eq!(halves[tree], half, "{line}");
+            assert!(!question["relevant"].as_array().unwrap().is_empty(), "{line}");
+            assert!(seen.insert((tree.to_owned(), question["query"].to_string(), question["relevant"].to_string())));
+            *counts.entry((half.to_owned(), question["kind"].as_str().unwrap().to_owned())).or_default() += 1;
+        }
+    }
+    assert!(trees.len() >= 8 && seen.len() >= 300);
+    for kind in ["docstring", "symbol", "commit", "architecture"] {
+        for half in ["tune", "report"] {
+            assert!(counts[&(half.to_owned(), kind.to_owned())] >= 30, "{half} {kind}: {counts:?}");
+        }
+    }
+}
