@@ -80,7 +80,7 @@ impl Service {
         if let Some(shelved) = file_of(question).and_then(|file| self.shelved(Path::new(file))) {
             return match question {
                 Question::Check { .. } => {
-                    Ok(Answer::Check(Checked { diagnostics: vec![self.told(&shelved)], files: 1 }))
+                    Ok(Answer::Check(Checked { diagnostics: vec![self.told(&shelved)], files: 1, ..Checked::default() }))
                 }
                 _ => Err(gave_up(&self.shown(&shelved.path), shelved.why)),
             };

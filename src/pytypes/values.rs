@@ -73,6 +73,9 @@ pub struct Checked {
     /// By file, then by place.
     pub diagnostics: Vec<Diagnostic>,
     pub files: usize,
+    /// The project's settings let warnings pass.
+    #[serde(default)]
+    pub warnings_pass: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
