@@ -3,6 +3,7 @@
 //! Owns their shapes and nothing else: no disk, no database, no JSON.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`.
@@ -182,6 +183,8 @@ pub struct Symbol {
     /// Qualified name around it, whether or not that is a symbol of this file.
     pub container: Option<String>,
     pub signature: Option<String>,
+    /// Where the signature stands in the text, in characters, if it is there word for word: only white space differs.
+    pub written: Option<Range<u32>>,
     /// Of the name.
     pub line: u32,
     pub column: u32,

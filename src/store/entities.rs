@@ -68,7 +68,8 @@ statements! {
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)
         AND NOT EXISTS (SELECT 1 FROM tagged g WHERE g.file_id = e.file_id) ORDER BY e.key");
     UNTAGGED_DOCUMENTS = "SELECT f.path, (
-            SELECT s.name FROM symbols s WHERE s.file_id = f.id AND s.kind = 'heading' ORDER BY s.line LIMIT 1)
+            SELECT s.name FROM symbols s WHERE s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575 AND s.kind = 'heading'
+            ORDER BY s.line LIMIT 1)
         FROM files f WHERE f.language = :language
         AND NOT EXISTS (SELECT 1 FROM tagged g WHERE g.file_id = f.id)
         AND NOT EXISTS (SELECT 1 FROM entities e WHERE e.file_id = f.id) ORDER BY f.path";
@@ -86,7 +87,7 @@ statements! {
         WHERE f.path > :from AND f.path < :to AND e.certain = 1
         AND NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = e.target)
         ORDER BY f.path, e.id";
-    TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.ordinal";
+    TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
 }
 
 /// Key of a row in `entities`. Valid inside one snapshot; never part of an answer.
