@@ -9,10 +9,9 @@ use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Question, Severity};
 
 pub(super) static CHECK: Declaration = Declaration {
-    long: true,
     asks_index: false,
     ..declare! {
-        run;
+        long run;
         name: "check",
         title: "Check Python types",
         about: "Type-check the Python project, or one file, and list the diagnostics with rule, place and message. \
