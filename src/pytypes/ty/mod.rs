@@ -160,6 +160,9 @@ impl Answerer for View {
 impl View {
     fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
         let (db, shown) = (&self.db, &self.shown);
+        if let Some(file) = question.file() {
+            witness.begins(&shown.relative(Path::new(file)));
+        }
         Ok(match question {
             Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
             Question::TypeAt(at) => {
