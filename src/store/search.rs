@@ -1,6 +1,6 @@
 //! The FTS: questions in, scored chunks out.
 
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 
 use super::statements::statements;
 use super::{ChunkId, Snapshot};
@@ -10,6 +10,14 @@ statements! {
     /// Joins stay outside: inside they run for every match, not for the best alone.
     BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
+    FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
+    DEFINING = "SELECT c.id FROM symbols s JOIN chunks c ON c.file_id = s.file_id JOIN files f ON f.id = s.file_id
+        WHERE s.name = :name COLLATE NOCASE AND s.line BETWEEN c.start_line AND c.end_line
+        ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN used_in u ON u.name_id = n.id WHERE n.name = :name LIMIT :most)";
+    HAS_TAG = "SELECT 1 FROM tags t JOIN tagged g ON g.tag_id = t.id WHERE t.name = :tag LIMIT 1";
+    TAGGED = "SELECT DISTINCT f.path FROM tags t JOIN tagged g ON g.tag_id = t.id JOIN files f ON f.id = g.file_id
+        WHERE t.name = :tag";
 }
 
 /// Merges the segments that a bulk build leaves.
@@ -77,6 +85,42 @@ impl Snapshot<'_> {
             Ok(ScoredChunk { id: ChunkId(row.get(0)?), score: row.get(1)? })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// In how many chunks a question matches; `most` for more.
+    pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<usize> {
+        self.count(FREQUENCY, ":question", &question.0, most)
+    }
+
+    /// Chunks in which a definition of that name stands, in any (ASCII) case, in path and line order.
+    pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(DEFINING)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows =
+            statement.query_map(named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many files use a name; `most` for more.
+    pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
+        self.count(USING, ":name", name, most)
+    }
+
+    pub fn has_tag(&self, tag: &str) -> Result<bool> {
+        Ok(self.connection.prepare_cached(HAS_TAG)?.exists(named_params! { ":tag": tag })?)
+    }
+
+    pub fn paths_with_tag(&self, tag: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(TAGGED)?;
+        let rows = statement.query_map(named_params! { ":tag": tag }, |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let count: i64 = statement.query_row(&[(name, &value as &dyn ToSql), (":most", &most)], |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or(0))
     }
 
     pub fn count_matches(&self, question: &FtsQuestion) -> Result<u64> {
