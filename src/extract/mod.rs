@@ -4,8 +4,12 @@
 //! extractor version): no disk, no clock, no environment. It never fails: it returns what it got, and problems.
 
 mod chunk;
+pub mod entity;
+pub mod front_matter;
 pub mod languages;
+mod links;
 mod parse;
+pub mod prose;
 mod scopes;
 mod source;
 mod text;
@@ -24,11 +28,13 @@ pub struct Options {
     pub chunk_bytes: usize,
     pub skip_minified: bool,
     pub skip_generated: bool,
+    /// Folders whose Markdown files are notes to import into the graph, relative to the repository.
+    pub notes: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true }
+        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true, notes: Vec::new() }
     }
 }
 
@@ -45,7 +51,12 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
     text::refuse(path, text, language, options)?;
 
     let parsed = parse::parse(language, text);
-    Ok(assemble(language, &decoded, parsed, options))
+    Ok(assemble(path, language, &decoded, parsed, options))
+}
+
+/// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
+pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
+    [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)
 }
 
 /// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.
@@ -67,10 +78,11 @@ pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Resul
     text::refuse(path, decoded.text.as_ref(), language, options)?;
     let reason = format!("the {} parser failed; indexed as plain text", language.name);
     let problems = vec![Problem { line: None, reason }];
-    Ok(assemble(language, &decoded, parse::Parsed { problems, ..Default::default() }, options))
+    Ok(assemble(path, language, &decoded, parse::Parsed { problems, ..Default::default() }, options))
 }
 
 fn assemble(
+    path: &RepoPath,
     language: &'static Language,
     decoded: &text::Decoded,
     parsed: parse::Parsed,
@@ -79,6 +91,10 @@ fn assemble(
     let text = decoded.text.as_ref();
     let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
     chunk::name(&mut chunks, &parsed.symbols);
+    let is_markdown = language.name == languages::MARKDOWN;
+    let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
+    let mut problems = parsed.problems;
+    problems.extend(said.problems);
     Extracted {
         language: language.name,
         extractor: version(language),
@@ -88,7 +104,9 @@ fn assemble(
         symbols: parsed.symbols,
         references: parsed.references,
         edges: parsed.edges,
-        problems: parsed.problems,
+        entity: said.entity,
+        tags: said.tags,
+        problems,
     }
 }
 

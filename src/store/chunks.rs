@@ -24,9 +24,9 @@ statements! {
         VALUES ('delete', ?1, ?2, ?3, ?4, ?5)";
     COUNT = "SELECT count(*) FROM chunks";
     /// All text of the repository, file by file in path order.
-    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal";
+    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
-        WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.ordinal";
+        WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, c.names FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
     PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";

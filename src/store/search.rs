@@ -11,13 +11,11 @@ statements! {
     BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
     FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
-    DEFINING = "SELECT c.id FROM symbols s JOIN chunks c ON c.file_id = s.file_id JOIN files f ON f.id = s.file_id
-        WHERE s.name = :name COLLATE NOCASE AND s.line BETWEEN c.start_line AND c.end_line
-        ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
-    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN used_in u ON u.name_id = n.id WHERE n.name = :name LIMIT :most)";
-    HAS_TAG = "SELECT 1 FROM tags t JOIN tagged g ON g.tag_id = t.id WHERE t.name = :tag LIMIT 1";
-    TAGGED = "SELECT DISTINCT f.path FROM tags t JOIN tagged g ON g.tag_id = t.id JOIN files f ON f.id = g.file_id
-        WHERE t.name = :tag";
+    DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
+        JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
+        WHERE n.name = :name COLLATE NOCASE ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN uses u ON u.name_id = n.id
+        WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
 
 /// Merges the segments that a bulk build leaves.
@@ -104,16 +102,6 @@ impl Snapshot<'_> {
     /// How many files use a name; `most` for more.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
         self.count(USING, ":name", name, most)
-    }
-
-    pub fn has_tag(&self, tag: &str) -> Result<bool> {
-        Ok(self.connection.prepare_cached(HAS_TAG)?.exists(named_params! { ":tag": tag })?)
-    }
-
-    pub fn paths_with_tag(&self, tag: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(TAGGED)?;
-        let rows = statement.query_map(named_params! { ":tag": tag }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {

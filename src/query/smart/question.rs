@@ -171,7 +171,7 @@ impl Question {
                 self.path.push(filter);
             }
             "kind" if snapshot.has_kind(value)? => self.kinds.push(value.to_owned()),
-            "tag" if snapshot.has_tag(value)? => self.tags.push(value.to_owned()),
+            "tag" if !snapshot.paths_tagged(value)?.is_empty() => self.tags.push(value.to_owned()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -190,7 +190,7 @@ impl Question {
     pub fn tagged_paths(&self, snapshot: &Snapshot) -> Result<Option<HashSet<String>>> {
         let mut all: Option<HashSet<String>> = None;
         for tag in &self.tags {
-            let paths: HashSet<String> = snapshot.paths_with_tag(tag)?.into_iter().collect();
+            let paths: HashSet<String> = snapshot.paths_tagged(tag)?.into_iter().collect();
             all = Some(match all {
                 Some(known) => known.intersection(&paths).cloned().collect(),
                 None => paths,
