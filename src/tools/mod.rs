@@ -6,6 +6,12 @@
 mod arguments;
 mod get_slice;
 mod get_symbol;
+mod ixchel_context;
+mod ixchel_graph;
+mod ixchel_search;
+mod ixchel_show;
+mod ixchel_sync;
+mod ixchel_tags;
 mod list_files;
 mod query;
 mod render;
@@ -23,13 +29,24 @@ use serde_json::{Map, Value};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Freshness, Workspace, Workspaces};
+use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
-pub static TOOLS: &[&Declaration] =
-    &[&query::QUERY, &get_slice::GET_SLICE, &get_symbol::GET_SYMBOL, &list_files::LIST_FILES, &stats::STATS];
+pub static TOOLS: &[&Declaration] = &[
+    &query::QUERY,
+    &get_slice::GET_SLICE,
+    &get_symbol::GET_SYMBOL,
+    &list_files::LIST_FILES,
+    &stats::STATS,
+    &ixchel_search::IXCHEL_SEARCH,
+    &ixchel_show::IXCHEL_SHOW,
+    &ixchel_context::IXCHEL_CONTEXT,
+    &ixchel_graph::IXCHEL_GRAPH,
+    &ixchel_tags::IXCHEL_TAGS,
+    &ixchel_sync::IXCHEL_SYNC,
+];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +91,17 @@ struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
+    /// How long a long tool works before it says that it goes on; `None`: to the end.
+    patience: Option<Duration>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
 }
 
 /// A call ends after this, unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A long one answers by then, at least that it goes on.
+const LONG: Duration = Duration::from_secs(45);
 
 impl Call<'_> {
     fn workspace(&self) -> &Workspace {
@@ -97,10 +119,32 @@ impl Call<'_> {
 
     /// Asks the index, made fresh before.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        if let Freshness::Stale(reason) = self.workspace.freshen(self.caller.patience, &self.budget)? {
+        self.read_part(Part::Everything, ask)
+    }
+
+    /// The same for a question about entities alone, which do not wait for code.
+    fn read_entities<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_part(Part::Entities, ask)
+    }
+
+    fn read_part<T>(&self, part: Part, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        if let Freshness::Stale(reason) = self.workspace.freshen_part(part, self.caller.patience, &self.budget)? {
             *self.stale.borrow_mut() = Some(reason);
         }
         self.workspace.read(&self.budget, ask)
+    }
+
+    /// Brings the entities up to date and counts what changed; `None` when that takes longer than the caller waits.
+    fn sync_entities(&self, anew: bool) -> Result<Option<EntityReport>> {
+        match self.workspace.sync_entities(anew, self.patience, &self.budget) {
+            Err(error) if error.kind == ErrorKind::Busy && self.workspace.progress().is_some() => Ok(None),
+            report => report.map(Some),
+        }
+    }
+
+    /// Files done and in all, of the work that goes on.
+    fn progress(&self) -> (u64, u64) {
+        self.workspace.progress().map_or((0, 0), |progress| progress.files())
     }
 }
 
@@ -120,10 +164,13 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
     let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
     let time = common.timeout_ms.map_or(DEADLINE, Duration::from_millis);
     let budget = match caller.budget.deadline() {
+        // Cancelled it can be, but what it began goes on.
+        _ if tool.long => caller.budget.clone(),
         Some(sooner) if common.timeout_ms.is_none() => caller.budget.with_deadline(Some(sooner)),
         _ => caller.budget.with_deadline(Instant::now().checked_add(time)),
     };
-    let call = Call { workspace: &workspace, caller, budget, stale: RefCell::new(None) };
+    let patience = common.timeout_ms.map(Duration::from_millis).or_else(|| caller.cap.map(|_| LONG));
+    let call = Call { workspace: &workspace, caller, budget, patience, stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
@@ -153,15 +200,17 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
 
 /// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer.
 macro_rules! declare {
-    ($run:path; $($field:ident: $value:expr),* $(,)?) => {
+    (long $run:path; $($rest:tt)*) => { declare!(@ true, $run; $($rest)*) };
+    (@ $long:literal, $run:path; $($field:ident: $value:expr),* $(,)?) => {
         Declaration {
             $($field: $value,)*
-            long: false,
+            long: $long,
             input: || $crate::tools::arguments_schema_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
         }
     };
+    ($run:path; $($rest:tt)*) => { declare!(@ false, $run; $($rest)*) };
 }
 use declare;
 

@@ -18,6 +18,14 @@ class Cart:
 # Shop
 
 How to check out.
+//- /.ixchel/decisions/dec-1a2b3c.md
+---
+id: dec-1a2b3c
+title: Carts sum their items
+tags: [shop]
+supersedes: dec-0f0f0f
+---
+See `Cart` in src/shop.py.
 ";
 
 /// Sends lines to `ixmcp mcp`, closes its input, and gives the lines that came back.
@@ -41,6 +49,12 @@ fn calls() -> Value {
         "get_symbol": { "symbol_name": "Cart" },
         "list_files": {},
         "stats": {},
+        "ixchel_search": { "query": "carts" },
+        "ixchel_show": { "id": "dec-1a2b3c" },
+        "ixchel_context": { "id": "dec-1a2b3c" },
+        "ixchel_graph": { "id": "dec-1a2b3c", "direction": "both", "depth": 2 },
+        "ixchel_tags": {},
+        "ixchel_sync": {},
     })
 }
 
