@@ -50,6 +50,9 @@ const DATA: &[&str] = &[
 ];
 const DOCUMENT_ENDS: &[&str] = &["md", "rst", "txt", "adoc", "markdown", "tex", "org"];
 
+const ABOUT_PROJECT: &[&str] =
+    &["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"];
+
 impl Place {
     pub(super) fn of(path: &str, language: &str) -> Self {
         let lower = path.to_lowercase();
@@ -72,7 +75,8 @@ impl Place {
         if lower.starts_with(".ixchel/") {
             return Self::Code;
         }
-        if language == "markdown" || DOCUMENT_ENDS.contains(&ending) || has(DOCUMENTS) || is_about_project(stem) {
+        if language == "markdown" || DOCUMENT_ENDS.contains(&ending) || has(DOCUMENTS) || ABOUT_PROJECT.contains(&stem)
+        {
             return Self::Document;
         }
         if has(EXAMPLES) {
@@ -80,12 +84,6 @@ impl Place {
         }
         if DATA.contains(&ending) || DATA.contains(&language) { Self::Data } else { Self::Code }
     }
-}
-
-fn is_about_project(stem: &str) -> bool {
-    ["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"]
-        .iter()
-        .any(|name| stem == *name)
 }
 
 #[cfg(test)]
