@@ -82,9 +82,11 @@ impl Service {
     pub fn ask(self: &Arc<Self>, question: &Question, budget: &Budget, tell: &dyn Fn(usize, usize)) -> Result<Answer> {
         if let Some(shelved) = question.file().and_then(|file| self.shelved(Path::new(file))) {
             return match question {
-                Question::Check { .. } => {
-                    Ok(Answer::Check(Checked { diagnostics: vec![self.told(&shelved)], files: 1, ..Checked::default() }))
-                }
+                Question::Check { .. } => Ok(Answer::Check(Checked {
+                    diagnostics: vec![self.told(&shelved)],
+                    files: 1,
+                    ..Checked::default()
+                })),
                 _ => Err(gave_up(&self.shown(&shelved.path), shelved.why)),
             };
         }
