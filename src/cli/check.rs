@@ -76,7 +76,9 @@ fn print(found: &Value) {
     match found["rendered"].as_str() {
         // Only what the terminal would obey is escaped: line breaks are part of it.
         Some(rendered) => {
-            rendered.trim_end().lines().for_each(|line| output::line(&printable(&line.replace('\t', "    "))))
+            for line in rendered.trim_end().lines() {
+                output::line(&printable(&line.replace('\t', "    ")));
+            }
         }
         None => output::line(&concise(found)),
     }
