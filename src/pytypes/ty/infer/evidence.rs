@@ -117,7 +117,7 @@ fn own_receiver<'db>(function: &ast::StmtFunctionDef, found: &Exits<'_>, place: 
     let only = is_bound
         && !found.values.is_empty()
         && !found.returns_nothing
-        && found.values.iter().all(|value| is_receiver(value))
+        && found.values.iter().all(is_receiver)
         && !falls_through(&function.body, &|_| false);
     only.then(|| Evidence { inferred: Shape::Receiver, words: "the receiver is returned".to_owned() })
 }
@@ -176,7 +176,7 @@ fn of_parameter<'db>(
     let arguments: Option<Vec<Type<'db>>> = given.and_then(|given| given.iter().copied().collect());
     let arguments = arguments.unwrap_or_default();
     let is_none = |one: &Type<'db>| one.is_none(db);
-    let tells_nothing = arguments.iter().all(|one| is_none(one));
+    let tells_nothing = arguments.iter().all(is_none);
     if default.is_none() && tells_nothing {
         return Err(match given {
             Some(given) if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),
