@@ -163,7 +163,14 @@ impl Session {
         }
         let workspace = self.workspaces.at(&root)?;
         freshen(&workspace, &budget)?;
-        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
+        let caller = Caller {
+            root: self.start.clone(),
+            cap: None,
+            budget,
+            patience: Some(Duration::MAX),
+            listener: None,
+            jobs: Arc::default(),
+        };
         tools::call(&self.workspaces, tool, arguments, &caller)
     }
 

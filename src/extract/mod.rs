@@ -13,6 +13,7 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
+pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 1;
@@ -46,6 +47,11 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
 
     let parsed = parse::parse(language, text);
     Ok(assemble(language, &decoded, parsed, options))
+}
+
+/// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
+pub fn decoded(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, Option<&'static str>)> {
+    text::decode(bytes).ok().map(|decoded| (decoded.text, decoded.encoding))
 }
 
 /// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.

@@ -7,16 +7,17 @@ use serde_json::Value;
 use super::service::{CallContext, Service, ToolCard};
 use crate::error::Result;
 use crate::index::Workspaces;
-use crate::tools::{self, Access, Caller, TOOLS};
+use crate::tools::{self, Access, Caller, Jobs, TOOLS};
 
 /// Every tool, over the repositories that this process serves.
 pub struct Registry {
     workspaces: Arc<Workspaces>,
+    jobs: Arc<Jobs>,
 }
 
 impl Registry {
     pub fn new(workspaces: Arc<Workspaces>) -> Self {
-        Self { workspaces }
+        Self { workspaces, jobs: Arc::default() }
     }
 }
 
@@ -36,7 +37,14 @@ impl Service for Registry {
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        let caller = Caller { root: call.root, cap: call.cap, budget: call.budget, patience: None };
+        let caller = Caller {
+            root: call.root,
+            cap: call.cap,
+            budget: call.budget,
+            patience: None,
+            listener: call.progress.listener(),
+            jobs: Arc::clone(&self.jobs),
+        };
         tools::call(&self.workspaces, name, arguments, &caller)
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod get_slice;
 mod get_symbol;
+mod jobs;
 mod list_files;
 mod query;
 mod render;
@@ -19,9 +20,13 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::budget::Budget;
+pub use jobs::Jobs;
+
+use jobs::Outcome;
+
+use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Freshness, Workspace, Workspaces};
 use crate::query::near;
@@ -45,7 +50,8 @@ pub struct Declaration {
     /// For a model: what it does and when to use it, an example, what to use instead. At most 400 characters.
     pub about: &'static str,
     pub access: Access,
-    /// May run for minutes: answers `{status: "running", …}` after a while.
+    /// May run for minutes: it is a job that the same call joins, tells how far it has come by [`Call::progress`], and
+    /// over MCP is answered `{status: "running", …}` after a while.
     pub long: bool,
     /// Shown by `--tools core`.
     pub core: bool,
@@ -58,7 +64,11 @@ pub struct Declaration {
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
+/// Hears how far the work has come: done, and of how much.
+pub type Listener = dyn Fn(u64, u64) + Send + Sync;
+
 /// Who asks: set by the door a call came through.
+#[derive(Clone)]
 pub struct Caller {
     /// The connection's root: the repository when the arguments name none.
     pub root: PathBuf,
@@ -67,6 +77,10 @@ pub struct Caller {
     pub budget: Budget,
     /// How long to wait for an index that is being built before answering `BUSY`.
     pub patience: Option<Duration>,
+    /// Told while the work goes on, where the caller asked for that.
+    pub listener: Option<Arc<Listener>>,
+    /// The long calls under way in this process, for the same call to join.
+    pub jobs: Arc<Jobs>,
 }
 
 /// One call at work.
@@ -74,12 +88,15 @@ struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
+    progress: Arc<Progress>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
 }
 
 /// A call ends after this, unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// A long call over MCP is answered after this: some clients give up at 60 s.
+const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
 impl Call<'_> {
     fn workspace(&self) -> &Workspace {
@@ -95,9 +112,23 @@ impl Call<'_> {
         self.caller.cap
     }
 
-    /// Asks the index, made fresh before.
+    /// Where a long tool writes how far it has come, for whoever waits for it: hand it to the work.
+    #[allow(dead_code, reason = "for long tools, of which there is none yet")]
+    fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// Asks the index, made fresh before; where that takes long, the caller is told how far it has come.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        if let Freshness::Stale(reason) = self.workspace.freshen(self.caller.patience, &self.budget)? {
+        let freshen = || self.workspace.freshen(self.caller.patience, &self.budget);
+        let freshness = match &self.caller.listener {
+            Some(listener) => {
+                let far = || self.workspace.progress().map(|progress| progress.files());
+                budget::telling(&**listener, far, freshen)
+            }
+            None => freshen(),
+        };
+        if let Freshness::Stale(reason) = freshness? {
             *self.stale.borrow_mut() = Some(reason);
         }
         self.workspace.read(&self.budget, ask)
@@ -115,15 +146,60 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
         Value::Null => Map::new(),
         _ => return Err(Error::new(ErrorKind::UnknownTool, format!("the arguments of {name} must be an object"))),
     };
+    arguments.values_mut().for_each(arguments::make_whole);
     let common = arguments::common(&mut arguments)?;
-    let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
-    let time = common.timeout_ms.map_or(DEADLINE, Duration::from_millis);
+    let time = common.timeout_ms.map(Duration::from_millis);
+    if tool.long {
+        return long(tool, workspace, caller, time, arguments);
+    }
     let budget = match caller.budget.deadline() {
-        Some(sooner) if common.timeout_ms.is_none() => caller.budget.with_deadline(Some(sooner)),
-        _ => caller.budget.with_deadline(Instant::now().checked_add(time)),
+        Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
+        _ => caller.budget.with_deadline(Instant::now().checked_add(time.unwrap_or(DEADLINE))),
     };
-    let call = Call { workspace: &workspace, caller, budget, stale: RefCell::new(None) };
+    answered(tool, &workspace, caller, budget, &Arc::default(), arguments)
+}
+
+/// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
+fn long(
+    tool: &'static Declaration,
+    workspace: Arc<Workspace>,
+    caller: &Caller,
+    time: Option<Duration>,
+    arguments: Map<String, Value>,
+) -> Result<Value> {
+    let patience = time.or(caller.cap.is_some().then_some(RUNNING_AFTER));
+    // All that the answer depends on.
+    let key = format!("{} {:?} {:?} {}", tool.name, workspace.root(), caller.cap, Value::Object(arguments.clone()));
+    let (indexed, worker) = (Arc::clone(&workspace), caller.clone());
+    let work = move |progress: &Arc<Progress>, budget: &Budget| {
+        answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
+    };
+    let tell = |own: &Progress| {
+        // Before its own work begins it may wait for an update of the index.
+        let update = || workspace.progress().map(|progress| progress.files());
+        let (done, total) = Some(own.files()).filter(|(_, total)| *total > 0).or_else(update).unwrap_or_default();
+        if let Some(listener) = caller.listener.as_ref().filter(|_| total > 0) {
+            listener(done, total);
+        }
+        (done, total)
+    };
+    match caller.jobs.join(key, patience, &caller.budget, &tell, work)? {
+        Outcome::Done(answer) => Ok(answer),
+        Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
+    }
+}
+
+fn answered(
+    tool: &Declaration,
+    workspace: &Arc<Workspace>,
+    caller: &Caller,
+    budget: Budget,
+    progress: &Arc<Progress>,
+    arguments: Map<String, Value>,
+) -> Result<Value> {
+    let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
+    let call = Call { workspace, caller, budget, progress: Arc::clone(progress), stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
@@ -151,12 +227,19 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
     (offset.map_or(0, size), limit.map_or(default, size).min(most))
 }
 
-/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer.
+/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer; `long` before it makes the
+/// tool a long one.
 macro_rules! declare {
+    (long $run:path; $($field:ident: $value:expr),* $(,)?) => {
+        $crate::tools::declare!(@ true, $run; $($field: $value),*)
+    };
     ($run:path; $($field:ident: $value:expr),* $(,)?) => {
+        $crate::tools::declare!(@ false, $run; $($field: $value),*)
+    };
+    (@ $long:expr, $run:path; $($field:ident: $value:expr),*) => {
         Declaration {
             $($field: $value,)*
-            long: false,
+            long: $long,
             input: || $crate::tools::arguments_schema_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
@@ -188,7 +271,12 @@ impl Declaration {
         (self.input)()
     }
 
+    /// That of a long tool admits its other answer, too.
     pub fn output_schema(&self) -> Value {
-        (self.output)()
+        let mut schema = (self.output)();
+        if self.long {
+            arguments::admit_running(&mut schema);
+        }
+        schema
     }
 }
