@@ -44,6 +44,8 @@ pub struct Index {
     pub skip_generated: bool,
     pub skip_secrets: bool,
     pub exclude: Vec<String>,
+    /// Folders whose notes are entities.
+    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -302,7 +304,7 @@ impl Settings {
     }
 
     fn resolve(&self) -> Config {
-        let exclude = if let Value::Globs(globs) = self.value("index.exclude") { globs } else { Vec::new() };
+        let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
         let idle = if let Value::Duration(time) = self.value("daemon.idle") { time } else { Duration::MAX };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
@@ -312,7 +314,8 @@ impl Settings {
                 skip_minified: self.flag("index.skip_minified"),
                 skip_generated: self.flag("index.skip_generated"),
                 skip_secrets: self.flag("index.skip_secrets"),
-                exclude,
+                exclude: list("index.exclude"),
+                notes: list("entities.notes"),
             },
             log_filter: self.text("log.filter"),
             daemon: Daemon { tcp, idle },

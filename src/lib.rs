@@ -24,7 +24,7 @@
 //! 2. [`scan::at`] stats what is dirty, or [`scan::list`] the whole tree, by git's rules; `index::diff` compares with what
 //!    is stored and gives a plan: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
 //! 3. `index::pipeline` reads and hashes the rest on all cores, and calls [`extract::extract`] where the bytes are new:
-//!    decoding, tree-sitter, chunks, symbols, references, edges. Bytes of a vanished file under a new name are a rename.
+//!    decoding, tree-sitter, chunks, symbols, references, entities, edges. Bytes of a vanished file under a new name are a rename.
 //! 4. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred files
 //!    each; between batches other processes have their turn at the update lock.
 //!

@@ -3,6 +3,7 @@
 //! Owns their shapes and nothing else: no disk, no database, no JSON.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`.
@@ -154,6 +155,8 @@ pub struct Extracted {
     pub symbols: Vec<Symbol>,
     pub references: Vec<Reference>,
     pub edges: Vec<Edge>,
+    pub entity: Option<Entity>,
+    pub tags: Vec<Tag>,
     pub problems: Vec<Problem>,
 }
 
@@ -180,6 +183,8 @@ pub struct Symbol {
     /// Qualified name around it, whether or not that is a symbol of this file.
     pub container: Option<String>,
     pub signature: Option<String>,
+    /// Where the signature stands in the text, in characters, if it is there word for word: only white space differs.
+    pub written: Option<Range<u32>>,
     /// Of the name.
     pub line: u32,
     pub column: u32,
@@ -211,6 +216,60 @@ pub struct Edge {
     /// imports: what it is called here.
     pub alias: Option<String>,
     pub line: u32,
+}
+
+/// A node of the knowledge graph: a Markdown file with an id. What is kept of its fields is as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entity {
+    /// The id that people write.
+    pub key: String,
+    pub kind: String,
+    pub title: String,
+    pub status: Option<String>,
+    pub date: Option<String>,
+    pub created_at: Option<String>,
+    pub updated_at: Option<String>,
+    pub created_by: Option<String>,
+    pub priority: Option<String>,
+    /// What links may call it, and how sure that is: 0 is the key.
+    pub names: Vec<(u8, String)>,
+    /// Its outgoing edges, in the order of the file.
+    pub links: Vec<Link>,
+}
+
+/// An edge from an entity, as its file states it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The relationship: `depends_on`, `blocks`, whatever the field is called.
+    pub rel: String,
+    /// One of the names of the entity that is meant, if there is one.
+    pub target: String,
+    /// It is an id by its looks; else it is one only while an entity has it.
+    pub certain: bool,
+    pub line: u32,
+}
+
+/// A word that a Markdown file is filed under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub name: String,
+    pub line: u32,
+    pub source: TagSource,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TagSource {
+    FrontMatter,
+    Hashtag,
+}
+
+impl TagSource {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::FrontMatter => "front_matter",
+            Self::Hashtag => "hashtag",
+        }
+    }
 }
 
 /// Something extraction could not make sense of.

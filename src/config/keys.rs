@@ -31,6 +31,8 @@ pub enum Kind {
     Text,
     /// Lines of an ignore file. Those of all sources count together.
     Globs,
+    /// Folders of the repository, relative to it.
+    Folders,
     /// `ADDRESS:PORT` on this machine, or `off`.
     Address,
     /// A number of minutes, or with s, m or h behind it.
@@ -85,6 +87,14 @@ pub static KEYS: &[Key] = &[
         default: "[]",
         in_repository: true,
         about: "More files to ignore, as lines of a `.gitignore`. Those of all sources count together; in the variable, commas separate them.",
+    },
+    Key {
+        name: "entities.notes",
+        variable: "IXMCP_NOTES",
+        kind: Kind::Folders,
+        default: "[]",
+        in_repository: true,
+        about: "Folders of Markdown notes (Obsidian, Logseq, zk) that are read as entities: `[[wiki links]]` become edges. In the variable, commas separate them.",
     },
     Key {
         name: "log.filter",
@@ -160,6 +170,7 @@ impl Kind {
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::Text => "a text".to_owned(),
             Self::Globs => "a list of texts, each a line of a .gitignore".to_owned(),
+            Self::Folders => "a list of folders inside the repository, such as \"notes\"".to_owned(),
             Self::Address => {
                 "an address of this machine with its port, such as \"localhost:7777\", or \"off\"".to_owned()
             }
@@ -184,6 +195,10 @@ impl Kind {
                 let globs = text.split(',').map(|glob| glob.trim().to_owned()).filter(|glob| !glob.is_empty());
                 Some(Value::Globs(globs.collect()))
             }
+            Self::Folders => {
+                let folders = text.split(',').map(str::trim).filter(|folder| !folder.is_empty());
+                folders.map(folder).collect::<Option<Vec<_>>>().map(Value::Globs)
+            }
             Self::Address => address(text).map(Value::Address),
             Self::Duration => duration(text).map(Value::Duration),
         };
@@ -205,9 +220,23 @@ impl Kind {
                 let texts = globs.iter().map(|glob| glob.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::Globs)
             }
+            (Self::Folders, toml::Value::Array(folders)) => {
+                let texts = folders.iter().map(|text| text.as_str().and_then(folder));
+                texts.collect::<Option<Vec<_>>>().map(Value::Globs)
+            }
             _ => None,
         };
         value.ok_or_else(|| self.fits())
+    }
+}
+
+/// A folder below the repository without slashes around it; the repository itself is `.`.
+fn folder(text: &str) -> Option<String> {
+    let bare = text.trim().trim_start_matches("./").trim_end_matches('/');
+    let is_inside = !bare.starts_with('/') && bare.split('/').all(|part| part != ".." && !part.is_empty());
+    match bare {
+        "" | "." => (!text.trim().is_empty()).then(|| ".".to_owned()),
+        bare => is_inside.then(|| bare.to_owned()),
     }
 }
 

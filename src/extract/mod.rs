@@ -4,8 +4,12 @@
 //! extractor version): no disk, no clock, no environment. It never fails: it returns what it got, and problems.
 
 mod chunk;
+pub mod entity;
+pub mod front_matter;
 pub mod languages;
+mod links;
 mod parse;
+pub mod prose;
 mod scopes;
 mod source;
 mod text;
@@ -25,11 +29,13 @@ pub struct Options {
     pub chunk_bytes: usize,
     pub skip_minified: bool,
     pub skip_generated: bool,
+    /// Folders whose Markdown files are notes to import into the graph, relative to the repository.
+    pub notes: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true }
+        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true, notes: Vec::new() }
     }
 }
 
@@ -46,7 +52,12 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
     text::refuse(path, text, language, options)?;
 
     let parsed = parse::parse(language, text);
-    Ok(assemble(language, &decoded, parsed, options))
+    Ok(assemble(path, language, &decoded, parsed, options))
+}
+
+/// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
+pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
+    [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)
 }
 
 /// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
@@ -73,10 +84,11 @@ pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Resul
     text::refuse(path, decoded.text.as_ref(), language, options)?;
     let reason = format!("the {} parser failed; indexed as plain text", language.name);
     let problems = vec![Problem { line: None, reason }];
-    Ok(assemble(language, &decoded, parse::Parsed { problems, ..Default::default() }, options))
+    Ok(assemble(path, language, &decoded, parse::Parsed { problems, ..Default::default() }, options))
 }
 
 fn assemble(
+    path: &RepoPath,
     language: &'static Language,
     decoded: &text::Decoded,
     parsed: parse::Parsed,
@@ -84,6 +96,10 @@ fn assemble(
 ) -> Extracted {
     let text = decoded.text.as_ref();
     let chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    let is_markdown = language.name == languages::MARKDOWN;
+    let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
+    let mut problems = parsed.problems;
+    problems.extend(said.problems);
     Extracted {
         language: language.name,
         extractor: version(language),
@@ -93,7 +109,9 @@ fn assemble(
         symbols: parsed.symbols,
         references: parsed.references,
         edges: parsed.edges,
-        problems: parsed.problems,
+        entity: said.entity,
+        tags: said.tags,
+        problems,
     }
 }
 

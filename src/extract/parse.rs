@@ -30,7 +30,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, QueryMat
 
 use super::Language;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
-use super::source::{Lines, bare, bare_type, last_name, module_name, signature};
+use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
 use crate::model::{Edge, Problem, Reference, Symbol};
 
 /// A language's grammar and query, ready to run.
@@ -325,6 +325,7 @@ impl Found {
                     };
                     let start = node(Capture::Signature).unwrap_or(capture.node);
                     let body = node(Capture::Body).or_else(|| start.child_by_field_name("body"));
+                    let signature = signature(start, body, text);
                     let scope = Scope {
                         range: capture.node.byte_range(),
                         kind: Some(kind),
@@ -332,7 +333,8 @@ impl Found {
                         container: compiled.ranges(matched, Capture::Container),
                         level: compiled.level(matched),
                         is_clause: node(Capture::Clause).is_some(),
-                        signature: signature(start, body, text),
+                        written: signature.as_ref().and_then(|words| written(words, text, start.start_byte())),
+                        signature,
                         has_body: body.is_some(),
                     };
                     self.scopes.push((pattern, scope));

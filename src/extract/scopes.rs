@@ -41,6 +41,8 @@ pub(super) struct Scope {
     pub(super) level: Option<u8>,
     pub(super) is_clause: bool,
     pub(super) signature: Option<String>,
+    /// Where it stands word for word.
+    pub(super) written: Option<Range<usize>>,
     pub(super) has_body: bool,
 }
 
@@ -54,6 +56,7 @@ impl Scope {
             level: None,
             is_clause: false,
             signature: None,
+            written: None,
             has_body: true,
         }
     }
@@ -116,6 +119,10 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
                 parent: around.iter().rev().filter(|(outer, _)| holds(*outer)).find_map(|(outer, _)| places[*outer]),
                 container,
                 signature: scope.signature.clone(),
+                written: scope.written.as_ref().map(|range| {
+                    let start = lines.offset(text, range.start);
+                    start..lines.offset(text, range.end)
+                }),
                 line,
                 column,
                 start_line: lines.line(scope.range.start),

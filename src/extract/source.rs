@@ -34,6 +34,24 @@ pub(super) fn signature(start: Node, body: Option<Node>, text: &str) -> Option<S
     (!words.is_empty()).then(|| words.to_owned())
 }
 
+/// What of the text from `start` on a signature is, but for white space; `None` where it is not that.
+pub(super) fn written(signature: &str, text: &str, start: usize) -> Option<Range<usize>> {
+    if signature.contains(char::is_control) {
+        return None;
+    }
+    let blanks = |at: usize| text[at..].bytes().take_while(u8::is_ascii_whitespace).count();
+    let start = start + blanks(start);
+    let mut end = start;
+    for (at, word) in signature.split(' ').enumerate() {
+        let gap = if at > 0 { blanks(end) } else { 0 };
+        if (at > 0 && gap == 0) || !text[end + gap..].starts_with(word) {
+            return None;
+        }
+        end += gap + word.len();
+    }
+    Some(start..end)
+}
+
 /// `a.b.C`, `a::C` and `'C'` name `C`.
 pub(super) fn last_name<'a>(text: &'a str, separator: &str) -> &'a str {
     let text = unquoted(text);
@@ -85,12 +103,34 @@ pub(super) struct Lines {
     starts: Vec<usize>,
     /// The last byte asked for and its column: questions come in order, and a line may be the whole file.
     last: Cell<(usize, u32)>,
+    /// Characters before each line; empty where every character is a byte.
+    characters: Vec<u32>,
 }
 
 impl Lines {
     pub(super) fn of(text: &str) -> Self {
-        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
-        Self { starts, last: Cell::new((0, 1)) }
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+        let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
+        let mut characters = Vec::new();
+        if !text.is_ascii() {
+            let lengths = starts.windows(2).map(|ends| text[ends[0]..ends[1]].chars().count());
+            characters = std::iter::once(0)
+                .chain(lengths.scan(0, |sum, length| {
+                    *sum += length;
+                    Some(u32::try_from(*sum).unwrap_or(u32::MAX))
+                }))
+                .collect();
+        }
+        Self { starts, last: Cell::new((0, 1)), characters }
+    }
+
+    /// How many characters stand before a byte.
+    pub(super) fn offset(&self, text: &str, at: usize) -> u32 {
+        if self.characters.is_empty() {
+            return u32::try_from(at).unwrap_or(u32::MAX);
+        }
+        let (line, column) = self.position(text, at);
+        self.characters[line as usize - 1].saturating_add(column - 1)
     }
 
     /// The 1-based line of a byte.

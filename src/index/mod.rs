@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::printable;
+use crate::model::{RepoPath, printable};
 use crate::scan::{Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
@@ -331,7 +331,9 @@ impl Workspace {
 
 impl Settings {
     fn of(config: Config) -> Result<Self> {
-        Ok(Self { rules: Rules::new(&config.index)?, config })
+        // A folder that is named is read even where git ignores it.
+        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str())).collect();
+        Ok(Self { rules: Rules::new(&config.index)?.with_named(notes), config })
     }
 }
 

@@ -190,7 +190,7 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     if task.known.is_some_and(|known| known.hash == hash) {
         return Outcome::Same { path, stat, seen_ns };
     }
-    if let Some(from) = moved.claim(&path, hash) {
+    if let Some(from) = moved.claim(&path, hash, &job.options.notes) {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
     // A fault in a parser costs that file its syntax, never the run.
@@ -270,12 +270,14 @@ impl Moved {
     }
 
     /// A gone file with the same content whose rows hold for `path` too: the name decides about language and rules, so
-    /// it must end alike.
-    fn claim(&self, path: &RepoPath, hash: ContentHash) -> Option<RepoPath> {
+    /// it must end alike, and the folder about what is an entity.
+    fn claim(&self, path: &RepoPath, hash: ContentHash, notes: &[String]) -> Option<RepoPath> {
         let mut by_hash = locked(&self.0);
         let candidates = by_hash.get_mut(&hash)?;
         let alike = |from: &RepoPath| {
-            from.file_name() == path.file_name() || (path.extension().is_some() && from.extension() == path.extension())
+            let same_name = from.file_name() == path.file_name();
+            let same_extension = path.extension().is_some() && from.extension() == path.extension();
+            (same_name || same_extension) && extract::is_alike(from, path, notes)
         };
         let at = candidates.iter().position(alike)?;
         Some(candidates.swap_remove(at))

@@ -205,6 +205,7 @@ fn extraction(config: &Config) -> Options {
         chunk_bytes: config.index.chunk_size,
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
+        notes: config.index.notes.clone(),
     }
 }
 

@@ -15,19 +15,30 @@ statements! {
         c.text, c.words) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
     SYMBOLS = "SELECT json_array('symbol', f.path, s.name, s.kind, s.container, s.signature, s.line, s.column,
         s.start_line, s.end_line, p.line, p.column)
-        FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbols p ON p.id = s.parent_id
+        FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbol_rows p ON p.id = s.parent_id
         ORDER BY f.path, s.line, s.column, s.name, s.kind";
     REFERENCES = "SELECT json_array('reference', f.path, r.line, r.column, n.name, r.kind)
         FROM refs r JOIN files f ON f.id = r.file_id JOIN names n ON n.id = r.name_id
         ORDER BY f.path, r.line, r.column, n.name";
-    USED_IN = "SELECT json_array('used', f.path, n.name, u.uses)
-        FROM used_in u JOIN files f ON f.id = u.file_id JOIN names n ON n.id = u.name_id ORDER BY f.path, n.name";
-    EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column)
-        FROM edges e JOIN files f ON f.id = e.file_id LEFT JOIN symbols s ON s.id = e.symbol_id
+    EDGES = "SELECT json_array('edge', f.path, e.line, e.kind, e.target, e.name, e.alias, s.line, s.column, t.key, e.certain)
+        FROM edges e JOIN files f ON f.id = e.file_id LEFT JOIN symbol_rows s ON s.id = e.symbol_id
+        LEFT JOIN entities t ON t.id = e.entity_id
         ORDER BY f.path, e.line, e.kind, e.target, e.name, e.alias";
+    ENTITIES = "SELECT json_array('entity', f.path, e.key, e.kind, e.title, e.status, e.date, e.created_at, e.updated_at,
+        e.created_by, e.priority, e.live) FROM entities e JOIN files f ON f.id = e.file_id ORDER BY f.path, e.key";
+    NAMES = "SELECT json_array('name', n.path, n.rank, n.name, f.path, e.key) FROM entity_names n
+        JOIN entities e ON e.id = n.entity_id JOIN files f ON f.id = e.file_id ORDER BY n.path, n.rank, n.name";
+    TAGGED = "SELECT json_array('tag', f.path, g.line, t.name, g.source, e.key) FROM tagged g
+        JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id LEFT JOIN entities e ON e.id = g.entity_id
+        ORDER BY f.path, g.line, t.name, g.source";
     /// How often each word stands in the FTS: rows that are there twice, or stayed when their chunk went, show here.
     ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
     ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
+    /// What no constraint of the schema sees to.
+    DOUBLED = "SELECT 'the name ' || json_quote(name) || ' stands twice' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
+    LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, its symbols or uses are not'
+        FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM uses)
+        WHERE id >> 20 NOT IN (SELECT id FROM files) LIMIT 9";
 }
 
 /// Compares the FTS with the text it was made of.
@@ -36,8 +47,20 @@ const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('inte
 impl Snapshot<'_> {
     /// The canonical dump, line by line.
     pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
-        let families =
-            [FILES, SKIPPED, PROBLEMS, CHUNKS, SYMBOLS, REFERENCES, USED_IN, EDGES, ROWS_OF_FTS, ROWS_OF_CHUNKS];
+        let families = [
+            FILES,
+            SKIPPED,
+            PROBLEMS,
+            CHUNKS,
+            SYMBOLS,
+            REFERENCES,
+            EDGES,
+            ENTITIES,
+            NAMES,
+            TAGGED,
+            ROWS_OF_FTS,
+            ROWS_OF_CHUNKS,
+        ];
         for family in families {
             let mut statement = self.connection.prepare_cached(family)?;
             let mut rows = statement.query([])?;
@@ -68,6 +91,11 @@ impl Store {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             faults.push(format!("a row of {} points at nothing", row.get::<_, String>(0)?));
+        }
+        for question in [DOUBLED, LEFT_BEHIND] {
+            let mut statement = writer.connection.prepare(question)?;
+            let found = statement.query_map([], |row| row.get::<_, String>(0))?;
+            faults.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
         }
         if let Err(error) = writer.connection.execute(CHECK_FTS, []) {
             faults.push(format!("the FTS differs from the chunks ({error})"));

@@ -23,9 +23,9 @@ statements! {
     UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path) VALUES ('delete', ?1, ?2, ?3, ?4)";
     COUNT = "SELECT count(*) FROM chunks";
     /// All text of the repository, file by file in path order.
-    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.ordinal";
+    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
-        WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.ordinal";
+        WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
 }

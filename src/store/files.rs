@@ -208,6 +208,7 @@ impl Batch<'_> {
         };
         self.insert_chunks(id, &row.extracted.chunks)?;
         self.insert_symbols(id, row.extracted)?;
+        self.insert_entity(id, row.path, row.extracted)?;
         let mut insert = self.connection.prepare_cached(INSERT_PROBLEM)?;
         for problem in &row.extracted.problems {
             insert.execute(params![id.0, problem.line, problem.reason])?;
@@ -295,6 +296,7 @@ impl Batch<'_> {
     /// Removes all that hangs on a file, in the order that foreign keys ask for.
     fn clear_file(&mut self, id: FileId) -> Result<()> {
         self.delete_symbols(id)?;
+        self.delete_entity(id)?;
         self.connection.prepare_cached(DELETE_PROBLEMS)?.execute([id.0])?;
         self.unindex_chunks(id)?;
         self.delete_chunks(id)

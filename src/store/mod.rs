@@ -12,6 +12,7 @@
 
 mod audit;
 mod chunks;
+mod entities;
 mod facts;
 mod files;
 mod migrate;
@@ -34,6 +35,7 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
 pub use chunks::{ChunkHit, ChunkText};
+pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile};
 pub use migrate::newest as schema_version;
@@ -82,7 +84,14 @@ pub struct Store {
 
 struct Writer {
     connection: Connection,
+    interned: Interned,
+}
+
+/// Ids of words that stand in rows of their own, once each.
+#[derive(Default)]
+struct Interned {
     names: HashMap<String, i64>,
+    kinds: HashMap<&'static str, i64>,
 }
 
 /// One state of the index, to ask questions of.
@@ -94,7 +103,7 @@ pub struct Snapshot<'c> {
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
 pub struct Batch<'c> {
     snapshot: Snapshot<'c>,
-    names: &'c mut HashMap<String, i64>,
+    interned: &'c mut Interned,
 }
 
 impl<'c> std::ops::Deref for Batch<'c> {
@@ -112,7 +121,7 @@ impl Store {
         let connection = open::connect(path, mode)?;
         let opened = open::Identity::of(path)?;
         let (writer, readers) = match mode {
-            Mode::Write => (Some(Writer { connection, names: HashMap::new() }), Vec::new()),
+            Mode::Write => (Some(Writer { connection, interned: Interned::default() }), Vec::new()),
             Mode::Read => (None, vec![connection]),
         };
         Ok(Self {
@@ -168,7 +177,7 @@ impl Store {
         }
         if slot.is_none() {
             let connection = open::connect(&self.path, Mode::Write)?;
-            *slot = Some(Writer { connection, names: HashMap::new() });
+            *slot = Some(Writer { connection, interned: Interned::default() });
         }
         slot.as_mut().ok_or_else(|| Error::internal("the writer is gone"))
     }
@@ -178,19 +187,19 @@ impl Store {
         self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
         let writer = self.writer(&mut slot)?;
-        if writer.names.len() > NAMES_CACHED {
-            writer.names.clear();
+        if writer.interned.names.len() > NAMES_CACHED {
+            writer.interned.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let mut batch =
-            Batch { snapshot: Snapshot { connection: &transaction, totals: &self.totals }, names: &mut writer.names };
+        let snapshot = Snapshot { connection: &transaction, totals: &self.totals };
+        let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
             Ok(answer)
         });
         if outcome.is_err() {
-            // Names interned by a batch that was rolled back have no rows.
-            writer.names.clear();
+            // Words interned by a batch that was rolled back have no rows.
+            writer.interned = Interned::default();
         }
         outcome
     }

@@ -28,9 +28,9 @@ const PRAGMAS: &str = "
     PRAGMA temp_store = MEMORY;
     PRAGMA journal_size_limit = 67108864;
 ";
-/// Chunks are rows of a kilobyte or two: on pages of 4096 bytes a fifth of the file would stay empty. It says nothing to
-/// a file that has pages already, and must come before anything that makes the first.
-const PAGE_SIZE: &str = "PRAGMA page_size = 8192";
+/// Chunks are rows of a kilobyte or two: on pages of 4096 bytes a fifth of the file would stay empty, on these a
+/// twentieth. It says nothing to a file that has pages already, and must come before anything that makes the first.
+const PAGE_SIZE: &str = "PRAGMA page_size = 16384";
 const WRITER_PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;

@@ -1,11 +1,11 @@
-//! Rows of `symbols`, `refs` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
+//! Rows of `symbols`, `uses` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
 //!
 //! Owns statements and row mapping alone. What a name means is decided by `query::relations`.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::statements::statements;
-use super::symbols::{Definition, Use};
+use super::symbols::{Definition, Use, in_order};
 use super::{FileId, Snapshot};
 use crate::error::Result;
 
@@ -68,13 +68,14 @@ statements! {
     STARTS = "SELECT 1 FROM files WHERE path >= :from AND path < :to LIMIT 1";
     NAMED = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column LIMIT :limit");
-    IN_FILE = declared!("FROM files f JOIN symbols s ON s.file_id = f.id
-        WHERE f.id = :file ORDER BY s.start_line, s.line, s.column");
+    IN_FILE = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY s.start_line, s.line, s.column");
     BY_ID = declared!("FROM symbols s JOIN files f ON f.id = s.file_id WHERE s.id = :symbol");
+    /// They come after it in its file.
     CHILDREN = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
-        WHERE s.parent_id = :symbol ORDER BY s.line, s.column");
+        WHERE s.id BETWEEN :symbol AND (:symbol >> 20 << 20) + 1048575 AND s.parent_id = :symbol ORDER BY s.line, s.column");
     /// Members that stand beside their type: in the files of one folder.
-    MEMBERS_IN_FOLDER = declared!("FROM files f CROSS JOIN symbols s ON s.file_id = f.id
+    MEMBERS_IN_FOLDER = declared!("FROM files f CROSS JOIN symbols s ON s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575
         WHERE f.path > :from AND f.path < :to AND f.language = :language
         AND instr(substr(f.path, length(:from) + 1), '/') = 0 AND s.container = :container
         ORDER BY f.path, s.line, s.column LIMIT :limit");
@@ -86,12 +87,13 @@ statements! {
         WHERE e.target = :target AND e.kind IN ('inherits', 'implements') ORDER BY f.path, e.line LIMIT :limit";
     IMPORTERS = "SELECT f.path, e.target, e.name, e.alias, e.line FROM edges e JOIN files f ON f.id = e.file_id
         WHERE e.target = :target AND e.kind = 'imports' ORDER BY f.path, e.line LIMIT :limit";
-    USES_WITHIN = "SELECT f.path, n.name, r.kind, r.line, r.column
-        FROM refs r JOIN names n ON n.id = r.name_id JOIN files f ON f.id = r.file_id
-        WHERE r.file_id = :file AND r.line BETWEEN :from AND :to ORDER BY r.line, r.column";
-    USES_IN_FILE = "SELECT f.path, n.name, r.kind, r.line, r.column
-        FROM names n CROSS JOIN refs r ON r.name_id = n.id JOIN files f ON f.id = r.file_id
-        WHERE n.name = :name AND r.file_id = :file ORDER BY r.line, r.column";
+    USES_IN_FILE = "SELECT f.path, k.name, u.places, n.name
+        FROM uses u JOIN kinds k ON k.id = u.kind_id JOIN names n ON n.id = u.name_id JOIN files f ON f.id = u.id >> 20
+        WHERE u.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
+    USES_OF_NAME = "SELECT f.path, k.name, u.places
+        FROM names n CROSS JOIN uses u ON u.name_id = n.id JOIN kinds k ON k.id = u.kind_id JOIN files f ON f.id = u.id >> 20
+        WHERE n.name = :name COLLATE NOCASE AND n.name = :name
+        AND u.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
 }
 
 fn declared(row: &Row) -> rusqlite::Result<Declared> {
@@ -209,15 +211,24 @@ impl Snapshot<'_> {
 
     /// All uses of names on lines `from..=to` of a file.
     pub fn uses_within(&self, file: FileId, from: u32, to: u32) -> Result<Vec<Use>> {
-        let mut statement = self.connection.prepare_cached(USES_WITHIN)?;
-        let rows = statement.query_map(named_params! { ":file": file.0, ":from": from, ":to": to }, Use::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let mut statement = self.connection.prepare_cached(USES_IN_FILE)?;
+        let mut rows = statement.query(named_params! { ":file": file.0 })?;
+        let mut uses = Vec::new();
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(3)?;
+            uses.extend(Use::of_row(row, &name)?.filter(|found| (from..=to).contains(&found.line)));
+        }
+        Ok(in_order(uses))
     }
 
     /// Uses of one name in one file.
     pub fn uses_in_file(&self, file: FileId, name: &str) -> Result<Vec<Use>> {
-        let mut statement = self.connection.prepare_cached(USES_IN_FILE)?;
-        let rows = statement.query_map(named_params! { ":file": file.0, ":name": name }, Use::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let mut statement = self.connection.prepare_cached(USES_OF_NAME)?;
+        let mut rows = statement.query(named_params! { ":file": file.0, ":name": name })?;
+        let mut uses = Vec::new();
+        while let Some(row) = rows.next()? {
+            uses.extend(Use::of_row(row, name)?);
+        }
+        Ok(in_order(uses))
     }
 }

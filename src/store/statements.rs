@@ -12,7 +12,7 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, facts, files, plain, relations, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, plain, relations, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -21,6 +21,7 @@ mod tests {
         let families = [
             audit::STATEMENTS,
             chunks::STATEMENTS,
+            entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
             plain::STATEMENTS,
@@ -51,9 +52,9 @@ mod tests {
                     let mut statement = batch.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
                     let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
                     for step in steps.map(Result::unwrap) {
-                        let scans = ["f", "s", "r", "e", "n", "files", "symbols", "refs", "edges", "names"].iter().any(
-                            |table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")),
-                        );
+                        let scans = ["f", "s", "r", "u", "e", "n", "symbol_rows", "uses"].iter().any(|table| {
+                            step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "))
+                        });
                         assert!(!scans || WHOLE.contains(name), "{name}: {step}");
                     }
                 }

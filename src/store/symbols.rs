@@ -1,32 +1,38 @@
-//! `symbols`, `names`, `refs`, `edges`: what a file defines, uses and relates to.
+//! `names`, `kinds`, `symbol_rows`, `uses`, `edges`: what a file defines, uses and relates to.
+//!
+//! Ids of symbols and uses tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
+//! a range of ids, and need no index. Questions ask the view `symbols`; where they ask by file, they do so by that range.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::ops::Range;
 
-use rusqlite::{Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, named_params, params};
 
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::Extracted;
+use crate::model::{Chunk, Extracted};
+
+/// Ids of one file's symbols, and of its uses; what would come after is left out.
+const PLACES: i64 = 1 << 20;
 
 statements! {
-    INSERT_SYMBOL = "INSERT INTO symbols
-        (file_id, parent_id, name, kind, container, signature, line, column, start_line, end_line)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    INTERN = "INSERT INTO names (name) VALUES (?1) ON CONFLICT DO NOTHING";
-    NAME_ID = "SELECT id FROM names WHERE name = ?1";
-    INSERT_REF = "INSERT OR IGNORE INTO refs (file_id, line, column, name_id, kind) VALUES (?1, ?2, ?3, ?4, ?5)";
-    /// Row by row: see `chunks`.
-    INSERT_COUNT = "INSERT INTO used_in (name_id, file_id, uses) VALUES (?1, ?2, ?3)";
-    DELETE_COUNTS = "DELETE FROM used_in
-        WHERE file_id = ?1 AND name_id IN (SELECT DISTINCT name_id FROM refs WHERE file_id = ?1)";
+    INSERT_SYMBOL = "INSERT INTO symbol_rows
+        (id, parent, name_id, kind_id, container, signature, written_offset, written_length, line, column, above, below)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    NAME_ID = "SELECT id FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1";
+    NAME = "INSERT INTO names (name) VALUES (?1)";
+    KIND_ID = "SELECT id FROM kinds WHERE name = ?1";
+    KIND = "INSERT INTO kinds (name) VALUES (?1)";
+    INSERT_USES = "INSERT INTO uses (id, name_id, kind_id, places) VALUES (?1, ?2, ?3, ?4)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     DELETE_EDGES = "DELETE FROM edges WHERE file_id = ?1";
-    DELETE_REFS = "DELETE FROM refs WHERE file_id = ?1";
-    DELETE_SYMBOLS = "DELETE FROM symbols WHERE file_id = ?1";
-    COUNT = "SELECT count(*) FROM symbols";
-    COUNT_REFERENCES = "SELECT count(*) FROM refs";
+    DELETE_USES = "DELETE FROM uses WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
+    DELETE_SYMBOLS = "DELETE FROM symbol_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
+    COUNT = "SELECT count(*) FROM symbol_rows";
+    COUNT_REFERENCES = "SELECT coalesce(sum(length(places) - length(replace(places, ' ', '')) + 1), 0) FROM uses";
     DEFINITIONS = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
         FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column";
@@ -36,18 +42,21 @@ statements! {
     DEFINITIONS_BY_PREFIX = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
-    DEFINED_NAMES = "SELECT DISTINCT name FROM symbols";
-    USING_FILES = "SELECT u.file_id, u.uses FROM names n JOIN used_in u ON u.name_id = n.id
-        JOIN files f ON f.id = u.file_id WHERE n.name = :name ORDER BY f.path";
+    DEFINED_NAMES = "SELECT n.name FROM names n WHERE EXISTS (SELECT 1 FROM symbol_rows r WHERE r.name_id = n.id)";
+    USING_FILES = "SELECT f.path, k.name, u.places
+        FROM names n CROSS JOIN uses u ON u.name_id = n.id JOIN kinds k ON k.id = u.kind_id JOIN files f ON f.id = u.id >> 20
+        WHERE n.name = :name COLLATE NOCASE AND n.name = :name ORDER BY f.path";
+    FILE = "SELECT id FROM files WHERE path = :path";
+    LAST_OF_FILE = "SELECT max(id) FROM symbol_rows WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575";
+    STARTS_AT = "SELECT line - above FROM symbol_rows WHERE id = :id";
     BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
-        s.end_line FROM files f JOIN symbols s ON s.file_id = f.id
-        WHERE f.path = :path AND s.start_line BETWEEN :from AND :to ORDER BY s.line, s.column";
-    HAS_KIND = "SELECT 1 FROM symbols WHERE kind = :kind LIMIT 1";
-    /// The smallest definition around a line.
+        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
+    HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
+    /// The last to begin of the definitions before an id that reach a line: the innermost.
     AROUND = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
-        FROM files f JOIN symbols s ON s.file_id = f.id
-        WHERE f.path = :path AND s.start_line <= :line AND s.end_line >= :line
-        ORDER BY s.start_line DESC, s.end_line, s.column DESC LIMIT 1";
+        FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1";
 }
 
 /// A definition with its place.
@@ -93,9 +102,27 @@ impl Definition {
 }
 
 impl Use {
-    pub(super) fn from_row(row: &Row) -> rusqlite::Result<Self> {
-        Ok(Self { path: row.get(0)?, name: row.get(1)?, kind: row.get(2)?, line: row.get(3)?, column: row.get(4)? })
+    /// The uses that a row of path, kind and places tells of.
+    pub(super) fn of_row<'r>(row: &'r Row, name: &'r str) -> rusqlite::Result<impl Iterator<Item = Self> + 'r> {
+        let (path, kind) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        let place = |place: &str| {
+            let (line, column) = place.split_once(':')?;
+            Some((line.parse().ok()?, column.parse().ok()?))
+        };
+        Ok(row.get_ref(2)?.as_str()?.split(' ').filter_map(place).map(move |(line, column)| Self {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            line,
+            column,
+        }))
     }
+}
+
+/// Brings uses of one file that came kind by kind, or name by name, into the order of its text.
+pub(super) fn in_order(mut uses: Vec<Use>) -> Vec<Use> {
+    uses.sort_unstable_by_key(|found| (found.line, found.column));
+    uses
 }
 
 impl Snapshot<'_> {
@@ -138,28 +165,66 @@ impl Snapshot<'_> {
     }
 
     /// Uses of a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in all.
-    /// Of the files before and after the page only the count is read.
     pub fn uses(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Use>, usize)> {
         let mut statement = self.connection.prepare_cached(USING_FILES)?;
         let mut rows = statement.query(named_params! { ":name": name })?;
-        let (mut page, mut before) = (Vec::new(), 0);
-        while let Some(row) = rows.next()? {
-            let count = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
-            if before + count > offset && page.len() < limit {
-                let uses = self.uses_in_file(FileId(row.get(0)?), name)?;
-                page.extend(uses.into_iter().skip(offset.saturating_sub(before)).take(limit - page.len()));
+        let (mut page, mut before): (Vec<Use>, usize) = (Vec::new(), 0);
+        // Those of one file: a row for each kind.
+        let mut of_file: Vec<Use> = Vec::new();
+        let end = offset.saturating_add(limit);
+        let mut close = |of_file: &mut Vec<Use>, before: &mut usize| {
+            let count = of_file.len();
+            let (from, to) = (offset.clamp(*before, *before + count), end.clamp(*before, *before + count));
+            if from < to {
+                let uses = in_order(std::mem::take(of_file));
+                page.extend(uses.into_iter().skip(from - *before).take(to - from));
             }
-            before += count;
+            of_file.clear();
+            *before += count;
+        };
+        while let Some(row) = rows.next()? {
+            if of_file
+                .last()
+                .is_some_and(|last| row.get_ref(0).is_ok_and(|path| path.as_str() != Ok(last.path.as_str())))
+            {
+                close(&mut of_file, &mut before);
+            }
+            of_file.extend(Use::of_row(row, name)?);
         }
+        close(&mut of_file, &mut before);
         Ok((page, before))
     }
 
     /// Definitions that begin on lines `from..=to` of a file, in order.
     pub fn definitions_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
+        let Some(file) = self.file_id(path)? else { return Ok(Vec::new()) };
+        let (first, last) = (self.first_symbol_from(file, from)?, self.first_symbol_from(file, to.saturating_add(1))?);
         let mut statement = self.connection.prepare_cached(BETWEEN)?;
-        let rows =
-            statement.query_map(named_params! { ":path": path, ":from": from, ":to": to }, Definition::from_row)?;
+        let rows = statement.query_map(named_params! { ":from": first, ":to": last }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn file_id(&self, path: &str) -> Result<Option<FileId>> {
+        let mut statement = self.connection.prepare_cached(FILE)?;
+        Ok(statement.query_row(named_params! { ":path": path }, |row| row.get(0).map(FileId)).optional()?)
+    }
+
+    /// The id of a file's first definition that begins on `line` or after; the id after its last where there is none.
+    /// Definitions of a file have ids without gaps, in the order in which they begin.
+    fn first_symbol_from(&self, file: FileId, line: u32) -> Result<i64> {
+        let mut low = file.0 * PLACES;
+        let last: Option<i64> = self
+            .connection
+            .prepare_cached(LAST_OF_FILE)?
+            .query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
+        let mut high = last.map_or(low, |last| last + 1);
+        let mut starts_at = self.connection.prepare_cached(STARTS_AT)?;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let starts: u32 = starts_at.query_row(named_params! { ":id": middle }, |row| row.get(0))?;
+            if starts < line { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
     }
 
     /// Whether any definition is of that kind.
@@ -169,68 +234,106 @@ impl Snapshot<'_> {
 
     /// The innermost definition that a line stands in.
     pub fn symbol_around(&self, path: &str, line: u32) -> Result<Option<Definition>> {
+        let Some(file) = self.file_id(path)? else { return Ok(None) };
+        let before = self.first_symbol_from(file, line.saturating_add(1))?;
         let mut statement = self.connection.prepare_cached(AROUND)?;
-        let mut rows = statement.query(named_params! { ":path": path, ":line": line })?;
+        let mut rows = statement.query(named_params! { ":file": file.0, ":before": before, ":line": line })?;
         Ok(rows.next()?.map(Definition::from_row).transpose()?)
     }
 }
 
 impl Batch<'_> {
     pub(super) fn insert_symbols(&mut self, file: FileId, extracted: &Extracted) -> Result<()> {
-        let mut ids: Vec<i64> = Vec::with_capacity(extracted.symbols.len());
-        let mut insert = self.connection.prepare_cached(INSERT_SYMBOL)?;
-        for symbol in &extracted.symbols {
+        let first = file.0 * PLACES;
+        let connection = self.snapshot.connection;
+        let mut insert = connection.prepare_cached(INSERT_SYMBOL)?;
+        for (place, symbol) in (0..PLACES).zip(&extracted.symbols) {
+            let (name, kind) = (self.name_id(&symbol.name)?, self.kind_id(symbol.kind)?);
+            let written = symbol.written.as_ref().filter(|range| is_in_one_piece(range, &extracted.chunks));
             insert.execute(params![
-                file.0,
-                symbol.parent.map(|parent| ids[parent]),
-                symbol.name,
-                symbol.kind,
+                first + place,
+                symbol.parent.and_then(|parent| i64::try_from(parent).ok()),
+                name,
+                kind,
                 symbol.container,
-                symbol.signature,
+                symbol.signature.as_ref().filter(|_| written.is_none()),
+                written.map(|range| range.start),
+                written.map(|range| range.end - range.start),
                 symbol.line,
                 symbol.column,
-                symbol.start_line,
-                symbol.end_line,
+                i64::from(symbol.line) - i64::from(symbol.start_line),
+                i64::from(symbol.end_line) - i64::from(symbol.line),
             ])?;
-            ids.push(self.connection.last_insert_rowid());
         }
-        let mut uses: BTreeMap<i64, i64> = BTreeMap::new();
-        let mut insert = self.snapshot.connection.prepare_cached(INSERT_REF)?;
-        for reference in &extracted.references {
-            let name = self.name_id(&reference.name)?;
-            let inserted = insert.execute(params![file.0, reference.line, reference.column, name, reference.kind])?;
-            *uses.entry(name).or_insert(0_i64) += i64::from(inserted > 0);
+        let mut insert = connection.prepare_cached(INSERT_USES)?;
+        for (place, ((name, kind), places)) in (0..PLACES).zip(self.uses(extracted)?) {
+            insert.execute(params![first + place, name, kind, places])?;
         }
-        let mut insert = self.connection.prepare_cached(INSERT_COUNT)?;
-        for (name, count) in uses {
-            insert.execute(params![name, file.0, count])?;
-        }
-        let mut insert = self.connection.prepare_cached(INSERT_EDGE)?;
+        let mut insert = connection.prepare_cached(INSERT_EDGE)?;
         for edge in &extracted.edges {
-            let symbol = edge.symbol.map(|symbol| ids[symbol]);
+            let symbol = edge.symbol.and_then(|place| i64::try_from(place).ok()).filter(|place| *place < PLACES);
+            let symbol = symbol.map(|place| first + place);
             insert.execute(params![file.0, symbol, edge.kind, edge.target, edge.name, edge.alias, edge.line])?;
         }
         Ok(())
     }
 
+    /// Places by name and kind; each place once.
+    fn uses(&mut self, extracted: &Extracted) -> Result<BTreeMap<(i64, i64), String>> {
+        let mut uses: BTreeMap<(i64, i64), String> = BTreeMap::new();
+        let mut taken = HashSet::with_capacity(extracted.references.len());
+        for reference in &extracted.references {
+            let (line, column) = (reference.line, reference.column);
+            if !taken.insert((line, column)) {
+                continue;
+            }
+            let places = uses.entry((self.name_id(&reference.name)?, self.kind_id(reference.kind)?)).or_default();
+            let gap = if places.is_empty() { "" } else { " " };
+            // A string takes every write.
+            let _ = write!(places, "{gap}{line}:{column}");
+        }
+        Ok(uses)
+    }
+
     pub(super) fn delete_symbols(&self, file: FileId) -> Result<()> {
-        for statement in [DELETE_EDGES, DELETE_COUNTS, DELETE_REFS, DELETE_SYMBOLS] {
+        for statement in [DELETE_EDGES, DELETE_USES, DELETE_SYMBOLS] {
             self.connection.prepare_cached(statement)?.execute([file.0])?;
         }
         Ok(())
     }
 
     fn name_id(&mut self, name: &str) -> Result<i64> {
-        if let Some(id) = self.names.get(name) {
+        if let Some(id) = self.interned.names.get(name) {
             return Ok(*id);
         }
-        let connection = self.snapshot.connection;
-        let inserted = connection.prepare_cached(INTERN)?.execute([name])?;
-        let id = match inserted {
-            0 => connection.prepare_cached(NAME_ID)?.query_row([name], |row| row.get(0))?,
-            _ => connection.last_insert_rowid(),
-        };
-        self.names.insert(name.to_owned(), id);
+        let id = self.intern(NAME_ID, NAME, name)?;
+        self.interned.names.insert(name.to_owned(), id);
         Ok(id)
     }
+
+    fn kind_id(&mut self, kind: &'static str) -> Result<i64> {
+        if let Some(id) = self.interned.kinds.get(kind) {
+            return Ok(*id);
+        }
+        let id = self.intern(KIND_ID, KIND, kind)?;
+        self.interned.kinds.insert(kind, id);
+        Ok(id)
+    }
+
+    fn intern(&self, find: &str, insert: &str, word: &str) -> Result<i64> {
+        let found = self.connection.prepare_cached(find)?.query_row([word], |row| row.get(0)).optional()?;
+        if let Some(id) = found {
+            return Ok(id);
+        }
+        self.connection.prepare_cached(insert)?.execute([word])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+}
+
+/// Whether a range of the text stands in the last chunk that begins before it, whence the view reads it.
+fn is_in_one_piece(range: &Range<u32>, chunks: &[Chunk]) -> bool {
+    let next = chunks.partition_point(|chunk| chunk.start_offset <= range.start);
+    let Some(chunk) = next.checked_sub(1).map(|at| &chunks[at]) else { return false };
+    // To SQLite a text ends at NUL.
+    chunks.get(next).is_none_or(|next| range.end <= next.start_offset) && !chunk.text.contains('\0')
 }

@@ -8,8 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use expect_test::expect_file;
+use ixmcp::budget::Budget;
 use ixmcp::extract::{self, LANGUAGES, Language, Options};
 use ixmcp::model::{Extracted, RepoPath};
+
+use crate::harness::Repo;
+use crate::sound::{open, sync};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/languages")
@@ -79,6 +83,62 @@ fn every_language_gives_its_golden_rows() {
             expect_file![expectation].assert_eq(&render(&extracted));
         }
     }
+}
+
+/// What the index holds is what was extracted, although names stand once and signatures are read off the text.
+#[test]
+fn the_index_gives_back_the_symbols_and_references_of_every_fixture() {
+    let repo = Repo::new("");
+    let cases: Vec<PathBuf> = LANGUAGES.iter().flat_map(|language| cases(language.name)).collect();
+    for (at, case) in cases.iter().enumerate() {
+        let name = case.file_name().unwrap().to_str().unwrap();
+        repo.write(&format!("d{at}/{name}"), std::fs::read(case).unwrap());
+    }
+    repo.write("d/wide.py", "é = 'é'\n\n\ndef größe(\n\tbreite,\n\n    höhe):\n    return breite * höhe\n");
+    let workspace = open(repo.path());
+    sync(&workspace);
+    let mut seen = 0;
+    let paths = workspace.read(&Budget::unlimited(), |snapshot| snapshot.paths(None)).unwrap();
+    for (path, _) in paths {
+        let bytes = std::fs::read(repo.path().join(&path)).unwrap();
+        let extracted = extract::extract(&RepoPath::new(&*path).unwrap(), &bytes, &Options::default()).unwrap();
+        let (stored, uses) = workspace
+            .read(&Budget::unlimited(), |snapshot| {
+                let (file, _) = snapshot.file(&path)?.unwrap();
+                Ok((snapshot.declared_in(file)?, snapshot.uses_within(file, 0, u32::MAX)?))
+            })
+            .unwrap();
+        let row = |name: &str, kind: &str, container: Option<&str>, signature: Option<&str>, at: [u32; 4]| {
+            format!("{name} {kind} {container:?} {signature:?} {at:?}")
+        };
+        let (mut stored, mut wanted): (Vec<String>, Vec<String>) = (
+            stored
+                .iter()
+                .map(|found| &found.definition)
+                .map(|d| {
+                    let at = [d.line, d.column, d.start_line, d.end_line];
+                    row(&d.name, &d.kind, d.container.as_deref(), d.signature.as_deref(), at)
+                })
+                .collect(),
+            extracted
+                .symbols
+                .iter()
+                .map(|s| {
+                    let at = [s.line, s.column, s.start_line, s.end_line];
+                    row(&s.name, s.kind, s.container.as_deref(), s.signature.as_deref(), at)
+                })
+                .collect(),
+        );
+        stored.sort();
+        wanted.sort();
+        assert_eq!(stored, wanted, "{path}");
+        let uses: Vec<String> = uses.iter().map(|u| format!("{}:{} {} {}", u.line, u.column, u.kind, u.name)).collect();
+        let wanted: Vec<String> =
+            extracted.references.iter().map(|r| format!("{}:{} {} {}", r.line, r.column, r.kind, r.name)).collect();
+        assert_eq!(uses, wanted, "{path}");
+        seen += stored.len() + uses.len();
+    }
+    assert!(seen > 1000, "only {seen} symbols and references");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod cli;
 mod crash;
 mod daemon;
+mod entities;
 mod harness;
 mod incremental;
 mod languages;

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use super::Language;
 
 pub(super) static MARKDOWN: Language = Language {
-    name: "markdown",
-    version: 1,
+    name: super::MARKDOWN,
+    version: 2,
     extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd"],
     file_names: &[],
     interpreters: &[],

@@ -46,6 +46,9 @@ use std::sync::OnceLock;
 
 use crate::model::RepoPath;
 
+/// The language whose files may be entities, and carry tags.
+pub const MARKDOWN: &str = "markdown";
+
 /// All languages, by name. `plain` takes what no other does.
 pub static LANGUAGES: &[&Language] = &[
     &c::C,

@@ -1,0 +1,286 @@
+//! Entities and tags: what a Markdown file says of itself in its front matter and by marks in its prose.
+//!
+//! Owns which files are entities, the kinds, and what a field means. Does not own YAML (`front_matter`) nor what prose is
+//! (`prose`). What a link's target is, is asked of the database: that file may come later, or go.
+
+use std::collections::HashSet;
+
+use super::front_matter::{self, FrontMatter, Node, Place, Value};
+use super::prose::{self, Mark};
+use super::{Options, links};
+use crate::model::{Entity, Problem, RepoPath, Tag, TagSource};
+
+/// Where entities live.
+pub const FOLDER: &str = ".ixchel";
+/// Folders below it that other programs fill.
+const OTHER_FOLDERS: &[&str] = &["data", "models"];
+
+/// Nobody calls a note by more names.
+const MAX_NAMES: usize = 200;
+
+/// One kind of entity.
+#[derive(Debug)]
+pub struct Kind {
+    pub name: &'static str,
+    /// Below [`FOLDER`].
+    pub folder: &'static str,
+    /// New ids begin with the first.
+    pub prefixes: &'static [&'static str],
+}
+
+pub static KINDS: &[Kind] = &[
+    Kind { name: "decision", folder: "decisions", prefixes: &["dec"] },
+    Kind { name: "issue", folder: "issues", prefixes: &["iss", "bd"] },
+    Kind { name: "idea", folder: "ideas", prefixes: &["idea"] },
+    Kind { name: "report", folder: "reports", prefixes: &["rpt"] },
+    Kind { name: "source", folder: "sources", prefixes: &["src"] },
+    Kind { name: "citation", folder: "citations", prefixes: &["cite"] },
+    Kind { name: "agent", folder: "agents", prefixes: &["agt"] },
+    Kind { name: "session", folder: "sessions", prefixes: &["ses"] },
+];
+
+/// The kind of a note that was imported.
+pub const NOTE: &str = "note";
+/// The kind that stands for any other Markdown file: documents have tags, and are no entities.
+pub const DOCUMENT: &str = "document";
+
+impl Kind {
+    /// By its name, in any case, singular or plural.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let name = name.trim().to_lowercase();
+        KINDS.iter().find(|kind| kind.name == name || kind.folder == name)
+    }
+
+    /// By what stands before the first `-` of an id.
+    pub fn of_id(id: &str) -> Option<&'static Self> {
+        let (prefix, rest) = id.split_once('-')?;
+        let fits = rest.chars().any(char::is_alphanumeric)
+            && rest.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        let prefix = prefix.to_ascii_lowercase();
+        KINDS.iter().find(|kind| fits && kind.prefixes.contains(&prefix.as_str()))
+    }
+}
+
+/// What a Markdown file is to the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role<'p> {
+    /// An entity's file, with the folder below [`FOLDER`] that it stands in.
+    Entity(&'p str),
+    /// A note in an imported folder, with its path there.
+    Note(&'p str),
+    Document,
+}
+
+/// What the file at `path` is, where `notes` are the folders to import.
+pub fn role<'p>(path: &'p RepoPath, notes: &[String]) -> Role<'p> {
+    let below = |folder: &str| path.as_str().strip_prefix(folder)?.strip_prefix('/');
+    if let Some(rest) = below(FOLDER).filter(|rest| rest.ends_with(".md")) {
+        let folder = rest.split_once('/').map_or("", |(folder, _)| folder);
+        return if OTHER_FOLDERS.contains(&folder) { Role::Document } else { Role::Entity(folder) };
+    }
+    // Of nested folders, the innermost.
+    let around = notes.iter().map(|folder| folder.trim_matches('/')).filter_map(|folder| {
+        let rest = if matches!(folder, "" | ".") { Some(path.as_str()) } else { below(folder) };
+        rest.filter(|_| is_markdown(path))
+    });
+    around.min_by_key(|rest| rest.len()).map_or(Role::Document, Role::Note)
+}
+
+fn is_markdown(path: &RepoPath) -> bool {
+    path.extension().is_some_and(|extension| matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown"))
+}
+
+/// What a Markdown file says to the graph.
+#[derive(Default)]
+pub(super) struct Said {
+    pub entity: Option<Entity>,
+    pub tags: Vec<Tag>,
+    pub problems: Vec<Problem>,
+}
+
+/// Reads a Markdown file.
+pub(super) fn read(path: &RepoPath, text: &str, options: &Options) -> Said {
+    let role = role(path, &options.notes);
+    let mut said = Said::default();
+    let (front, body_at) = match front_matter::find(text) {
+        Place::Between { yaml, body } => (Some(FrontMatter::read(text, yaml)), body),
+        Place::Unclosed if matches!(role, Role::Entity(_)) => {
+            said.tell(Some(1), "the front matter is not closed: a line `---` is missing");
+            (None, 0)
+        }
+        _ => (None, 0),
+    };
+    let body = &text[body_at..];
+    let before = memchr::memchr_iter(b'\n', &text.as_bytes()[..body_at]).count();
+    let body_line = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1);
+    let front = front.unwrap_or_default();
+    said.problems.extend(front.problems.iter().cloned());
+    said.add_tags(&front, body, body_line);
+    match role {
+        Role::Document => {}
+        Role::Entity(folder) => said.entity = entity(&mut said.problems, folder, &front, text, body),
+        Role::Note(rest) => said.entity = Some(note(rest, &front, body, body_line)),
+    }
+    said
+}
+
+impl Said {
+    fn tell(&mut self, line: Option<u32>, reason: &str) {
+        self.problems.push(Problem { line, reason: reason.to_owned() });
+    }
+
+    fn add_tags(&mut self, front: &FrontMatter, body: &str, body_line: u32) {
+        let mut seen = HashSet::new();
+        let mut tags = Vec::new();
+        let mut add = |name: &str, line: u32, source: TagSource| {
+            let name = name.trim().trim_start_matches('#').trim();
+            if !name.is_empty() && seen.insert((name.to_owned(), line, source)) {
+                tags.push(Tag { name: name.to_owned(), line, source });
+            }
+        };
+        for field in ["tags", "labels"] {
+            let Some(value) = front.get(field) else { continue };
+            let all = front.each_text(value, |node, text| {
+                // `tags: a, b` is how people write two.
+                let parts: Vec<&str> =
+                    if matches!(value.value, Value::Scalar { .. }) { text.split(',').collect() } else { vec![text] };
+                parts.into_iter().for_each(|part| add(part, node.line, TagSource::FrontMatter));
+            });
+            if !all {
+                self.problems.push(Problem {
+                    line: Some(value.line),
+                    reason: format!("the field `{field}` grows without measure; what was read of it counts"),
+                });
+            }
+            if matches!(value.value, Value::Map { .. }) {
+                self.problems.push(Problem {
+                    line: Some(value.line),
+                    reason: format!("the field `{field}` is no list of words"),
+                });
+            }
+        }
+        prose::marks(body, body_line, |mark, line| {
+            if let Mark::Hashtag(tag) = mark {
+                add(&tag, line, TagSource::Hashtag);
+            }
+        });
+        self.tags = tags;
+    }
+}
+
+/// The entity in a file below [`FOLDER`]; none without front matter or id.
+fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: &str, body: &str) -> Option<Entity> {
+    let mut tell = |line, reason: String| problems.push(Problem { line, reason });
+    let said = |name: &str| front.get(name).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
+    let Some(key) = said("id") else {
+        if front.problems.is_empty() && front_matter::find(text) != Place::Unclosed {
+            let has_front = matches!(front_matter::find(text), Place::Between { .. });
+            let reason = if has_front { "there is no `id` in the front matter" } else { "there is no front matter" };
+            tell(Some(1), format!("{reason}: the file is no entity"));
+        }
+        return None;
+    };
+    let by_id = Kind::of_id(key);
+    let by_folder = KINDS.iter().find(|kind| kind.folder == folder);
+    let kind = match said("type") {
+        Some(written) => match Kind::named(written).or(by_id).or(by_folder) {
+            Some(kind) => {
+                if Kind::named(written).is_none() {
+                    let shown: String = crate::model::printable(written).chars().take(60).collect();
+                    let line = front.get("type").map(|node| node.line);
+                    tell(line, format!("the type `{shown}` is none of the known; it counts as {}", kind.name));
+                }
+                kind.name.to_owned()
+            }
+            None => written.to_lowercase(),
+        },
+        None => by_id.or(by_folder).map_or("report", |kind| kind.name).to_owned(),
+    };
+    let (links, faults) = links::of_fields(front);
+    problems.extend(faults);
+    Some(Entity {
+        title: said("title").map_or_else(|| heading(body).unwrap_or_else(|| key.to_owned()), one_line),
+        names: names_of(key),
+        key: key.to_owned(),
+        kind,
+        links,
+        ..dated(front)
+    })
+}
+
+/// The key, and what it is in small letters, as notes and people in a hurry write it.
+fn names_of(key: &str) -> Vec<(u8, String)> {
+    let small = key.to_lowercase();
+    let more = (small != key).then_some((1, small));
+    [(0, key.to_owned())].into_iter().chain(more).collect()
+}
+
+/// The fields that are kept as they are written.
+fn dated(front: &FrontMatter) -> Entity {
+    let said = |name: &str| front.get(name).and_then(Node::text).map(one_line).filter(|text| !text.is_empty());
+    Entity {
+        status: said("status"),
+        date: said("date"),
+        created_at: said("created_at"),
+        updated_at: said("updated_at"),
+        created_by: said("created_by"),
+        priority: said("priority"),
+        ..Entity::default()
+    }
+}
+
+/// A note of an imported folder: its name is that of its file, and every way to write that in a link finds it.
+fn note(path: &str, front: &FrontMatter, body: &str, body_line: u32) -> Entity {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let said = |name: &str| front.get(name).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
+    let key = said("id").unwrap_or(stem).to_owned();
+    let title = said("title").map(one_line).or_else(|| heading(body));
+    let mut names = vec![(0, key.clone())];
+    let mut add = |rank: u8, name: &str| {
+        let name = links::normal(name);
+        if !name.is_empty() && names.len() < MAX_NAMES && names.iter().all(|(_, known)| *known != name) {
+            names.push((rank, name));
+        }
+    };
+    add(1, &key);
+    add(1, stem);
+    for (at, _) in stem.match_indices('/') {
+        add(1, &stem[at + 1..]);
+    }
+    // How Logseq writes a namespace in a file's name.
+    add(2, &stem.rsplit('/').next().unwrap_or(stem).replace("___", "/"));
+    let last = stem.rsplit('/').next().unwrap_or(stem);
+    let number = &last[..last.bytes().take_while(u8::is_ascii_digit).count()];
+    if number.len() >= 8 {
+        // Zettelkasten: links name the number alone.
+        add(2, number);
+    }
+    for field in ["aliases", "alias"] {
+        if let Some(value) = front.get(field) {
+            front.each_text(value, |_, text| add(3, text));
+        }
+    }
+    title.iter().for_each(|title| add(4, title));
+    let mut written = links::of_fields(front).0;
+    links::add_of_prose(&mut written, path, body, body_line);
+    Entity {
+        kind: said("type").map_or_else(|| NOTE.to_owned(), |kind| kind.to_lowercase()),
+        title: title.unwrap_or_else(|| last.replace("___", "/")),
+        key,
+        names,
+        links: written,
+        ..dated(front)
+    }
+}
+
+/// The first heading, where no title is given.
+fn heading(body: &str) -> Option<String> {
+    let line = body.lines().find(|line| !line.trim().is_empty())?;
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    let text = line.get(level..)?.strip_prefix(' ')?.trim().trim_end_matches('#').trim();
+    ((1..=6).contains(&level) && !text.is_empty()).then(|| text.to_owned())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
