@@ -29,6 +29,9 @@ use crate::index::Workspaces;
 
 /// Connections that may be open at once.
 const MAX_CLIENTS: usize = 1024;
+/// Connections to the port that have said nothing yet, and how long they may: any program of the machine can open them.
+const MAX_STRANGERS: usize = 256;
+const FIRST_WORD: Duration = Duration::from_secs(60);
 /// How long open calls may go on once the daemon is to end.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How often it looks whether it is still needed and still found.
@@ -59,6 +62,7 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
         server: Server::new(Arc::clone(&resident) as _),
         resident: Arc::clone(&resident),
         places: Semaphore::new(MAX_CLIENTS),
+        strangers: Semaphore::new(MAX_STRANGERS),
         root,
         listing,
         token,
@@ -151,6 +155,7 @@ struct House {
     server: Arc<Server>,
     resident: Arc<Resident>,
     places: Semaphore,
+    strangers: Semaphore,
     root: PathBuf,
     listing: Listing,
     token: String,
@@ -191,11 +196,14 @@ impl House {
     }
 
     async fn receive_tcp(self: Arc<Self>, stream: TcpStream) {
+        // Nothing is looked up for more: that takes longer than opening a connection.
+        let Ok(stranger) = self.strangers.try_acquire() else { return };
         let mut ending = self.resident.ending();
         let admitted = tokio::select! {
-            admitted = tcp::admit(stream) => admitted,
+            admitted = tokio::time::timeout(FIRST_WORD, tcp::admit(stream)) => admitted.ok().flatten(),
             _ = ending.wait_for(|ends| *ends) => None,
         };
+        drop(stranger);
         if let Some((reader, writer)) = admitted {
             let door = self.door(Writing::WithToken(self.token.clone()), Reach::Repository);
             self.serve(reader, writer, door).await;

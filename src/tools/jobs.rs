@@ -50,20 +50,20 @@ impl Jobs {
     /// unless somebody else waits for it.
     pub(super) fn join(
         &self,
-        key: String,
+        key: &str,
         patience: Option<Duration>,
         budget: &Budget,
         tell: &dyn Fn(&Progress) -> (u64, u64),
         work: impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static,
     ) -> Result<Outcome> {
         let give_up = patience.and_then(|patience| Instant::now().checked_add(patience));
-        let job = self.enter(key.clone(), work)?;
+        let job = self.enter(key.to_owned(), work)?;
         let mut state = locked(&job.state);
         loop {
             if let Some((outcome, _)) = &state.outcome {
-                let outcome = outcome.as_ref().map(Value::clone).map_err(Error::again);
+                let outcome = outcome.as_ref().map_err(Error::again).cloned();
                 drop(state);
-                self.forget(&key, &job);
+                self.forget(key, &job);
                 return outcome.map(Outcome::Done);
             }
             if budget.is_spent() {
@@ -72,7 +72,7 @@ impl Jobs {
                 drop(state);
                 if is_unwanted {
                     job.budget.cancel();
-                    self.forget(&key, &job);
+                    self.forget(key, &job);
                 }
                 return Err(budget.error());
             }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     fn join(jobs: &Jobs, key: &str, patience: Option<Duration>, budget: &Budget, work: &Work) -> Result<Outcome> {
-        jobs.join(key.to_owned(), patience, budget, &far, work.start())
+        jobs.join(key, patience, budget, &far, work.start())
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
             locked(&heard).push(progress.files());
             progress.files()
         };
-        jobs.join("a".to_owned(), SHORT, &Budget::unlimited(), &tell, work.start()).unwrap();
+        jobs.join("a", SHORT, &Budget::unlimited(), &tell, work.start()).unwrap();
         assert!(locked(&heard).contains(&(1, 10)), "{heard:?}");
         work.may_end.store(true, Ordering::SeqCst);
     }
@@ -260,7 +260,7 @@ mod tests {
     fn a_job_that_panics_has_failed_for_all_who_wait() {
         let jobs = Jobs::default();
         let work = |_: &Arc<Progress>, _: &Budget| -> Result<Value> { panic!("on purpose") };
-        let failed = jobs.join("a".to_owned(), None, &Budget::unlimited(), &far, work).unwrap_err();
+        let failed = jobs.join("a", None, &Budget::unlimited(), &far, work).unwrap_err();
         assert_eq!(failed.kind, ErrorKind::Internal);
     }
 }

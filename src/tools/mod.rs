@@ -151,7 +151,7 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
     let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
     let time = common.timeout_ms.map(Duration::from_millis);
     if tool.long {
-        return long(tool, workspace, caller, time, arguments);
+        return long(tool, &workspace, caller, time, arguments);
     }
     let budget = match caller.budget.deadline() {
         Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
@@ -163,7 +163,7 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
 /// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
 fn long(
     tool: &'static Declaration,
-    workspace: Arc<Workspace>,
+    workspace: &Arc<Workspace>,
     caller: &Caller,
     time: Option<Duration>,
     arguments: Map<String, Value>,
@@ -171,7 +171,7 @@ fn long(
     let patience = time.or(caller.cap.is_some().then_some(RUNNING_AFTER));
     // All that the answer depends on.
     let key = format!("{} {:?} {:?} {}", tool.name, workspace.root(), caller.cap, Value::Object(arguments.clone()));
-    let (indexed, worker) = (Arc::clone(&workspace), caller.clone());
+    let (indexed, worker) = (Arc::clone(workspace), caller.clone());
     let work = move |progress: &Arc<Progress>, budget: &Budget| {
         answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
     };
@@ -184,7 +184,7 @@ fn long(
         }
         (done, total)
     };
-    match caller.jobs.join(key, patience, &caller.budget, &tell, work)? {
+    match caller.jobs.join(&key, patience, &caller.budget, &tell, work)? {
         Outcome::Done(answer) => Ok(answer),
         Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
     }

@@ -377,7 +377,7 @@ fn a_cancelled_call_stops_working() {
     let build = json!({ "thoroughness": "everything", "_meta": { "progressToken": 1 } });
     for (method, params) in [
         ("tools/call", json!({ "name": "query", "arguments": search })),
-        ("query", search.clone()),
+        ("query", search),
         ("ixmcp/sync", build),
     ] {
         let mut wire = Wire::unix(&repo.socket());

@@ -515,6 +515,64 @@ fn a_client_that_reads_gets_every_answer_however_large_they_are_together() {
 }
 
 #[test]
+fn a_flood_of_connections_that_say_nothing_holds_up_nobody() {
+    let (repo, address) = with_port(SMALL);
+    let mut wire = Wire::unix(&repo.socket());
+    wire.call("stats", json!({}));
+    let before = rss(&repo);
+    let mut silent: Vec<TcpStream> = (0..900).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    // Those beyond the bound have been closed.
+    let mut closed = 0;
+    until("only so many are kept", || {
+        closed += silent.len();
+        silent.retain(|stream| {
+            stream.set_nonblocking(true).unwrap();
+            let still_open = |error: std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+            (&*stream).read(&mut [0]).is_err_and(still_open)
+        });
+        closed -= silent.len();
+        closed >= 900 - 256
+    });
+    let asked = Instant::now();
+    assert_eq!(wire.call("stats", json!({}))["result"]["total_files"], 1);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    let grown = rss(&repo).saturating_sub(before) >> 20;
+    assert!(grown < 50, "{grown} MB");
+    drop(silent);
+    until("the port is served again", || {
+        let stats = request(1, "stats", json!({}));
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(format!("{stats}\n").as_bytes()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stream), &mut line)
+            .is_ok_and(|_| line.contains("total_files"))
+    });
+}
+
+#[test]
+fn a_pointer_that_a_repository_ships_leads_to_no_other_program() {
+    let repo = Repo::new("");
+    let deep = repo.path().join("d".repeat(60)).join("e".repeat(60));
+    fs::create_dir_all(deep.join(".git")).unwrap();
+    fs::create_dir(deep.join(".flashgrep")).unwrap();
+    fs::set_permissions(deep.join(".flashgrep"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(deep.join("a.py"), "class Deep: pass\n").unwrap();
+    // Such as the socket of an agent that holds this user's keys.
+    let trap = repo.path().join("agent.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&trap).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    fs::write(deep.join(".flashgrep/mcp.sock.path"), trap.as_os_str().as_encoded_bytes()).unwrap();
+    let path = deep.to_str().unwrap();
+    let symbols = repo.ok(&["--repo", path, "call", "get_symbol", "--args", r#"{"symbol_name":"Deep"}"#]);
+    assert!(symbols.contains("a.py"), "{symbols}");
+    repo.ok(&["--repo", path, "daemon", "start"]);
+    repo.ok(&["--repo", path, "daemon", "stop"]);
+    assert!(listener.accept().is_err(), "it was connected to");
+    assert!(trap.exists());
+}
+
+#[test]
 fn five_hundred_idle_connections_cost_little() {
     let (repo, address) = with_port(SMALL);
     let before = rss(&repo);
