@@ -100,6 +100,8 @@ pub struct Progress {
     pub total_files: AtomicU64,
     pub done_bytes: AtomicU64,
     pub total_bytes: AtomicU64,
+    /// The entities are up to date; the rest may follow.
+    pub entities_stand: AtomicBool,
 }
 
 impl Progress {

@@ -6,6 +6,12 @@
 mod arguments;
 mod get_slice;
 mod get_symbol;
+mod ixchel_context;
+mod ixchel_graph;
+mod ixchel_search;
+mod ixchel_show;
+mod ixchel_sync;
+mod ixchel_tags;
 mod jobs;
 mod list_files;
 mod query;
@@ -28,13 +34,24 @@ use jobs::Outcome;
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Freshness, Workspace, Workspaces};
+use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
-pub static TOOLS: &[&Declaration] =
-    &[&query::QUERY, &get_slice::GET_SLICE, &get_symbol::GET_SYMBOL, &list_files::LIST_FILES, &stats::STATS];
+pub static TOOLS: &[&Declaration] = &[
+    &query::QUERY,
+    &get_slice::GET_SLICE,
+    &get_symbol::GET_SYMBOL,
+    &list_files::LIST_FILES,
+    &stats::STATS,
+    &ixchel_search::IXCHEL_SEARCH,
+    &ixchel_show::IXCHEL_SHOW,
+    &ixchel_context::IXCHEL_CONTEXT,
+    &ixchel_graph::IXCHEL_GRAPH,
+    &ixchel_tags::IXCHEL_TAGS,
+    &ixchel_sync::IXCHEL_SYNC,
+];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +137,16 @@ impl Call<'_> {
 
     /// Asks the index, made fresh before; where that takes long, the caller is told how far it has come.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        let freshen = || self.workspace.freshen(self.caller.patience, &self.budget);
+        self.read_part(Part::Everything, ask)
+    }
+
+    /// The same for a question about entities alone, which do not wait for code.
+    fn read_entities<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_part(Part::Entities, ask)
+    }
+
+    fn read_part<T>(&self, part: Part, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        let freshen = || self.workspace.freshen_part(part, self.caller.patience, &self.budget);
         let freshness = match &self.caller.listener {
             Some(listener) => {
                 let far = || self.workspace.progress().map(|progress| progress.files());
@@ -132,6 +158,11 @@ impl Call<'_> {
             *self.stale.borrow_mut() = Some(reason);
         }
         self.workspace.read(&self.budget, ask)
+    }
+
+    /// Brings the entities up to date and counts what changed.
+    fn sync_entities(&self, anew: bool) -> Result<EntityReport> {
+        self.workspace.sync_entities(anew, None, &self.budget)
     }
 }
 
@@ -230,13 +261,8 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
 /// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer; `long` before it makes the
 /// tool a long one.
 macro_rules! declare {
-    (long $run:path; $($field:ident: $value:expr),* $(,)?) => {
-        $crate::tools::declare!(@ true, $run; $($field: $value),*)
-    };
-    ($run:path; $($field:ident: $value:expr),* $(,)?) => {
-        $crate::tools::declare!(@ false, $run; $($field: $value),*)
-    };
-    (@ $long:expr, $run:path; $($field:ident: $value:expr),*) => {
+    (long $run:path; $($rest:tt)*) => { declare!(@ true, $run; $($rest)*) };
+    (@ $long:literal, $run:path; $($field:ident: $value:expr),* $(,)?) => {
         Declaration {
             $($field: $value,)*
             long: $long,
@@ -245,6 +271,7 @@ macro_rules! declare {
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
         }
     };
+    ($run:path; $($rest:tt)*) => { declare!(@ false, $run; $($rest)*) };
 }
 use declare;
 

@@ -18,6 +18,14 @@ class Cart:
 # Shop
 
 How to check out.
+//- /.ixchel/decisions/dec-1a2b3c.md
+---
+id: dec-1a2b3c
+title: Carts sum their items
+tags: [shop]
+supersedes: dec-0f0f0f
+---
+See `Cart` in src/shop.py.
 ";
 
 /// Sends lines to `ixmcp mcp`, closes its input, and gives the lines that came back.
@@ -41,6 +49,12 @@ fn calls() -> Value {
         "get_symbol": { "symbol_name": "Cart" },
         "list_files": {},
         "stats": {},
+        "ixchel_search": { "query": "carts" },
+        "ixchel_show": { "id": "dec-1a2b3c" },
+        "ixchel_context": { "id": "dec-1a2b3c" },
+        "ixchel_graph": { "id": "dec-1a2b3c", "direction": "both", "depth": 2 },
+        "ixchel_tags": {},
+        "ixchel_sync": {},
     })
 }
 
@@ -359,6 +373,29 @@ fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
     }
 }
 
+#[test]
+fn a_long_call_says_that_it_runs_and_the_same_call_joins_it() {
+    let repo = large();
+    for number in 0..20 {
+        let text = format!("---\nid: issue-{number}\ntype: issue\ntitle: Number {number}\n---\nText.\n");
+        repo.write(&format!(".ixchel/issues/issue-{number}.md"), text);
+    }
+    let mut wire = Wire::relay(&repo, &[]);
+    wire.ask(&crate::wire::initialize(0));
+    let mut sync = |arguments: Value| {
+        let reply = wire.call("tools/call", json!({ "name": "ixchel_sync", "arguments": arguments }));
+        assert_eq!(reply["result"]["isError"], false, "{reply}");
+        reply["result"]["structuredContent"].clone()
+    };
+    let running = sync(json!({ "timeout_ms": 1 }));
+    assert_eq!(running["status"], "running", "{running}");
+    assert!(running["done"].is_u64() && running["total"].is_u64(), "{running}");
+    let counts = sync(json!({}));
+    assert_eq!((&counts["scanned"], &counts["added"], &counts["status"]), (&json!(20), &json!(20), &json!(null)));
+    let again = sync(json!({}));
+    assert_eq!((&again["scanned"], &again["added"]), (&json!(20), &json!(0)), "what was told once is not told again");
+}
+
 /// Clock ticks of processor time that a process has used.
 fn ticks(pid: &Value) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -375,11 +412,9 @@ fn a_cancelled_call_stops_working() {
     repo.sync();
     let search = json!({ "text": "(a{1000}){1000}", "mode": "regex", "timeout_ms": 600_000 });
     let build = json!({ "thoroughness": "everything", "_meta": { "progressToken": 1 } });
-    for (method, params) in [
-        ("tools/call", json!({ "name": "query", "arguments": search })),
-        ("query", search),
-        ("ixmcp/sync", build),
-    ] {
+    for (method, params) in
+        [("tools/call", json!({ "name": "query", "arguments": search })), ("query", search), ("ixmcp/sync", build)]
+    {
         let mut wire = Wire::unix(&repo.socket());
         let before = ticks(&pid);
         wire.send(&request(7, method, params));
