@@ -20,7 +20,7 @@ pub use languages::{LANGUAGES, Language};
 pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
-const EXTRACTOR: u32 = 1;
+const EXTRACTOR: u32 = 2;
 
 /// What a person may choose about extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,8 @@ fn assemble(
     options: &Options,
 ) -> Extracted {
     let text = decoded.text.as_ref();
-    let chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    chunk::name(&mut chunks, &parsed.symbols);
     let is_markdown = language.name == languages::MARKDOWN;
     let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
     let mut problems = parsed.problems;
