@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Reach;
 use super::service::{CallContext, Service, ToolCard};
 use crate::error::Result;
 use crate::index::Workspaces;
@@ -37,12 +38,16 @@ impl Service for Registry {
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        // A port that speaks of one repository has no say in where Python looks beside it.
+        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
+        let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
         let caller = Caller {
             root: call.root,
             cap: call.cap,
             budget: call.budget,
             patience: None,
-            listener: call.progress.listener(),
+            python,
+            tell: call.progress.listener(),
             jobs: Arc::clone(&self.jobs),
         };
         tools::call(&self.workspaces, name, arguments, &caller)

@@ -124,7 +124,7 @@ impl Resident {
             patient: bool,
         }
         let Params { tool, arguments, cap, patient } = parse(params)?;
-        if patient {
+        if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
             telling(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }

@@ -9,6 +9,9 @@ use crate::error::Result;
 statements! {
     /// Joins stay outside: inside they run for every match, not for the best alone.
     BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
+    /// Files of a language with a match.
+    FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :question AND f.language = :language ORDER BY f.path";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
     FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
     DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
@@ -82,6 +85,14 @@ impl Snapshot<'_> {
         let rows = statement.query_map(named_params! { ":question": question.0, ":limit": limit }, |row| {
             Ok(ScoredChunk { id: ChunkId(row.get(0)?), score: row.get(1)? })
         })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Paths of files of a language in which something matches.
+    pub fn files_matching(&self, question: &FtsQuestion, language: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(FILES)?;
+        let rows =
+            statement.query_map(named_params! { ":question": question.0, ":language": language }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::query::{files, slice};
@@ -61,7 +61,14 @@ struct Answer {
 const FIELDS: usize = 300;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let (path, bytes) = call.workspace().read_file(&arguments.file_path).map_err(|error| {
+    let read = || call.workspace().read_file(&arguments.file_path);
+    let found = match read() {
+        Err(error) if error.kind == ErrorKind::InvalidPath && engine::admit_libraries(call, &arguments.file_path) => {
+            read()
+        }
+        found => found,
+    };
+    let (path, bytes) = found.map_err(|error| {
         let missing = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {

@@ -4,8 +4,12 @@
 //! the one way in: [`call`]. Does not own transports, nor the questions themselves: those are `query`'s.
 
 mod arguments;
+mod check;
+mod engine;
+mod find_references;
 mod get_slice;
 mod get_symbol;
+mod goto_definition;
 mod ixchel_context;
 mod ixchel_graph;
 mod ixchel_search;
@@ -17,10 +21,14 @@ mod list_files;
 mod query;
 mod render;
 mod stats;
+mod symbols;
+mod type_at;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -45,6 +53,11 @@ pub static TOOLS: &[&Declaration] = &[
     &get_symbol::GET_SYMBOL,
     &list_files::LIST_FILES,
     &stats::STATS,
+    &check::CHECK,
+    &type_at::TYPE_AT,
+    &symbols::SYMBOLS,
+    &goto_definition::GOTO_DEFINITION,
+    &find_references::FIND_REFERENCES,
     &ixchel_search::IXCHEL_SEARCH,
     &ixchel_show::IXCHEL_SHOW,
     &ixchel_context::IXCHEL_CONTEXT,
@@ -70,6 +83,8 @@ pub struct Declaration {
     /// May run for minutes: it is a job that the same call joins, tells how far it has come by [`Call::progress`], and
     /// over MCP is answered `{status: "running", …}` after a while.
     pub long: bool,
+    /// Whether the index must be up to date before; some tools read the disk alone.
+    pub asks_index: bool,
     /// Shown by `--tools core`.
     pub core: bool,
     /// The field of the answer whose items may be left out to keep it small.
@@ -81,9 +96,6 @@ pub struct Declaration {
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
-/// Hears how far the work has come: done, and of how much.
-pub type Listener = dyn Fn(u64, u64) + Send + Sync;
-
 /// Who asks: set by the door a call came through.
 #[derive(Clone)]
 pub struct Caller {
@@ -94,17 +106,24 @@ pub struct Caller {
     pub budget: Budget,
     /// How long to wait for an index that is being built before answering `BUSY`.
     pub patience: Option<Duration>,
-    /// Told while the work goes on, where the caller asked for that.
-    pub listener: Option<Arc<Listener>>,
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of the caller.
+    pub python: BTreeMap<String, String>,
+    /// Hears how far long work has come.
+    pub tell: Option<Tell>,
     /// The long calls under way in this process, for the same call to join.
     pub jobs: Arc<Jobs>,
 }
+
+/// Told of work: how much is done, of how much.
+pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// One call at work.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
+    /// How long a tool that watches over its own work waits for it; `None`: to the end.
+    patience: Option<Duration>,
     progress: Arc<Progress>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
@@ -147,7 +166,7 @@ impl Call<'_> {
 
     fn read_part<T>(&self, part: Part, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         let freshen = || self.workspace.freshen_part(part, self.caller.patience, &self.budget);
-        let freshness = match &self.caller.listener {
+        let freshness = match &self.caller.tell {
             Some(listener) => {
                 let far = || self.workspace.progress().map(|progress| progress.files());
                 budget::telling(&**listener, far, freshen)
@@ -201,16 +220,23 @@ fn long(
 ) -> Result<Value> {
     let patience = time.or(caller.cap.is_some().then_some(RUNNING_AFTER));
     // All that the answer depends on.
-    let key = format!("{} {:?} {:?} {}", tool.name, workspace.root(), caller.cap, Value::Object(arguments.clone()));
-    let (indexed, worker) = (Arc::clone(workspace), caller.clone());
+    let given = Value::Object(arguments.clone());
+    let key = format!("{} {:?} {:?} {:?} {given}", tool.name, workspace.root(), caller.cap, caller.python);
+    let (indexed, mut worker) = (Arc::clone(workspace), caller.clone());
     let work = move |progress: &Arc<Progress>, budget: &Budget| {
+        // Everyone who waits hears of it, not the first alone.
+        let far = Arc::clone(progress);
+        worker.tell = Some(Arc::new(move |done, total| {
+            far.total_files.store(total, Ordering::Relaxed);
+            far.done_files.store(done, Ordering::Relaxed);
+        }));
         answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
     };
     let tell = |own: &Progress| {
         // Before its own work begins it may wait for an update of the index.
         let update = || workspace.progress().map(|progress| progress.files());
         let (done, total) = Some(own.files()).filter(|(_, total)| *total > 0).or_else(update).unwrap_or_default();
-        if let Some(listener) = caller.listener.as_ref().filter(|_| total > 0) {
+        if let Some(listener) = caller.tell.as_ref().filter(|_| total > 0) {
             listener(done, total);
         }
         (done, total)
@@ -230,7 +256,8 @@ fn answered(
     arguments: Map<String, Value>,
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
-    let call = Call { workspace, caller, budget, progress: Arc::clone(progress), stale: RefCell::new(None) };
+    let progress = Arc::clone(progress);
+    let call = Call { workspace, caller, budget, patience: None, progress, stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
@@ -266,6 +293,7 @@ macro_rules! declare {
         Declaration {
             $($field: $value,)*
             long: $long,
+            asks_index: true,
             input: || $crate::tools::arguments_schema_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
