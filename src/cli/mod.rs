@@ -198,6 +198,7 @@ impl Session {
             patience: Some(Duration::MAX),
             python: self.sources.environment.python(),
             tell: Some(tell),
+            jobs: Arc::default(),
         };
         let work = || tools::call(&self.workspaces, tool, arguments, &caller);
         output::with_progress(|| HowFar::of(&far), work)

@@ -188,13 +188,9 @@ impl Watch {
         }
     }
 
-    /// What was taken could not be brought up to date.
-    pub(super) fn give_back(&self) {
-        locked(&self.shared.state).sweep = true;
-    }
-
+    /// The next update looks at everything: what was taken could not be brought up to date, or events may be missing.
     pub(super) fn ask_for_sweep(&self) {
-        self.give_back();
+        locked(&self.shared.state).sweep = true;
     }
 
     pub(super) fn has_dirt(&self) -> bool {
