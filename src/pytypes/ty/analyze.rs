@@ -155,7 +155,8 @@ impl<'s> SourceOrderVisitor<'s> for Counter<'_, '_> {
                 self.import(module, from.level);
                 // What is taken may be a module itself.
                 for alias in &from.names {
-                    let whole = module.map_or_else(|| alias.name.to_string(), |module| format!("{module}.{}", alias.name));
+                    let whole =
+                        module.map_or_else(|| alias.name.to_string(), |module| format!("{module}.{}", alias.name));
                     self.import(Some(&whole), from.level);
                 }
             }
@@ -187,9 +188,10 @@ impl Counter<'_, '_> {
         } else {
             self.facts.totals.functions += 1;
         }
-        let is_static = function.decorator_list.iter().any(|one| {
-            matches!(&one.expression, Expr::Name(name) if name.id.as_str() == "staticmethod")
-        });
+        let is_static = function
+            .decorator_list
+            .iter()
+            .any(|one| matches!(&one.expression, Expr::Name(name) if name.id.as_str() == "staticmethod"));
         let receivers = usize::from(is_method && !is_static);
         for parameter in function.parameters.iter().skip(receivers) {
             self.facts.annotated.of_parameters += 1;
@@ -292,10 +294,13 @@ mod tests {
     #[test]
     fn knots_are_what_reaches_itself() {
         let graph = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![5], vec![0]];
-        let mut found: Vec<Vec<usize>> = knots(&graph).into_iter().map(|mut knot| {
-            knot.sort_unstable();
-            knot
-        }).collect();
+        let mut found: Vec<Vec<usize>> = knots(&graph)
+            .into_iter()
+            .map(|mut knot| {
+                knot.sort_unstable();
+                knot
+            })
+            .collect();
         found.sort();
         assert_eq!(found, [vec![0, 1, 2], vec![3, 4]]);
         let chain: Vec<Vec<usize>> = (0..100_000).map(|at| vec![(at + 1) % 100_000]).collect();

@@ -51,7 +51,8 @@ pub(super) fn widen<'db>(db: &'db Database, wanted: &mut Wanted<'db>, files: &[F
     }
     unique(&mut wanted.definitions);
     let own = db.project().files(db);
-    let mut outside = family.iter().flat_map(|class| ancestry.of(*class)).filter(|class| !own.contains(&class.file(db)));
+    let mut outside =
+        family.iter().flat_map(|class| ancestry.of(*class)).filter(|class| !own.contains(&class.file(db)));
     outside.find(|class| defines(db, *class, &wanted.name)).and_then(|class| class.name(db))
 }
 
@@ -165,7 +166,9 @@ impl Finder<'_, '_> {
                 Stmt::FunctionDef(function) if function.name.as_str() == self.name => {
                     members.push(ResolvedDefinition::Definition(function.definition(self.model)));
                 }
-                Stmt::AnnAssign(assign) if is_named(&assign.target, self.name) => self.name_of(&assign.target, &mut members),
+                Stmt::AnnAssign(assign) if is_named(&assign.target, self.name) => {
+                    self.name_of(&assign.target, &mut members);
+                }
                 Stmt::Assign(assign) => {
                     for target in assign.targets.iter().filter(|target| is_named(target, self.name)) {
                         self.name_of(target, &mut members);

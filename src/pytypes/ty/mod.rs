@@ -135,7 +135,9 @@ impl Engine for Embedded {
     fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
         match question {
             // It edits: on a database of its own, so that nobody waits for it.
-            Question::Infer { .. } | Question::Rename { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
+            Question::Infer { .. } | Question::Rename { .. } => {
+                Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() })
+            }
             _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
         }
     }

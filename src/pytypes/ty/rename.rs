@@ -91,7 +91,9 @@ impl Plan {
             Error::not_found("nothing with a definition stands there").hint("Point at a name of the project.")
         })?;
         let here = Refusal { file: asked.at.file.clone(), line: asked.at.line, reason: String::new() };
-        let refuse = |reason: String| Ok(Err(vec![Refusal { file: shown.relative(Path::new(&here.file)), reason, ..here.clone() }]));
+        let refuse = |reason: String| {
+            Ok(Err(vec![Refusal { file: shown.relative(Path::new(&here.file)), reason, ..here.clone() }]))
+        };
         if wanted.name == asked.new_name {
             return refuse("it has that name already".to_owned());
         }
@@ -114,7 +116,8 @@ impl Plan {
         let own = db.project().files(db);
         let is_foreign = |one: &ResolvedDefinition<'_>| !own.contains(&one.focus_range(db).file());
         if wanted.definitions.iter().any(is_foreign) || outside.is_some() {
-            let what = outside.map_or_else(|| "it is defined".to_owned(), |class| format!("it overrides what `{class}` defines"));
+            let what = outside
+                .map_or_else(|| "it is defined".to_owned(), |class| format!("it overrides what `{class}` defines"));
             return refuse(format!("{what} outside the project"));
         }
         if wanted.definitions.iter().any(|one| matches!(one, ResolvedDefinition::Module(_))) {
@@ -176,8 +179,10 @@ impl Plan {
             let original = self.texts.get(&file).cloned().unwrap_or_else(|| source_text(db, file));
             Lines::of(&original).place(at).0
         };
-        let refusal = |file: File, at: TextSize, reason: String| {
-            Refusal { file: shown.path(db, file), line: line(file, at), reason }
+        let refusal = |file: File, at: TextSize, reason: String| Refusal {
+            file: shown.path(db, file),
+            line: line(file, at),
+            reason,
         };
         let mut refused = Vec::new();
         let home = self.forth(self.home.file(), self.home.range().start(), new_name);
@@ -193,13 +198,17 @@ impl Plan {
             let found = references::in_file(db, file, &wanted, scope);
             let now: BTreeSet<TextSize> =
                 found.iter().map(|found| self.back(file, found.range.start(), new_name)).collect();
-            let then: BTreeSet<TextSize> = self.places.get(&file).into_iter().flatten().map(|(start, _)| *start).collect();
+            let then: BTreeSet<TextSize> =
+                self.places.get(&file).into_iter().flatten().map(|(start, _)| *start).collect();
             let text = self.texts.get(&file).cloned();
-            let is_listed = |at: &TextSize| {
-                text.as_ref().is_some_and(|text| text[..at.to_usize()].ends_with(['"', '\'']))
-            };
+            let is_listed =
+                |at: &TextSize| text.as_ref().is_some_and(|text| text[..at.to_usize()].ends_with(['"', '\'']));
             for at in now.difference(&then) {
-                refused.push(refusal(file, *at, format!("`{new_name}` stands here already and would mean the renamed one")));
+                refused.push(refusal(
+                    file,
+                    *at,
+                    format!("`{new_name}` stands here already and would mean the renamed one"),
+                ));
             }
             for at in then.difference(&now).filter(|at| !is_listed(at)) {
                 refused.push(refusal(file, *at, format!("`{new_name}` would mean something else here")));
@@ -266,8 +275,14 @@ fn shifted(grown: usize, shrunk: usize) -> TextSize {
 
 /// The definition that is asked for again: one in the file at hand, if there is any.
 fn home(db: &Database, wanted: &Wanted<'_>, file: File) -> FileRange {
-    let ranges: Vec<FileRange> = wanted.definitions.iter().map(|one| name_in(db, one.focus_range(db), &wanted.name)).collect();
-    ranges.iter().find(|range| range.file() == file).or(ranges.first()).copied().unwrap_or(FileRange::new(file, TextRange::default()))
+    let ranges: Vec<FileRange> =
+        wanted.definitions.iter().map(|one| name_in(db, one.focus_range(db), &wanted.name)).collect();
+    ranges
+        .iter()
+        .find(|range| range.file() == file)
+        .or(ranges.first())
+        .copied()
+        .unwrap_or(FileRange::new(file, TextRange::default()))
 }
 
 /// The name at the end of what a definition focuses on: `self.name`.
@@ -313,7 +328,9 @@ impl<'s> SourceOrderVisitor<'s> for Listed<'_> {
         let (Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. })) = value else { return };
         for element in elts {
             let Expr::StringLiteral(text) = element else { continue };
-            let Some(part) = text.as_single_part_string().filter(|_| text.value.to_str() == self.name) else { continue };
+            let Some(part) = text.as_single_part_string().filter(|_| text.value.to_str() == self.name) else {
+                continue;
+            };
             let inner = part.content_range();
             if inner.len().to_usize() == self.name.len() {
                 self.found.push((inner.start(), inner.end()));
