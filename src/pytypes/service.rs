@@ -23,6 +23,8 @@ pub struct Spec {
     pub program: PathBuf,
     /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of whoever asks.
     pub environment: BTreeMap<String, String>,
+    /// The program whose language server is asked instead of the embedded engine.
+    pub ty: Option<PathBuf>,
     /// Nobody asked for so long: the engine is let go.
     pub idle: Duration,
 }

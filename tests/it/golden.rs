@@ -197,3 +197,29 @@ fn definitions_and_references_are_those_of_the_released_server() {
         assert!(equal[at] * 100 >= asked[at] * 95, "{equal:?} of {asked:?}");
     }
 }
+
+#[test]
+fn the_released_server_is_a_second_engine() {
+    let repo = Repo::new(
+        "//- /shop.py\nclass Cart:\n    def total(self) -> int:\n        return \"x\"\n//- /main.py\nfrom shop import Cart\n\nCart().total()\n",
+    );
+    let mut command = with_environment(repo.command(&["mcp", "--no-daemon"]));
+    command.env("IXMCP_PYTHON_ENGINE", "ty-server").env("IXMCP_PYTHON_TY", clients().join("ty/bin/ty"));
+    let mut server = Server::start(command);
+    let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
+    let checked = server.call("check", &json!({}));
+    assert_eq!((&checked["errors"], &checked["files_checked"]), (&json!(1), &json!(2)), "{checked}");
+    assert_eq!(checked["diagnostics"][0]["code"], "invalid-return-type");
+    assert_eq!(places(&server.call("goto_definition", &at("main.py", 3, 8)), "definitions").len(), 1);
+    let uses = places(&server.call("find_references", &at("shop.py", 1, 7)), "references");
+    assert_eq!(uses.into_iter().collect::<Vec<_>>(), ["main.py:1:18", "main.py:3:1", "shop.py:1:7"]);
+    assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("int"));
+    assert_eq!(server.call("symbols", &json!({ "file": "shop.py" }))["symbols"][0]["name"], "Cart");
+    // A save is seen.
+    repo.write("shop.py", "class Cart:\n    def total(self) -> str:\n        return \"x\"\n");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    assert_eq!(server.call("check", &json!({}))["errors"], 0);
+    assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("str"));
+    let refused = server.response("infer_types", &json!({ "file": "shop.py" }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("ty server"), "{refused}");
+}
