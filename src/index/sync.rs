@@ -140,6 +140,9 @@ fn pass(
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;
     let job = Job { root, rules: &settings.rules, options: &options, anew };
+    if !built {
+        store.begin_first_build()?;
+    }
     let applied = match pipeline::apply(store, plan, &job, turn, revision, &mut so_far.done) {
         Ok(applied) => applied,
         Err(error) => {
@@ -151,6 +154,9 @@ fn pass(
     so_far.changed |= applied.changed;
     if applied.overtaken {
         return Ok(true);
+    }
+    if !built {
+        store.end_first_build()?;
     }
     store.write(|batch| {
         batch.set_fact(Fact::Built, "1")?;
