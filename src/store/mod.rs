@@ -37,7 +37,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub use chunks::{ChunkHit, ChunkText};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
-pub use files::{FileRow, SkippedFile, StoredFile};
+pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
 pub use plain::PlainSearch;
