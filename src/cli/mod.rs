@@ -4,6 +4,7 @@
 
 mod call;
 mod daemon;
+mod engine;
 mod eval;
 mod files;
 mod log;
@@ -21,13 +22,14 @@ mod sync;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 use self::output::HowFar;
-use crate::budget::Budget;
+use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::Result;
 use crate::index::{Watching, Workspace, Workspaces};
@@ -64,6 +66,7 @@ enum Command {
     Sql(sql::Arguments),
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
+    Engine(engine::Arguments),
 }
 
 impl Command {
@@ -125,6 +128,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+        Command::Engine(arguments) => engine::run(&arguments),
     }
 }
 
@@ -162,9 +166,26 @@ impl Session {
             }
         }
         let workspace = self.workspaces.at(&root)?;
-        freshen(&workspace, &budget)?;
-        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
-        tools::call(&self.workspaces, tool, arguments, &caller)
+        if tools::find(tool)?.asks_index {
+            freshen(&workspace, &budget)?;
+        }
+        let far = Arc::new(Progress::default());
+        let telling = Arc::clone(&far);
+        let tell: tools::Tell = Arc::new(move |done, total| {
+            telling.total_bytes.store(total, Ordering::Relaxed);
+            telling.done_bytes.store(done, Ordering::Relaxed);
+        });
+        let caller = Caller {
+            root: self.start.clone(),
+            cap: None,
+            budget,
+            patience: Some(Duration::MAX),
+            python: self.sources.environment.python(),
+            tell: Some(tell),
+            jobs: Arc::default(),
+        };
+        let work = || tools::call(&self.workspaces, tool, arguments, &caller);
+        output::with_progress(|| HowFar::of(&far), work)
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.

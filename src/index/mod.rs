@@ -4,6 +4,7 @@
 //! the promise that a read is fresh. Does not own what is on disk (`scan`), what it means (`extract`) or SQL (`store`).
 
 mod diff;
+mod entities;
 mod folder;
 mod lock;
 mod pipeline;
@@ -12,8 +13,11 @@ mod sync;
 mod watch;
 mod workspaces;
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,9 +25,10 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{RepoPath, printable};
-use crate::scan::{Resolver, Rules};
+use crate::scan::{Resolved, Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
+pub use entities::EntityReport;
 pub use rebuild::rebuild;
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
@@ -63,6 +68,23 @@ pub struct Workspace {
     /// The update that runs, or the last that ran: one at a time, for reads to wait for.
     current: Mutex<Option<Arc<Run>>>,
     watch: OnceLock<Watch>,
+    /// Where the type engine found the libraries of Python code.
+    python_folders: Mutex<Vec<PathBuf>>,
+    /// What those above keep for this repository, one of each type.
+    kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+/// A place in what was noticed, to read on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(u64);
+
+/// What changed on disk since a [`Mark`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// These files and folders; none, when nothing did.
+    Paths(Vec<RepoPath>),
+    /// Nobody watched, or not all of the time.
+    Anything,
 }
 
 /// Settings of the repository, and what follows from them.
@@ -79,9 +101,28 @@ pub enum Freshness {
     Stale(String),
 }
 
+/// What a read waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All that changed.
+    Everything,
+    /// Of a first build the entities alone; else as above.
+    Entities,
+}
+
+/// What an update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// Whatever was noticed.
+    Noticed,
+    /// All entities anew, and nothing else.
+    EntitiesAnew,
+}
+
 /// One update that reads may wait for.
 struct Run {
     started: Instant,
+    work: Work,
     progress: Arc<Progress>,
     outcome: Mutex<Option<Result<()>>>,
     ended: Condvar,
@@ -116,6 +157,8 @@ impl Workspace {
             store,
             current: Mutex::new(None),
             watch: OnceLock::new(),
+            python_folders: Mutex::default(),
+            kept: Mutex::default(),
         })
     }
 
@@ -144,6 +187,34 @@ impl Workspace {
             }
             Err(error) => tracing::warn!("{error}"),
         }
+    }
+
+    /// What was noticed since the mark, every save from [`FRESH_WITHIN`] ago among it, and the mark to go on from. Does
+    /// not wait for the index: for those who read the disk themselves.
+    pub fn noticed(self: &Arc<Self>, since: Mark) -> (Noticed, Mark) {
+        let Some(watch) = self.watch.get().filter(|watch| !watch.is_limited()) else {
+            return (Noticed::Anything, since);
+        };
+        watch.settle(Instant::now(), SHARE_COOKIES);
+        let (paths, place) = watch.journal_since(since.0);
+        if paths.is_none()
+            && let Err(error) = self.run_to_wait_for(Instant::now())
+        {
+            // Until an update has looked at everything, so does whoever asks here.
+            tracing::warn!("a background update failed: {error}");
+        }
+        (paths.map_or(Noticed::Anything, Noticed::Paths), Mark(place))
+    }
+
+    /// The one `T` that belongs to this repository, made when there is none; it goes when the workspace does.
+    pub fn kept<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut kept = locked(&self.kept);
+        if let Some(there) = kept.get(&TypeId::of::<T>()).and_then(|there| Arc::clone(there).downcast().ok()) {
+            return Ok(there);
+        }
+        let made = Arc::new(make()?);
+        kept.insert(TypeId::of::<T>(), Arc::clone(&made) as _);
+        Ok(made)
     }
 
     /// How changes are noticed, in words.
@@ -184,9 +255,7 @@ impl Workspace {
     /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
     /// Gives the path as answers name it, too.
     pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
-        let allow_secrets = !self.settings().config.index.skip_secrets;
-        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
-        let resolved = resolver.resolve(path)?;
+        let resolved = self.resolve(path)?;
         let shown = resolved.shown();
         let mut bytes = Vec::new();
         let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
@@ -198,6 +267,34 @@ impl Workspace {
         Ok((shown, bytes))
     }
 
+    /// A readable file that a caller names: its path as answers name it, and its absolute path without links.
+    pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
+        let resolved = self.resolve(path)?;
+        resolved.open()?;
+        Ok((resolved.shown(), resolved.absolute))
+    }
+
+    /// Lets callers read the Python sources of these folders, besides the repository.
+    pub fn admit_python(&self, folders: Vec<PathBuf>) {
+        *locked(&self.python_folders) = folders;
+    }
+
+    fn resolve(&self, path: &str) -> Result<Resolved> {
+        let allow_secrets = !self.settings().config.index.skip_secrets;
+        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
+        resolver.with_python(&locked(&self.python_folders)).resolve(path)
+    }
+
+    /// The settings that hold for this repository.
+    pub fn config(&self) -> Config {
+        self.settings().config.clone()
+    }
+
+    /// The file of this very program.
+    pub fn program(&self) -> Option<PathBuf> {
+        self.sources.environment.program().map(Path::to_owned)
+    }
+
     /// Brings the index up to date and says what changed since this was last said.
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
@@ -207,11 +304,11 @@ impl Workspace {
                 Some(run) if run.is_open() => {
                     let run = Arc::clone(run);
                     drop(current);
-                    run.wait(None, budget);
+                    run.wait(Part::Everything, None, budget);
                     budget.check()?;
                 }
                 _ => {
-                    let run = Arc::new(Run::new(Arc::clone(progress)));
+                    let run = Arc::new(Run::new(Work::Noticed, Arc::clone(progress)));
                     *current = Some(Arc::clone(&run));
                     break run;
                 }
@@ -238,6 +335,16 @@ impl Workspace {
     /// `BUSY` with done and total when that takes longer than `patience`: the update goes on, the next call finds it
     /// further or done.
     pub fn freshen(self: &Arc<Self>, patience: Option<Duration>, budget: &Budget) -> Result<Freshness> {
+        self.freshen_part(Part::Everything, patience, budget)
+    }
+
+    /// As [`Self::freshen`], for a question about that part alone.
+    pub fn freshen_part(
+        self: &Arc<Self>,
+        part: Part,
+        patience: Option<Duration>,
+        budget: &Budget,
+    ) -> Result<Freshness> {
         if self.store.is_read_only() {
             return Ok(Freshness::Stale(
                 "the index cannot be written: its folder is read-only, or its disk full".to_owned(),
@@ -252,7 +359,7 @@ impl Workspace {
             }
             _ => asked.checked_sub(FRESH_WITHIN).unwrap_or(asked),
         };
-        match self.updated_since(since, give_up, budget) {
+        match self.updated_since(since, part, give_up, budget) {
             Ok(()) => Ok(Freshness::Fresh),
             Err(error) => self.stale_or(error, budget),
         }
@@ -260,21 +367,73 @@ impl Workspace {
 
     /// Returns when nothing that was noticed is left to index.
     fn catch_up(self: &Arc<Self>) -> Result<()> {
-        self.updated_since(Instant::now(), None, &Budget::unlimited())
+        self.updated_since(Instant::now(), Part::Everything, None, &Budget::unlimited())
+    }
+
+    /// Brings the entities up to date and says what changed since this was last said; all their rows are made anew where
+    /// `anew` says so. `BUSY` when that takes longer than `patience`: it goes on, and the next call joins it.
+    pub fn sync_entities(
+        self: &Arc<Self>,
+        anew: bool,
+        patience: Option<Duration>,
+        budget: &Budget,
+    ) -> Result<EntityReport> {
+        let asked = Instant::now();
+        let give_up = patience.and_then(|patience| asked.checked_add(patience));
+        if let Freshness::Stale(reason) =
+            self.freshen_part(Part::Entities, Some(patience.unwrap_or(Duration::MAX)), budget)?
+        {
+            return Err(Error::new(ErrorKind::ReadOnly, reason).hint("Make the folder `.ixmcp` writable."));
+        }
+        if anew {
+            self.updated_anew(asked, give_up, budget)?;
+        }
+        entities::report(self, budget)
+    }
+
+    /// Returns when all entities were made anew by an update that began at `since` or later.
+    fn updated_anew(self: &Arc<Self>, since: Instant, give_up: Option<Instant>, budget: &Budget) -> Result<()> {
+        loop {
+            let (run, is_ours) = {
+                let mut current = locked(&self.current);
+                match &*current {
+                    Some(run) if run.is_open() || (run.work == Work::EntitiesAnew && run.started >= since) => {
+                        (Arc::clone(run), run.work == Work::EntitiesAnew)
+                    }
+                    _ => (self.begin(&mut current, Work::EntitiesAnew)?, true),
+                }
+            };
+            match run.wait(Part::Everything, give_up, budget) {
+                None => {
+                    budget.check()?;
+                    return Err(busy(&run.progress));
+                }
+                Some(outcome) if is_ours => return outcome,
+                Some(_) => {}
+            }
+        }
     }
 
     /// Returns when an update that began at `since` or later has ended, or when it would find nothing to do.
-    fn updated_since(self: &Arc<Self>, since: Instant, give_up: Option<Instant>, budget: &Budget) -> Result<()> {
+    fn updated_since(
+        self: &Arc<Self>,
+        since: Instant,
+        part: Part,
+        give_up: Option<Instant>,
+        budget: &Budget,
+    ) -> Result<()> {
         loop {
             let Some(run) = self.run_to_wait_for(since)? else { return Ok(()) };
-            let Some(outcome) = run.wait(give_up, budget) else {
+            let Some(outcome) = run.wait(part, give_up, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
             match outcome {
                 // Who asked for that update gave it up; we do not.
                 Err(error) if is_given_up(&error) => budget.check()?,
-                outcome if run.started >= since || outcome.is_err() => return outcome,
+                outcome if (run.started >= since && run.work == Work::Noticed) || outcome.is_err() => return outcome,
+                // What stands of a build that goes on is all there is to see of it.
+                Ok(()) if run.is_open() => return Ok(()),
                 _ => {}
             }
         }
@@ -284,24 +443,33 @@ impl Workspace {
     fn run_to_wait_for(self: &Arc<Self>, since: Instant) -> Result<Option<Arc<Run>>> {
         let mut current = locked(&self.current);
         if let Some(run) = &*current
-            && (run.is_open() || (run.started >= since && !run.was_given_up()))
+            && (run.is_open() || (run.started >= since && run.work == Work::Noticed && !run.was_given_up()))
         {
             return Ok(Some(Arc::clone(run)));
         }
         if self.watch.get().is_some_and(|watch| !watch.is_limited() && !watch.has_dirt()) {
             return Ok(None);
         }
-        let run = Arc::new(Run::new(Arc::default()));
+        self.begin(&mut current, Work::Noticed).map(Some)
+    }
+
+    /// Starts an update on a thread of its own.
+    fn begin(self: &Arc<Self>, current: &mut Option<Arc<Run>>, work: Work) -> Result<Arc<Run>> {
+        let run = Arc::new(Run::new(work, Arc::default()));
         let (workspace, worker) = (Arc::clone(self), Arc::clone(&run));
         std::thread::Builder::new()
             .name("update".to_owned())
             .spawn(move || {
-                let outcome = sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &Budget::unlimited());
+                let budget = Budget::unlimited();
+                let outcome = match work {
+                    Work::Noticed => sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &budget),
+                    Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
+                };
                 worker.end(outcome);
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));
-        Ok(Some(run))
+        Ok(run)
     }
 
     /// An index that was built once still answers when it cannot be updated, and says so.
@@ -363,9 +531,9 @@ fn sweep_now_and_then(workspace: Weak<Workspace>) {
 }
 
 impl Run {
-    fn new(progress: Arc<Progress>) -> Self {
+    fn new(work: Work, progress: Arc<Progress>) -> Self {
         let (outcome, ended) = (Mutex::new(None), Condvar::new());
-        Self { started: Instant::now(), progress, outcome, ended }
+        Self { started: Instant::now(), work, progress, outcome, ended }
     }
 
     fn is_open(&self) -> bool {
@@ -381,14 +549,17 @@ impl Run {
         self.ended.notify_all();
     }
 
-    /// The outcome; `None` when it has not come by `give_up` or before the budget is spent.
-    fn wait(&self, give_up: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
+    /// The outcome, or that the part stands; `None` when neither has come by `give_up` or before the budget is spent.
+    fn wait(&self, part: Part, give_up: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
         // A cancelled call is noticed within this time.
         const LOOK: Duration = Duration::from_millis(20);
         let mut outcome = locked(&self.outcome);
         loop {
             if let Some(outcome) = &*outcome {
                 return Some(outcome.as_ref().copied().map_err(Error::again));
+            }
+            if part == Part::Entities && self.progress.entities_stand.load(Ordering::Relaxed) {
+                return Some(Ok(()));
             }
             let left = give_up.map_or(LOOK, |end| end.saturating_duration_since(Instant::now()).min(LOOK));
             if left.is_zero() || budget.is_spent() {

@@ -1,6 +1,7 @@
 //! One update from walk to last commit, and the summary of it.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
 use super::watch::Dirty;
-use super::{Workspace, diff, pipeline};
+use super::{Workspace, diff, entities, pipeline};
 use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::Result;
@@ -83,7 +84,7 @@ pub(super) fn update_in_turn(workspace: &Workspace, thoroughness: Thoroughness, 
     };
     let updated = bring_up(workspace, &dirty, thoroughness, turn);
     if let (Err(_), Some(watch)) = (&updated, workspace.watch.get()) {
-        watch.give_back();
+        watch.ask_for_sweep();
     }
     updated
 }
@@ -93,6 +94,9 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
         return Ok(());
     }
     let mut so_far = SoFar::default();
+    if *dirty == Dirty::Everything && !is_built(workspace, turn.budget)? {
+        entities_first(workspace, thoroughness, turn, &mut so_far)?;
+    }
     while pass(workspace, dirty, thoroughness, turn, &mut so_far)? {}
     if so_far.bulk {
         workspace.store.settle(true)?;
@@ -103,6 +107,26 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
         }
     }
     Ok(())
+}
+
+/// Nobody who asks for an entity waits for a whole tree of code.
+fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn, so_far: &mut SoFar) -> Result<()> {
+    let folders = Dirty::Paths(entities::folders(&workspace.reload_settings()?.config));
+    while pass(workspace, &folders, thoroughness, turn, so_far)? {}
+    turn.progress.entities_stand.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Makes the rows of all entities anew.
+pub(super) fn update_entities(workspace: &Workspace, progress: &Progress, budget: &Budget) -> Result<()> {
+    let lock = UpdateLock::take(&workspace.root, budget)?;
+    let turn = Turn { lock: &lock, yields: true, progress, budget };
+    let mut so_far = SoFar::default();
+    entities_first(workspace, Thoroughness::Everything, &turn, &mut so_far)
+}
+
+fn is_built(workspace: &Workspace, budget: &Budget) -> Result<bool> {
+    workspace.store.read(budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
 }
 
 /// What the passes of one update have done.
@@ -158,10 +182,14 @@ fn pass(
         keep_ground(store, ground, budget)?;
         return Ok(false);
     }
+    if made_with.is_none() {
+        // A build that is broken off must not leave rows of which nobody knows how they were made.
+        store.write(|batch| batch.set_fact(Fact::Options, &fingerprint))?;
+    }
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;
     let job = Job { root, rules: &settings.rules, options: &options, anew };
-    if !built {
+    if !built && looks_everywhere {
         store.begin_first_build()?;
     }
     let applied = match pipeline::apply(store, plan, &job, turn, revision, &mut so_far.done) {
@@ -176,12 +204,16 @@ fn pass(
     if applied.overtaken {
         return Ok(true);
     }
-    if !built {
+    if !built && looks_everywhere {
         store.end_first_build()?;
     }
+    let part = if looks_everywhere || built { Fact::Built } else { Fact::Entities };
     store.write(|batch| {
-        batch.set_fact(Fact::Built, "1")?;
-        batch.set_fact(Fact::Options, &fingerprint)?;
+        batch.set_fact(part, "1")?;
+        // Rows of other options are made anew by the pass over everything alone.
+        if part == Fact::Built && (looks_everywhere || !other_options) {
+            batch.set_fact(Fact::Options, &fingerprint)?;
+        }
         if so_far.changed || !built {
             batch.set_fact(Fact::LastChange, &now_ns().to_string())?;
         }

@@ -2,6 +2,8 @@
 //!
 //! Patterns read as in an ignore file: `*.py` at any depth, `src/*.rs` from the root, `src` and everything in it.
 
+use std::collections::HashSet;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
@@ -19,12 +21,14 @@ const SHOWN: usize = 100;
 pub struct PathFilter {
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
+    /// Whole paths, where they were found in another way than by pattern.
+    only: Option<HashSet<String>>,
 }
 
 impl PathFilter {
     /// `INVALID_ARGUMENT` for a pattern that cannot be read.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
-        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)? })
+        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, only: None })
     }
 
     /// Paths that `pattern` names, or that have it inside when it is no pattern.
@@ -32,16 +36,22 @@ impl PathFilter {
         let loose = if pattern.contains(['*', '?', '[', '{']) { pattern.to_owned() } else { format!("**/*{pattern}*") };
         set("path:", &[loose, format!("**/*{}*/**", pattern.trim_matches('/')), pattern.to_owned()])
             .ok()
-            .map(|include| Self { include, exclude: None })
+            .map(|include| Self { include, ..Self::default() })
+    }
+
+    /// These paths and no other.
+    pub fn of_paths(paths: HashSet<String>) -> Self {
+        Self { only: Some(paths), ..Self::default() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.include.is_none() && self.exclude.is_none()
+        self.include.is_none() && self.exclude.is_none() && self.only.is_none()
     }
 
     pub fn admits(&self, path: &str) -> bool {
         self.include.as_ref().is_none_or(|set| set.is_match(path))
             && !self.exclude.as_ref().is_some_and(|set| set.is_match(path))
+            && self.only.as_ref().is_none_or(|only| only.contains(path))
     }
 }
 

@@ -3,11 +3,16 @@
 //! Owns what a question means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
 //! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
 
+pub mod context;
+pub mod entities;
 pub mod exact;
 pub mod files;
 mod globs;
+pub mod graph;
 pub mod measure;
+pub mod mentions;
 pub mod near;
+pub mod places;
 mod preview;
 pub mod relations;
 pub mod slice;

@@ -4,6 +4,7 @@
 //! asked in `graph`.
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
+use serde::{Deserialize, Serialize};
 
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
@@ -43,6 +44,8 @@ statements! {
     BY_PATH = stored!("FROM files f JOIN entities e ON e.file_id = f.id WHERE f.path = :path AND e.live = 1");
     ALL = stored!("FROM entities e JOIN files f ON f.id = e.file_id
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind) ORDER BY e.key");
+    PATHS = "SELECT f.path FROM entities e JOIN files f ON f.id = e.file_id
+        WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)";
     TAGS_OF = "SELECT DISTINCT t.name FROM tagged g JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id
         WHERE f.path = :path ORDER BY t.name";
     TAG_COUNTS = "SELECT t.name, g.count FROM (
@@ -108,9 +111,10 @@ pub struct StoredEntity {
 }
 
 /// Something about a file that people should know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FileProblem {
     pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     pub reason: String,
 }
@@ -169,6 +173,13 @@ impl Snapshot<'_> {
     pub fn entities(&self, kind: Option<&str>) -> Result<Vec<StoredEntity>> {
         let mut statement = self.connection.prepare_cached(ALL)?;
         let rows = statement.query_map(named_params! { ":kind": kind }, entity)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Files of entities that count, in no order.
+    pub fn entity_paths(&self, kind: Option<&str>) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(PATHS)?;
+        let rows = statement.query_map(named_params! { ":kind": kind }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

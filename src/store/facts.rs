@@ -27,6 +27,8 @@ statements! {
 pub enum Fact {
     /// The first build has ended; until then an answer would lack files.
     Built,
+    /// The entities of the first build stand; the rest may follow.
+    Entities,
     /// Nanoseconds since 1970 of the last change of a row that an answer could show.
     LastChange,
     /// Options that the rows were made with; other options make every file anew.
@@ -39,6 +41,7 @@ impl Fact {
     const fn key(self) -> &'static str {
         match self {
             Self::Built => "built",
+            Self::Entities => "entities",
             Self::LastChange => "last_change_ns",
             Self::Options => "options",
             Self::Ground => "ground",

@@ -12,7 +12,7 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, plain, relations, search, symbols};
+    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols};
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -24,6 +24,7 @@ mod tests {
             entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
+            graph::STATEMENTS,
             plain::STATEMENTS,
             relations::STATEMENTS,
             search::STATEMENTS,

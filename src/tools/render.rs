@@ -1,5 +1,6 @@
 //! Keeping an answer small: whole items are left out at the end of its list, never half of one.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Cuts the list `field` of `answer` so that all of it fits `cap` bytes of compact JSON, and says so.
@@ -23,8 +24,38 @@ pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     answer["next_offset"] = json!(next);
 }
 
+/// The answer that `make` gives for the largest number of items, from `items` down, that fits `cap`; one always stays.
+pub(super) fn shrunk<T: Serialize>(items: usize, cap: Option<usize>, make: impl Fn(usize) -> T) -> T {
+    let mut kept = items;
+    let mut answer = make(kept);
+    while let Some(cap) = cap.filter(|_| kept > 1) {
+        let size = json_size(&answer);
+        if size <= cap {
+            break;
+        }
+        // Items are about alike; the last steps are small.
+        kept = (kept * cap / size).min(kept - 1).max(1);
+        answer = make(kept);
+    }
+    answer
+}
+
+/// How much of `text` fits so many bytes of JSON, in bytes of the text.
+pub(super) fn fitting(text: &str, room: usize) -> usize {
+    let mut used = 0;
+    let ends = text.char_indices().find(|(_, c)| {
+        used += match c {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            c if c.is_ascii_control() => 6,
+            c => c.len_utf8(),
+        };
+        used > room
+    });
+    ends.map_or(text.len(), |(at, _)| at)
+}
+
 /// Bytes of the compact JSON, counted without making it.
-fn json_size(value: &Value) -> usize {
+pub(super) fn json_size(value: &impl Serialize) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

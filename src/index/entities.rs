@@ -1,0 +1,98 @@
+//! What a sync of the knowledge graph says: counts of its files, and everything that is wrong with them.
+//!
+//! Owns which files count. That the index is up to date before, is the workspace's work.
+
+use serde::{Deserialize, Serialize};
+
+use super::Workspace;
+use crate::budget::Budget;
+use crate::config::Config;
+use crate::error::Result;
+use crate::extract::entity::{self, FOLDER, Role};
+use crate::model::{RepoPath, printable};
+use crate::store::{FileProblem, Snapshot};
+
+/// Net changes since this was last said, and what stands in the way of understanding all.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct EntityReport {
+    pub scanned: usize,
+    pub added: usize,
+    pub modified: usize,
+    pub deleted: usize,
+    pub unchanged: usize,
+    pub problems: Vec<FileProblem>,
+}
+
+/// Whose changes are counted.
+const CONSUMER: &str = "ixchel_sync";
+
+/// What an error repeats of a file's words.
+const SHOWN: usize = 80;
+
+/// The folders whose files make the graph.
+pub(super) fn folders(config: &Config) -> Vec<RepoPath> {
+    let notes = config.index.notes.iter().map(String::as_str);
+    [FOLDER].into_iter().chain(notes).filter_map(RepoPath::new).collect()
+}
+
+/// Counts what changed, and starts a new count.
+pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityReport> {
+    let notes = workspace.settings().config.index.notes.clone();
+    let counted = workspace.store.write(|batch| batch.count_changes(CONSUMER))?;
+    let is_graph =
+        |path: &String| RepoPath::new(path.as_str()).is_some_and(|path| entity::role(&path, &notes) != Role::Document);
+    let count = |paths: &[String]| paths.iter().filter(|path| is_graph(path)).count();
+    let (indexed, skipped, problems) = workspace.read(budget, |snapshot| {
+        let mut folders: Vec<String> = vec![format!("{FOLDER}/")];
+        folders.extend(notes.iter().map(|folder| if folder == "." { String::new() } else { format!("{folder}/") }));
+        let mut paths = Vec::new();
+        for folder in &folders {
+            paths.extend(snapshot.paths_below(folder)?);
+        }
+        paths.retain(is_graph);
+        paths.sort_unstable();
+        paths.dedup();
+        let mut skipped = snapshot.skipped()?;
+        skipped.retain(|file| is_graph(&file.path));
+        let mut problems = problems(snapshot, &folders, is_graph)?;
+        problems.extend(skipped.iter().map(|file| FileProblem {
+            path: file.path.clone(),
+            line: None,
+            reason: format!("the file is left out: {}", file.reason.as_str()),
+        }));
+        problems.sort_by(|a, b| (&a.path, a.line, &a.reason).cmp(&(&b.path, b.line, &b.reason)));
+        problems.dedup();
+        Ok((paths.len(), skipped.len(), problems))
+    })?;
+    let (added, modified) = (count(&counted.added), count(&counted.modified));
+    Ok(EntityReport {
+        scanned: indexed + skipped,
+        added,
+        modified,
+        deleted: count(&counted.deleted),
+        unchanged: indexed.saturating_sub(added + modified),
+        problems,
+    })
+}
+
+/// What the files say, and what only shows when they are seen together.
+fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&String) -> bool) -> Result<Vec<FileProblem>> {
+    let mut problems = Vec::new();
+    for folder in folders {
+        problems.extend(snapshot.problems_below(folder)?.into_iter().filter(|problem| is_graph(&problem.path)));
+    }
+    for (path, key, first) in snapshot.doubled_entities()? {
+        let reason = format!("the id {} is taken by {}, which counts", shown(&key), printable(&first));
+        problems.push(FileProblem { path, line: None, reason });
+    }
+    // That a note names a page nobody has written yet is how such notes grow.
+    for link in snapshot.dangling_links(&folders[0])? {
+        let reason = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
+        problems.push(FileProblem { path: link.path, line: Some(link.line), reason });
+    }
+    Ok(problems)
+}
+
+fn shown(text: &str) -> String {
+    printable(text).chars().take(SHOWN).collect()
+}

@@ -1,0 +1,330 @@
+//! Walking the graph of entities: what is around one, the shortest way between two, circles, what is ready.
+//!
+//! Owns what a walk means. What an edge leads to is looked up in `store`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::entities;
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::store::{GraphNode, Link, LinkFrom, LinkTo, Snapshot, StoredEntity};
+
+/// Which way edges are walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Outgoing,
+    Incoming,
+    Both,
+}
+
+impl Direction {
+    pub const fn goes_out(self) -> bool {
+        !matches!(self, Self::Incoming)
+    }
+
+    pub const fn goes_in(self) -> bool {
+        !matches!(self, Self::Outgoing)
+    }
+}
+
+/// What is around an entity.
+#[derive(Debug)]
+pub struct Around {
+    pub entity: StoredEntity,
+    /// By name of the relationship, targets in the order of the file.
+    pub outgoing: Vec<LinkFrom>,
+    pub incoming: Vec<LinkTo>,
+    /// Nearest first.
+    pub beyond: Vec<Beyond>,
+}
+
+/// An entity that is more than one edge away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    pub node: GraphNode,
+    pub distance: u32,
+    /// The id before it on a shortest way; of several the first.
+    pub via: String,
+}
+
+/// Nobody follows more edges than this by eye.
+pub const MAX_DEPTH: u32 = 20;
+
+/// Everything within `depth` edges of the entity `id`.
+pub fn around(snapshot: &Snapshot, id: &str, depth: u32, direction: Direction, rel: Option<&str>) -> Result<Around> {
+    let entity = entities::find(snapshot, id)?;
+    let is_asked = |found: &str| rel.is_none_or(|rel| rel == found);
+    let mut outgoing = if direction.goes_out() { snapshot.links_from(entity.id)? } else { Vec::new() };
+    outgoing.retain(|link| is_asked(&link.rel));
+    outgoing.sort_by(|a, b| a.rel.cmp(&b.rel));
+    let mut incoming = if direction.goes_in() { snapshot.links_to(entity.id)? } else { Vec::new() };
+    incoming.retain(|link| is_asked(&link.rel));
+    let mut beyond = Vec::new();
+    if depth > 1 {
+        let ways = (direction.goes_out(), direction.goes_in());
+        let reached = snapshot.reached(entity.id, depth.min(MAX_DEPTH), ways, rel)?;
+        let distances: HashMap<_, u32> = reached.iter().map(|(distance, node)| (node.id, *distance)).collect();
+        for (distance, node) in reached.into_iter().filter(|(distance, _)| *distance > 1) {
+            let via = before(snapshot, &node, distance, direction, rel, &distances)?;
+            beyond.push(Beyond { node, distance, via });
+        }
+    }
+    Ok(Around { entity, outgoing, incoming, beyond })
+}
+
+/// The key of the entity one edge nearer, the first of several.
+fn before(
+    snapshot: &Snapshot,
+    node: &GraphNode,
+    distance: u32,
+    direction: Direction,
+    rel: Option<&str>,
+    distances: &HashMap<crate::store::EntityId, u32>,
+) -> Result<String> {
+    let mut nearer = BTreeSet::new();
+    let mut add = |link_rel: &str, other: &GraphNode| {
+        if rel.is_none_or(|rel| rel == link_rel) && distances.get(&other.id) == Some(&(distance - 1)) {
+            nearer.insert(other.key.clone());
+        }
+    };
+    if direction.goes_out() {
+        snapshot.links_to(node.id)?.iter().for_each(|link| add(&link.rel, &link.source));
+    }
+    if direction.goes_in() {
+        for link in snapshot.links_from(node.id)? {
+            if let Some(target) = &link.entity {
+                add(&link.rel, target);
+            }
+        }
+    }
+    Ok(nearer.into_iter().next().unwrap_or_default())
+}
+
+/// One step of a way: an edge, walked along or against its direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub from: GraphNode,
+    pub rel: String,
+    pub to: GraphNode,
+    /// The edge leads from `to` to `from`.
+    pub against: bool,
+}
+
+/// The shortest way between two entities; `None` when there is none. Of several, the one whose ids come first.
+pub fn path(snapshot: &Snapshot, from: &str, to: &str, direction: Direction) -> Result<Option<Vec<Step>>> {
+    let (from, to) = (entities::find(snapshot, from)?, entities::find(snapshot, to)?);
+    let mut steps: HashMap<String, Vec<Step>> = HashMap::new();
+    for Link { source, link, .. } in snapshot.every_link()? {
+        let Some(target) = link.entity else { continue };
+        if direction.goes_out() {
+            let step = Step { from: source.clone(), rel: link.rel.clone(), to: target.clone(), against: false };
+            steps.entry(source.key.clone()).or_default().push(step);
+        }
+        if direction.goes_in() {
+            let step = Step { from: target.clone(), rel: link.rel, to: source, against: true };
+            steps.entry(target.key).or_default().push(step);
+        }
+    }
+    for list in steps.values_mut() {
+        list.sort_by(|a, b| (&a.to.key, a.against, &a.rel).cmp(&(&b.to.key, b.against, &b.rel)));
+    }
+    let mut reached_by: HashMap<&str, &Step> = HashMap::new();
+    let mut open = VecDeque::from([from.key.as_str()]);
+    while let Some(at) = open.pop_front() {
+        if at == to.key {
+            let mut way = Vec::new();
+            let mut at = at;
+            while at != from.key {
+                let Some(step) = reached_by.get(at) else { break };
+                way.push((*step).clone());
+                at = &step.from.key;
+            }
+            way.reverse();
+            return Ok(Some(way));
+        }
+        for step in steps.get(at).into_iter().flatten() {
+            if step.to.key != from.key && !reached_by.contains_key(step.to.key.as_str()) {
+                reached_by.insert(&step.to.key, step);
+                open.push_back(&step.to.key);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Relationships that say that the target comes first.
+const NEEDS: &[&str] = &["depends_on", "depends-on", "blocked_by", "blocked-by", "requires", "needs"];
+/// Relationships that say that the target comes after.
+const BLOCKS: &[&str] = &["blocks"];
+
+/// Words for work that is over, as issues' status.
+const CLOSED: &[&str] = &[
+    "closed",
+    "done",
+    "resolved",
+    "completed",
+    "complete",
+    "fixed",
+    "finished",
+    "cancelled",
+    "canceled",
+    "wontfix",
+    "won't fix",
+    "wont-fix",
+    "rejected",
+    "duplicate",
+    "superseded",
+    "archived",
+    "obsolete",
+];
+
+/// Whether work of that status is still to be done.
+pub fn is_open(status: Option<&str>) -> bool {
+    status.is_none_or(|status| !CLOSED.contains(&status.trim().to_lowercase().as_str()))
+}
+
+/// What must come before what: for each key, the keys before it.
+fn before_each(links: &[Link]) -> BTreeMap<String, BTreeMap<String, GraphNode>> {
+    let mut before: BTreeMap<String, BTreeMap<String, GraphNode>> = BTreeMap::new();
+    for Link { source, link, .. } in links {
+        let Some(target) = &link.entity else { continue };
+        if NEEDS.contains(&link.rel.as_str()) {
+            before.entry(source.key.clone()).or_default().insert(target.key.clone(), target.clone());
+        } else if BLOCKS.contains(&link.rel.as_str()) {
+            before.entry(target.key.clone()).or_default().insert(source.key.clone(), source.clone());
+        }
+    }
+    before
+}
+
+/// Entities that wait for each other in a circle, each waiting for the next: for every group of such, its shortest circle
+/// through the first id.
+pub fn cycles(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Vec<String>>> {
+    let before = before_each(&snapshot.every_link()?);
+    let mut found = Vec::new();
+    for group in strongly_connected(&before) {
+        budget.check()?;
+        let inside: HashSet<&str> = group.iter().copied().collect();
+        let Some(first) = group.iter().min().copied() else { continue };
+        let loops = before.get(first).is_some_and(|next| next.contains_key(first));
+        if group.len() == 1 && !loops {
+            continue;
+        }
+        found.push(circle(&before, first, &inside));
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The shortest way from `first` back to itself.
+fn circle(before: &BTreeMap<String, BTreeMap<String, GraphNode>>, first: &str, inside: &HashSet<&str>) -> Vec<String> {
+    let mut came_from: HashMap<&str, &str> = HashMap::new();
+    let mut open = VecDeque::from([first]);
+    while let Some(at) = open.pop_front() {
+        for next in before.get(at).into_iter().flat_map(BTreeMap::keys).map(String::as_str) {
+            if next == first {
+                let mut way = vec![at.to_owned()];
+                let mut at = at;
+                while let Some(previous) = came_from.get(at) {
+                    way.push((*previous).to_owned());
+                    at = previous;
+                }
+                way.reverse();
+                return way;
+            }
+            if inside.contains(next) && !came_from.contains_key(next) {
+                came_from.insert(next, at);
+                open.push_back(next);
+            }
+        }
+    }
+    vec![first.to_owned()]
+}
+
+/// Tarjan's components, without recursion: a chain may be as long as there are entities.
+fn strongly_connected(before: &BTreeMap<String, BTreeMap<String, GraphNode>>) -> Vec<Vec<&str>> {
+    #[derive(Default)]
+    struct Visit {
+        index: usize,
+        low: usize,
+        on_stack: bool,
+    }
+    let mut visits: HashMap<&str, Visit> = HashMap::new();
+    let (mut stack, mut groups): (Vec<&str>, Vec<Vec<&str>>) = (Vec::new(), Vec::new());
+    let nexts = |key: &str| before.get(key).into_iter().flat_map(BTreeMap::keys).map(String::as_str);
+    for root in before.keys().map(String::as_str) {
+        if visits.contains_key(root) {
+            continue;
+        }
+        let mut open = vec![(root, None)];
+        while let Some((at, nested)) = open.last_mut() {
+            let at = *at;
+            let rest = nested.get_or_insert_with(|| {
+                let index = visits.len();
+                visits.insert(at, Visit { index, low: index, on_stack: true });
+                stack.push(at);
+                nexts(at)
+            });
+            if let Some(next) = rest.next() {
+                match visits.get(next) {
+                    None => open.push((next, None)),
+                    Some(seen) if seen.on_stack => {
+                        let index = seen.index;
+                        if let Some(visit) = visits.get_mut(at) {
+                            visit.low = visit.low.min(index);
+                        }
+                    }
+                    Some(_) => {}
+                }
+                continue;
+            }
+            open.pop();
+            let Some(Visit { index, low, .. }) = visits.get(at) else { continue };
+            let (index, low) = (*index, *low);
+            if let Some(visit) = open.last().and_then(|(parent, _)| visits.get_mut(parent)) {
+                visit.low = visit.low.min(low);
+            }
+            if index == low {
+                let mut group = Vec::new();
+                while let Some(member) = stack.pop() {
+                    if let Some(visit) = visits.get_mut(member) {
+                        visit.on_stack = false;
+                    }
+                    group.push(member);
+                    if member == at {
+                        break;
+                    }
+                }
+                groups.push(group);
+            }
+        }
+    }
+    groups
+}
+
+/// Open issues with nothing open before them: the most important first, then by id.
+pub fn ready(snapshot: &Snapshot) -> Result<Vec<StoredEntity>> {
+    let before = before_each(&snapshot.every_link()?);
+    let mut issues = snapshot.entities(Some("issue"))?;
+    issues.retain(|issue| {
+        let waits = before.get(&issue.key).is_some_and(|first| {
+            first.values().any(|other| other.key != issue.key && is_open(other.status.as_deref()))
+        });
+        is_open(issue.status.as_deref()) && !waits
+    });
+    issues.sort_by(|a, b| (urgency(a), &a.key).cmp(&(urgency(b), &b.key)));
+    Ok(issues)
+}
+
+/// 0 comes first: a number as it is, with or without a P before it; words by their meaning; none last.
+fn urgency(issue: &StoredEntity) -> u32 {
+    let Some(priority) = issue.priority.as_deref().map(str::to_lowercase) else { return u32::MAX };
+    match priority.trim() {
+        "critical" | "urgent" | "highest" | "blocker" => 0,
+        "high" => 1,
+        "medium" | "normal" => 2,
+        "low" => 3,
+        "lowest" | "trivial" => 4,
+        other => other.trim_start_matches('p').parse().unwrap_or(u32::MAX - 1),
+    }
+}

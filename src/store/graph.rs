@@ -1,0 +1,164 @@
+//! The graph of entities: edges out of one and into it, and what is reached over several.
+//!
+//! Owns statements and row mapping. Edges keep the words of their file; what those mean is looked up here, so that a link
+//! stands as soon as its target comes, whoever made it before.
+
+use rusqlite::{Row, named_params};
+
+use super::Snapshot;
+use super::entities::EntityId;
+use super::statements::statements;
+use crate::error::Result;
+
+/// The entity that the words of an edge mean: the first of that name.
+macro_rules! target {
+    () => {
+        "t.live = 1 AND t.id = (
+            SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1)"
+    };
+}
+
+statements! {
+    /// In the order of the file: its rows were written in that order.
+    LINKS_FROM = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status
+        FROM edges e LEFT JOIN entities t ON ", target!(), "
+        WHERE e.entity_id = :entity AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY e.line, e.id");
+    LINKS_TO = "SELECT DISTINCT e.kind, s.id, s.key, s.title, s.kind, s.status
+        FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+        JOIN entities s ON s.id = e.entity_id AND s.live = 1
+        WHERE m.entity_id = :entity
+        AND m.entity_id = (
+            SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)
+        ORDER BY e.kind, s.key";
+    /// Everything within `depth` edges, with the fewest edges it takes.
+    REACHED = "WITH RECURSIVE reached (entity, distance) AS (
+            SELECT :entity, 0
+            UNION
+            SELECT (SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1),
+                r.distance + 1
+            FROM reached r CROSS JOIN edges e ON e.entity_id = r.entity
+            WHERE :outgoing AND r.distance < :depth AND (:rel IS NULL OR e.kind = :rel)
+            UNION
+            SELECT e.entity_id, r.distance + 1
+            FROM reached r CROSS JOIN entity_names m ON m.entity_id = r.entity
+            CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+            WHERE :incoming AND r.distance < :depth AND (:rel IS NULL OR e.kind = :rel)
+            AND m.entity_id = (
+                SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)
+        )
+        SELECT min(r.distance), t.id, t.key, t.title, t.kind, t.status
+        FROM reached r JOIN entities t ON t.id = r.entity AND t.live = 1
+        GROUP BY t.id ORDER BY 1, t.key";
+    EVERY_LINK = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status,
+            s.id, s.key, s.title, s.kind, s.status, f.path
+        FROM entities s JOIN files f ON f.id = s.file_id JOIN edges e ON e.entity_id = s.id
+        LEFT JOIN entities t ON ", target!(), "
+        WHERE s.live = 1 AND (t.id IS NOT NULL OR e.certain = 1) ORDER BY s.key, e.line, e.id");
+    /// How many edges meet at each entity that some edge leads to.
+    WEIGHT = "SELECT count(*) FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+        WHERE m.entity_id = :entity";
+}
+
+/// As much of an entity as an edge shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub id: EntityId,
+    pub key: String,
+    pub title: String,
+    pub kind: String,
+    pub status: Option<String>,
+}
+
+/// An edge out of an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkFrom {
+    pub rel: String,
+    /// As looked up.
+    pub target: String,
+    pub line: u32,
+    /// `None`: nothing has that id.
+    pub entity: Option<Node>,
+}
+
+/// An edge into an entity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkTo {
+    pub rel: String,
+    pub source: Node,
+}
+
+/// An edge with both ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub source: Node,
+    /// Of the source's file.
+    pub path: String,
+    pub link: LinkFrom,
+}
+
+fn node(row: &Row, first: usize) -> rusqlite::Result<Node> {
+    Ok(Node {
+        id: EntityId(row.get(first)?),
+        key: row.get(first + 1)?,
+        title: row.get(first + 2)?,
+        kind: row.get(first + 3)?,
+        status: row.get(first + 4)?,
+    })
+}
+
+fn link_from(row: &Row) -> rusqlite::Result<LinkFrom> {
+    let is_there = row.get::<_, Option<i64>>(3)?.is_some();
+    let entity = if is_there { Some(node(row, 3)?) } else { None };
+    Ok(LinkFrom { rel: row.get(0)?, target: row.get(1)?, line: row.get(2)?, entity })
+}
+
+impl Snapshot<'_> {
+    /// Edges out of an entity, in the order of its file; those whose target is missing only where they must have one.
+    pub fn links_from(&self, entity: EntityId) -> Result<Vec<LinkFrom>> {
+        let mut statement = self.connection.prepare_cached(LINKS_FROM)?;
+        let rows = statement.query_map(named_params! { ":entity": entity.0 }, link_from)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Edges into an entity, by relationship, then by source.
+    pub fn links_to(&self, entity: EntityId) -> Result<Vec<LinkTo>> {
+        let mut statement = self.connection.prepare_cached(LINKS_TO)?;
+        let rows = statement.query_map(named_params! { ":entity": entity.0 }, |row| {
+            Ok(LinkTo { rel: row.get(0)?, source: node(row, 1)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Everything within `depth` edges of an entity, itself included, with its distance: nearest first, then by key.
+    pub fn reached(
+        &self,
+        entity: EntityId,
+        depth: u32,
+        (outgoing, incoming): (bool, bool),
+        rel: Option<&str>,
+    ) -> Result<Vec<(u32, Node)>> {
+        let mut statement = self.connection.prepare_cached(REACHED)?;
+        let rows = statement.query_map(
+            named_params! {
+                ":entity": entity.0, ":depth": depth, ":outgoing": outgoing, ":incoming": incoming, ":rel": rel,
+            },
+            |row| Ok((row.get(0)?, node(row, 1)?)),
+        )?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every edge of the graph, by source, then in the order of its file.
+    pub fn every_link(&self) -> Result<Vec<Link>> {
+        let mut statement = self.connection.prepare_cached(EVERY_LINK)?;
+        let rows = statement
+            .query_map([], |row| Ok(Link { link: link_from(row)?, source: node(row, 8)?, path: row.get(13)? }))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many edges lead to an entity.
+    pub fn weight(&self, entity: EntityId) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(WEIGHT)?;
+        let count: i64 = statement.query_row(named_params! { ":entity": entity.0 }, |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+}

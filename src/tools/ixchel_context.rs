@@ -1,0 +1,121 @@
+//! `ixchel_context`: everything about an entity that fits a budget.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::query::context::{self, Room};
+
+pub(super) static IXCHEL_CONTEXT: Declaration = declare! {
+    run;
+    name: "ixchel_context",
+    title: "Gather context on an entity",
+    about: "What to read before working on an issue or decision: the entity, its neighbours by importance, each whole and \
+        with why it is there, and the files and symbols that their texts name, within budget_tokens. What did not fit is \
+        listed. Example: {\"id\": \"iss-1a2b3c\"}. Find ids with ixchel_search.",
+    access: Access::Read,
+    core: true,
+    list: None,
+    example: r#"{"id": "dec-1a2b3c", "budget_tokens": 1000}"#,
+};
+
+/// Arguments of `ixchel_context`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The entity's id.
+    id: String,
+    /// About how many tokens the answer may have (default 4000).
+    #[serde(default)]
+    budget_tokens: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    id: String,
+    items: Vec<Item>,
+    code: Vec<Code>,
+    left_out: Vec<LeftOut>,
+    /// Where `left_out` does not name them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out_total: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code_left_out: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    id: String,
+    title: String,
+    kind: String,
+    body: String,
+    why: String,
+    /// The body goes on; ixchel_show has the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Code {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    why: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct LeftOut {
+    id: String,
+    title: String,
+}
+
+const BUDGET: usize = 4000;
+/// Neighbours that are named although they did not fit.
+const NAMED: usize = 30;
+/// Bytes that their names take, and the frame around all.
+const RESERVED: usize = 6 << 10;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let tokens = arguments.budget_tokens.map_or(BUDGET, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+    let room = Room { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
+    let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, room))?;
+    let left_out_total = (pack.left_out.len() > NAMED).then_some(pack.left_out.len());
+    let short =
+        |title: String| if title.len() > 120 { title.chars().take(100).chain(['…']).collect() } else { title };
+    Ok(Answer {
+        id: pack.id,
+        items: pack
+            .items
+            .into_iter()
+            .map(|item| Item {
+                id: item.id,
+                title: item.title,
+                kind: item.kind,
+                body: item.body,
+                why: item.why,
+                truncated: item.is_cut.then_some(true),
+            })
+            .collect(),
+        code: pack
+            .code
+            .into_iter()
+            .map(|code| Code {
+                path: code.mention.path,
+                symbol: code.mention.symbol,
+                line: code.mention.line,
+                why: code.why,
+            })
+            .collect(),
+        left_out: pack
+            .left_out
+            .into_iter()
+            .take(NAMED)
+            .map(|(id, title)| LeftOut { id, title: short(title) })
+            .collect(),
+        left_out_total,
+        code_left_out: (pack.code_left_out > 0).then_some(pack.code_left_out),
+    })
+}

@@ -1,0 +1,176 @@
+//! `ixchel_graph`: what an entity relates to, and what is further away.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare, render};
+use crate::error::{Error, Result};
+use crate::query::graph::{self, Around};
+
+pub(super) static IXCHEL_GRAPH: Declaration = declare! {
+    run;
+    name: "ixchel_graph",
+    title: "Walk the knowledge graph",
+    about: "What an entity depends on, blocks, supersedes, …: outgoing edges by relationship, incoming ones with \
+        direction \"incoming\" or \"both\", and with depth what lies beyond, each with its distance and the id before it. \
+        rel keeps one relationship. Example: {\"id\": \"iss-1a2b3c\", \"depth\": 2, \"direction\": \"both\"}.",
+    access: Access::Read,
+    core: true,
+    list: None,
+    example: r#"{"id": "dec-1a2b3c", "depth": 2}"#,
+};
+
+/// Arguments of `ixchel_graph`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The entity's id.
+    id: String,
+    /// How many edges to follow (default 1, at most 20).
+    #[serde(default)]
+    depth: Option<u32>,
+    /// Which way (default outgoing).
+    #[serde(default)]
+    direction: Option<Direction>,
+    /// Only edges of this relationship, such as depends_on.
+    #[serde(default)]
+    rel: Option<String>,
+    /// Most entities to list (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Entities to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    #[default]
+    Outgoing,
+    Incoming,
+    Both,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    id: String,
+    title: String,
+    outgoing: Vec<Targets>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incoming: Option<Vec<Sources>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beyond: Option<Vec<Beyond>>,
+    /// Entities in all three lists, on all pages.
+    total: usize,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Targets {
+    rel: String,
+    targets: Vec<Target>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sources {
+    rel: String,
+    sources: Vec<Target>,
+}
+
+/// Without a title: nothing has that id.
+#[derive(Serialize)]
+struct Target {
+    id: String,
+    title: Option<String>,
+}
+
+/// By hand: the title is there and null where nothing has the id, which a derived schema would not say.
+impl JsonSchema for Target {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Target".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "object",
+            "properties": { "id": { "type": "string" }, "title": { "anyOf": [{ "type": "string" }, { "enum": [null] }] } },
+            "required": ["id", "title"],
+        })
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Beyond {
+    id: String,
+    title: String,
+    distance: u32,
+    via: String,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let depth = arguments.depth.unwrap_or(1);
+    if depth == 0 {
+        return Err(Error::invalid_argument("argument `depth` must be 1 or more").hint("Leave it out for one edge."));
+    }
+    let direction = match arguments.direction.unwrap_or_default() {
+        Direction::Outgoing => graph::Direction::Outgoing,
+        Direction::Incoming => graph::Direction::Incoming,
+        Direction::Both => graph::Direction::Both,
+    };
+    let around = call
+        .read_entities(|snapshot| graph::around(snapshot, &arguments.id, depth, direction, arguments.rel.as_deref()))?;
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let total = around.outgoing.len() + around.incoming.len() + around.beyond.len();
+    let most = total.saturating_sub(offset).min(limit);
+    Ok(render::shrunk(most, call.cap(), |kept| page(&around, direction, depth, offset, kept)))
+}
+
+/// The part of all entities, taken as one list, that begins at `offset`.
+fn page(around: &Around, direction: graph::Direction, depth: u32, offset: usize, limit: usize) -> Answer {
+    let total = around.outgoing.len() + around.incoming.len() + around.beyond.len();
+    let end = offset.saturating_add(limit).min(total);
+    let mut at = 0;
+    let mut is_shown = || {
+        at += 1;
+        (offset..end).contains(&(at - 1))
+    };
+    let mut outgoing: Vec<Targets> = Vec::new();
+    for link in around.outgoing.iter().filter(|_| is_shown()) {
+        let target = match &link.entity {
+            Some(node) => Target { id: node.key.clone(), title: Some(node.title.clone()) },
+            None => Target { id: link.target.clone(), title: None },
+        };
+        match outgoing.last_mut() {
+            Some(group) if group.rel == link.rel => group.targets.push(target),
+            _ => outgoing.push(Targets { rel: link.rel.clone(), targets: vec![target] }),
+        }
+    }
+    let mut incoming: Vec<Sources> = Vec::new();
+    for link in around.incoming.iter().filter(|_| is_shown()) {
+        let source = Target { id: link.source.key.clone(), title: Some(link.source.title.clone()) };
+        match incoming.last_mut() {
+            Some(group) if group.rel == link.rel => group.sources.push(source),
+            _ => incoming.push(Sources { rel: link.rel.clone(), sources: vec![source] }),
+        }
+    }
+    let beyond = around.beyond.iter().filter(|_| is_shown()).map(|found| Beyond {
+        id: found.node.key.clone(),
+        title: found.node.title.clone(),
+        distance: found.distance,
+        via: found.via.clone(),
+    });
+    let beyond = beyond.collect();
+    Answer {
+        id: around.entity.key.clone(),
+        title: around.entity.title.clone(),
+        outgoing,
+        incoming: direction.goes_in().then_some(incoming),
+        beyond: (depth > 1).then_some(beyond),
+        total,
+        truncated: end < total,
+        next_offset: (end < total).then_some(end),
+    }
+}

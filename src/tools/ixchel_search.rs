@@ -1,0 +1,87 @@
+//! `ixchel_search`: entities by what they are about.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::query::entities;
+
+pub(super) static IXCHEL_SEARCH: Declaration = declare! {
+    run;
+    name: "ixchel_search",
+    title: "Search the knowledge graph",
+    about: "Decisions, issues, ideas, reports and notes of this repository that answer a question, best first: why \
+        something is as it is, what is known to be wrong, what was tried. Narrow with kind and tag. Example: {\"query\": \
+        \"why sqlite\"}. Then read one with ixchel_show, or all around it with ixchel_context. For code, use query.",
+    access: Access::Read,
+    core: true,
+    list: Some("hits"),
+    example: r#"{"query": "storage decision", "limit": 5}"#,
+};
+
+/// Arguments of `ixchel_search`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What to look for: words, or an id.
+    #[serde(alias = "text")]
+    query: String,
+    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note.
+    #[serde(default)]
+    kind: Option<String>,
+    /// Only what carries this tag.
+    #[serde(default)]
+    tag: Option<String>,
+    /// Most hits to return (default 10, at most 100).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Hits to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    hits: Vec<Hit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Hit {
+    score: f64,
+    id: String,
+    kind: String,
+    title: String,
+    snippet: String,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    if arguments.query.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `query` is empty").hint("Say what to look for."));
+    }
+    let page = super::page(arguments.offset, arguments.limit, 10, 100);
+    let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
+    let budget = call.budget();
+    let found = call.read_entities(|snapshot| entities::search(snapshot, &arguments.query, narrowed, page, budget))?;
+    Ok(Answer {
+        total: found.total,
+        truncated: found.next_offset.is_some(),
+        next_offset: found.next_offset,
+        hits: found
+            .items
+            .into_iter()
+            .map(|hit| Hit {
+                score: hit.score,
+                id: hit.entity.key,
+                kind: hit.entity.kind,
+                title: hit.entity.title,
+                snippet: hit.snippet,
+            })
+            .collect(),
+    })
+}

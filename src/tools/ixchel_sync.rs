@@ -1,0 +1,79 @@
+//! `ixchel_sync`: bring the knowledge graph up to date, and say what changed and what is wrong.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::query::Page;
+use crate::store::FileProblem;
+
+pub(super) static IXCHEL_SYNC: Declaration = declare! {
+    long run;
+    name: "ixchel_sync",
+    title: "Sync the knowledge graph",
+    about: "Bring the graph of .ixchel/**/*.md up to date and count what changed since this was last asked, with every \
+        problem by path and line: broken front matter, missing or doubled ids, links to nothing. The other tools need no \
+        sync before them: they are always up to date. Example: {}.",
+    access: Access::Write,
+    core: false,
+    list: Some("problems"),
+    example: "{}",
+};
+
+/// Arguments of `ixchel_sync`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Read every entity anew, changed or not (default false).
+    #[serde(default)]
+    force: Option<bool>,
+    /// Most problems to list (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Problems to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    scanned: usize,
+    added: usize,
+    modified: usize,
+    deleted: usize,
+    unchanged: usize,
+    problems: Vec<Problem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_problems: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Problem {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    reason: String,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let report = call.sync_entities(arguments.force.unwrap_or(false))?;
+    let problems = Page::of(report.problems, offset, limit);
+    let shown = |problem: FileProblem| Problem { path: problem.path, line: problem.line, reason: problem.reason };
+    Ok(Answer {
+        scanned: report.scanned,
+        added: report.added,
+        modified: report.modified,
+        deleted: report.deleted,
+        unchanged: report.unchanged,
+        total_problems: problems.total,
+        truncated: problems.next_offset.map(|_| true),
+        next_offset: problems.next_offset,
+        problems: problems.items.into_iter().map(shown).collect(),
+    })
+}

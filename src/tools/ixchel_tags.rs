@@ -1,0 +1,97 @@
+//! `ixchel_tags`: which tags there are, and what has none.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare, render};
+use crate::error::Result;
+use crate::query::{Page, entities};
+
+pub(super) static IXCHEL_TAGS: Declaration = declare! {
+    run;
+    name: "ixchel_tags",
+    title: "List tags",
+    about: "Every tag of the knowledge graph with how many entities carry it, in byte order. kind narrows to one kind; \
+        \"document\" counts the other Markdown files instead. untagged lists what carries no tag. Example: {\"kind\": \
+        \"issue\"}. Then narrow ixchel_search by tag.",
+    access: Access::Read,
+    core: false,
+    list: None,
+    example: "{}",
+};
+
+/// Arguments of `ixchel_tags`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note; or document.
+    #[serde(default)]
+    kind: Option<String>,
+    /// List what carries no tag instead (default false).
+    #[serde(default)]
+    untagged: Option<bool>,
+    /// Most to list (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Tags or items to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<Tag>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<Item>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Tag {
+    tag: String,
+    count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    id: String,
+    kind: String,
+    title: String,
+    path: String,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let kind = arguments.kind.as_deref();
+    let answer = |total: Option<usize>, next_offset: Option<usize>| Answer {
+        total: total.unwrap_or(0),
+        tags: None,
+        items: None,
+        truncated: next_offset.map(|_| true),
+        next_offset,
+    };
+    if arguments.untagged.unwrap_or(false) {
+        let all = call.read_entities(|snapshot| entities::untagged(snapshot, kind))?;
+        return Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
+            let page = Page::of(all.clone(), offset, kept);
+            let items = page.items.into_iter().map(|found| Item {
+                id: found.id,
+                kind: found.kind,
+                title: found.title,
+                path: found.path,
+            });
+            Answer { items: Some(items.collect()), ..answer(page.total, page.next_offset) }
+        }));
+    }
+    let all = call.read_entities(|snapshot| entities::tags(snapshot, kind))?;
+    Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
+        let page = Page::of(all.clone(), offset, kept);
+        let tags = page.items.into_iter().map(|(tag, count)| Tag { tag, count });
+        Answer { tags: Some(tags.collect()), ..answer(page.total, page.next_offset) }
+    }))
+}
