@@ -55,6 +55,21 @@ pub enum Question {
     Libraries,
 }
 
+impl Question {
+    /// The one file that it is about.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Check { file, .. } => file.as_deref(),
+            Self::Symbols { file } => Some(file),
+            Self::TypeAt(Position { file, .. })
+            | Self::Definition(Position { file, .. })
+            | Self::Subject(Position { file, .. })
+            | Self::References { at: Position { file, .. }, .. } => Some(file),
+            Self::Files | Self::Libraries => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
@@ -73,6 +88,9 @@ pub struct Checked {
     /// By file, then by place.
     pub diagnostics: Vec<Diagnostic>,
     pub files: usize,
+    /// The project's settings let warnings pass.
+    #[serde(default)]
+    pub warnings_pass: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

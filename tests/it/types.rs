@@ -245,3 +245,103 @@ fn an_answer_is_never_from_before_a_save() {
     std::thread::sleep(Duration::from_millis(150));
     assert_eq!(server.call("check", &json!({}))["diagnostics"][0]["code"], "unresolved-import");
 }
+
+#[test]
+fn the_command_line_ends_as_the_checker_would() {
+    let repo = shop();
+    let run = |arguments: &[&str]| {
+        let output = repo.run(arguments);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = run(&["check"]);
+    assert_eq!(code, Some(1));
+    // The line of source, marked.
+    assert!(text.contains("error[invalid-argument-type]") && text.contains("15 | pay(Cart(1))"), "{text}");
+    assert!(text.contains("^ Expected `str`"), "{text}");
+    let (_, github) = run(&["check", "--output-format", "github"]);
+    assert!(github.starts_with("::error title=ixmcp (invalid-argument-type),file=main.py,line=15,col=10,"), "{github}");
+    let (_, sarif) = run(&["check", "--output-format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let found = &sarif["runs"][0]["results"][0];
+    assert_eq!((&found["ruleId"], &found["level"]), (&json!("invalid-argument-type"), &json!("error")));
+    assert_eq!(run(&["check", "shop/cart.py"]).0, Some(0));
+    assert_eq!(run(&["check", "gone.py"]).0, Some(2));
+    repo.write("main.py", "x = 1  # ty: ignore[unresolved-import]\n");
+    assert_eq!(run(&["check"]).0, Some(1), "a warning");
+    assert_eq!(run(&["check", "--exit-zero-on-warning"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nerror-on-warning = false\n");
+    assert_eq!(run(&["check"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nno-such-setting = 1\n");
+    let (code, text) = run(&["check", "--output-format", "concise"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("ty.toml:2:1: error[invalid-setting] unknown setting `no-such-setting`"), "{text}");
+}
+
+#[test]
+fn places_on_the_command_line() {
+    let repo = shop();
+    assert_eq!(
+        repo.ok(&["def", "main.py:6:17"]),
+        "shop/cart.py:8:9  method  def total(self, tax: float = 0.0) -> float:\n"
+    );
+    assert_eq!(
+        repo.ok(&["refs", "shop/cart.py:8:9", "--no-declaration"]),
+        "main.py:6:17  read  return cart.total(tax=0.2)\n"
+    );
+    assert!(repo.ok(&["type-at", "main.py:12:12"]).starts_with("cart: Cart\n"));
+    assert_eq!(repo.run(&["def", "main.py:2:1"]).status.code(), Some(1));
+    assert_eq!(repo.run(&["type-at", "main.py:2:1"]).status.code(), Some(1));
+}
+
+#[test]
+fn hostile_files_cost_themselves_alone() {
+    let repo = Repo::new(
+        "//- /ok.py\nx: int = \"\"\n//- /a.py\nfrom b import y\nx = y\n//- /b.py\nfrom a import x\ny = x\n//- /half.py\ndef f(:\n  x =\nclass\n",
+    );
+    repo.write("sum.py", format!("x = {}\n", vec!["1"; 20_000].join(" + ")));
+    repo.write("bytes.py", b"x = \"\xff\xfe\"\n");
+    repo.write("deep.py", format!("x = {}{}\n", "(".repeat(2_000), ")".repeat(2_000)));
+    std::os::unix::fs::symlink("/nowhere", repo.path().join(".venv")).unwrap();
+    repo.write("pyproject.toml", "[project\nname = ");
+    let answer = repo.call("check", &json!({}));
+    let found = places(&answer, "diagnostics");
+    for expected in ["ok.py:1:10", "bytes.py:1:1", "half.py:1:7", "pyproject.toml:1:9"] {
+        assert!(found.iter().any(|place| place == expected), "{expected} is not in {found:?}");
+    }
+}
+
+/// Process numbers of the engines that a server has started.
+fn engines(server: &Server) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
+    let of = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let lists: Vec<String> = tasks.flatten().map(of).collect();
+    lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect()
+}
+
+#[test]
+fn an_engine_that_dies_takes_nothing_along() {
+    let repo = shop();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    let engines = engines(&server);
+    assert_eq!(engines.len(), 1);
+    let pid = rustix::process::Pid::from_raw(engines[0]).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}
+
+#[test]
+fn an_idle_engine_goes_and_comes_back() {
+    let repo = shop();
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_PYTHON_IDLE", "1s");
+    let mut server = Server::start(command);
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    assert_eq!(engines(&server).len(), 1);
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    while !engines(&server).is_empty() {
+        assert!(std::time::Instant::now() < until, "the engine stays");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}

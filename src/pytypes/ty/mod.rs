@@ -160,6 +160,9 @@ impl Answerer for View {
 impl View {
     fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
         let (db, shown) = (&self.db, &self.shown);
+        if let Some(file) = question.file() {
+            witness.begins(&shown.relative(Path::new(file)));
+        }
         Ok(match question {
             Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
             Question::TypeAt(at) => {
@@ -209,13 +212,14 @@ impl View {
                 problem
             }));
             check::sort(&mut checked.diagnostics);
+            checked.warnings_pass = self.db.project().settings(&self.db).warnings_pass;
             return Ok(checked);
         };
         let file = self.file(path)?;
         let mut diagnostics = check::told(&self.db, check::diagnostics(&self.db, file), &self.shown, rendered);
         diagnostics.extend(check::of_settings(&self.db, file.file(&self.db), &self.shown));
         check::sort(&mut diagnostics);
-        Ok(Checked { diagnostics, files: 1 })
+        Ok(Checked { diagnostics, files: 1, warnings_pass: self.db.project().settings(&self.db).warnings_pass })
     }
 
     fn wanted(&self, at: &Position) -> Result<Option<references::Wanted<'_>>> {
