@@ -161,9 +161,9 @@ fn a_sync_that_walks_no_more_misses_nothing() {
         // What cannot be compared by times is walked: then the next sync has to find the change all the same.
         let is_walked = ["here again", "within", "its exclusions"].iter().any(|end| what.ends_with(end));
         if is_walked {
-            sync(&workspace)
+            sync(&workspace);
         } else {
-            settle(&workspace)
+            settle(&workspace);
         }
         change();
         sync(&workspace);
