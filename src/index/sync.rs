@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
 use super::watch::Dirty;
-use super::{Workspace, diff, entities, pipeline};
+use super::{Workspace, diff, entities, folder, pipeline};
 use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::Result;
@@ -70,7 +70,20 @@ pub(super) fn update(
     progress: &Progress,
     budget: &Budget,
 ) -> Result<()> {
+    let is_gone = !workspace.store.path().exists();
+    if is_gone {
+        // Somebody has removed it, perhaps with its folder: that costs time and nothing else.
+        folder::prepare(&workspace.root)?;
+    }
     let lock = UpdateLock::take(&workspace.root, budget)?;
+    if is_gone && !workspace.store.path().exists() {
+        // A log without its database would be taken for the new one's.
+        folder::discard(workspace.store.path())?;
+        workspace.store.restore()?;
+        if let Some(watch) = workspace.watch.get() {
+            watch.ask_for_sweep();
+        }
+    }
     let turn = Turn { lock: &lock, yields: true, progress, budget };
     update_in_turn(workspace, thoroughness, &turn)
 }

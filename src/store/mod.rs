@@ -137,6 +137,18 @@ impl Store {
         })
     }
 
+    /// Whether opening failed because another build of this program made the file: then it can be made anew, for all of it
+    /// is derived.
+    pub fn is_of_another_build(path: &Path) -> bool {
+        open::is_of_another_build(path)
+    }
+
+    /// Makes the file again after somebody removed it.
+    pub fn restore(&self) -> Result<()> {
+        // The next use sees that it is another file.
+        open::connect(&self.path, self.mode).map(drop)
+    }
+
     pub fn is_read_only(&self) -> bool {
         self.mode == Mode::Read
     }
