@@ -9,6 +9,7 @@ mod def;
 mod engine;
 mod eval;
 mod files;
+mod infer;
 mod log;
 mod mcp;
 mod output;
@@ -69,6 +70,7 @@ enum Command {
     TypeAt(type_at::Arguments),
     Def(def::Arguments),
     Refs(refs::Arguments),
+    Infer(infer::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
@@ -135,6 +137,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::TypeAt(arguments) => type_at::run(&session, &arguments),
         Command::Def(arguments) => def::run(&session, &arguments),
         Command::Refs(arguments) => refs::run(&session, &arguments),
+        Command::Infer(arguments) => infer::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),

@@ -49,6 +49,11 @@ pub enum Question {
         /// Files that hold the name, absolute; `None`: look at all.
         files: Option<Vec<String>>,
     },
+    /// Annotations that a file, or one symbol of it, could have.
+    Infer {
+        file: String,
+        symbol: Option<String>,
+    },
     /// The files of the project, absolute.
     Files,
     /// Where library sources lie that answers may name.
@@ -60,7 +65,7 @@ impl Question {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Check { file, .. } => file.as_deref(),
-            Self::Symbols { file } => Some(file),
+            Self::Symbols { file } | Self::Infer { file, .. } => Some(file),
             Self::TypeAt(Position { file, .. })
             | Self::Definition(Position { file, .. })
             | Self::Subject(Position { file, .. })
@@ -79,6 +84,7 @@ pub enum Answer {
     Definition { definitions: Vec<Definition> },
     Subject { found: Option<Subject> },
     References { references: Vec<Reference> },
+    Infer(Inferred),
     Files { files: Vec<String> },
     Libraries(Libraries),
 }
@@ -200,6 +206,45 @@ pub struct Outline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     pub children: Vec<Self>,
+}
+
+/// Annotations that were found, and why others were not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inferred {
+    pub suggestions: Vec<Suggestion>,
+    pub skipped: Vec<Skipped>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    pub name: String,
+    /// The qualified name around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// parameter, return, variable or attribute.
+    pub kind: String,
+    pub line: u32,
+    pub column: u32,
+    pub shown: String,
+    /// In words, what speaks for it.
+    pub evidence: String,
+    pub edit: Insertion,
+    pub imports: Vec<Insertion>,
+}
+
+/// Text to put in at a place of the file as it is. Equal ones of several suggestions are one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Insertion {
+    pub line: u32,
+    pub column: u32,
+    pub insert: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub name: String,
+    pub kind: String,
+    pub reason: String,
 }
 
 /// Folders outside the repository of which Python sources may be read.

@@ -345,3 +345,114 @@ fn an_idle_engine_goes_and_comes_back() {
     }
     assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
 }
+
+/// A file with what `infer_types` says of it put in.
+fn annotated(repo: &Repo, file: &str) -> String {
+    let answer = repo.call("infer_types", &json!({ "file": file }));
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    for suggestion in answer["suggestions"].as_array().unwrap() {
+        for edit in std::iter::once(&suggestion["edit"]).chain(suggestion["imports"].as_array().unwrap()) {
+            let number = |name: &str| usize::try_from(edit[name].as_u64().unwrap()).unwrap();
+            edits.push((number("line"), number("column"), edit["insert"].as_str().unwrap().to_owned()));
+        }
+    }
+    edits.sort();
+    edits.dedup();
+    let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    lines.push(String::new());
+    for (line, column, insert) in edits.into_iter().rev() {
+        let at = lines[line - 1].char_indices().nth(column - 1).map_or(lines[line - 1].len(), |(at, _)| at);
+        lines[line - 1].insert_str(at, &insert);
+    }
+    lines.concat()
+}
+
+#[test]
+fn annotations_are_inferred_across_calls_and_files() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"shop\"\nrequires-python = \">=3.12\"\n//- /item.py\nclass Item:\n    name: str = \"\"\n//- /main.py\nfrom cart import Cart\n\nCart(\"me\", 2).add(None)\n",
+    );
+    repo.write(
+        "cart.py",
+        "\"\"\"Carts.\"\"\"\nimport os\nimport item\n\n\nclass Cart:\n    def __init__(self, owner, size=3, *rest):\n        self.owner = owner\n        self.items = [item.Item()]\n        self.last = None\n\n    def add(self, other):\n        self.last = other\n        return self\n\n    def names(self):\n        for one in self.items:\n            yield one.name\n\n    def first(self):\n        if self.items:\n            return self.items[0]\n\n    def path(self):\n        return os.path.join(\"a\", label() or \"b\")\n\n    def todo(self):\n        raise NotImplementedError\n\n\ndef label():\n    return deep(3)\n\n\ndef deep(n):\n    if n == 0:\n        return None\n    if n == 1:\n        return \"x\"\n    return deep(n - 1)\n",
+    );
+    let text = annotated(&repo, "cart.py");
+    expect_test::expect![[r#"
+        """Carts."""
+        import os
+        import item
+        from collections.abc import Iterator
+        from typing import Self
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from item import Item
+
+
+        class Cart:
+            def __init__(self, owner: str, size: int=3, *rest) -> None:
+                self.owner: str = owner
+                self.items: "list[Item]" = [item.Item()]
+                self.last = None
+
+            def add(self, other) -> Self:
+                self.last = other
+                return self
+
+            def names(self) -> Iterator[str]:
+                for one in self.items:
+                    yield one.name
+
+            def first(self) -> "Item | None":
+                if self.items:
+                    return self.items[0]
+
+            def path(self) -> str:
+                return os.path.join("a", label() or "b")
+
+            def todo(self):
+                raise NotImplementedError
+
+
+        def label() -> str | None:
+            return deep(3)
+
+
+        def deep(n: int) -> str | None:
+            if n == 0:
+                return None
+            if n == 1:
+                return "x"
+            return deep(n - 1)
+    "#]]
+    .assert_eq(&text);
+    repo.write("cart.py", &text);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+    let one = repo.call("infer_types", &json!({ "file": "cart.py", "symbol": "label" }));
+    assert_eq!(one["total"], 0, "it has its annotation: {one}");
+}
+
+#[test]
+fn an_annotation_that_would_bring_a_diagnostic_is_not_offered() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Base:\n    def size(self) -> int:\n        return 0\n\n\nclass Odd(Base):\n    def size(self):\n        return \"large\"\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(answer["total"], 0);
+    assert!(
+        answer["skipped"][0]["reason"].as_str().unwrap().contains("`str` would bring a new diagnostic"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn inferred_annotations_are_a_patch_that_git_applies() {
+    let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
+    let patch = repo.ok(&["infer", "a.py", "--diff"]);
+    repo.write("p.diff", &patch);
+    let git =
+        std::process::Command::new("git").args(["apply", "--unidiff-zero", "p.diff"]).current_dir(repo.path()).output();
+    assert!(git.as_ref().unwrap().status.success(), "{patch}\n{git:?}");
+    let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
+    assert_eq!(text, "def f(x: int=1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
+}
