@@ -241,7 +241,9 @@ impl Kind {
                 u64::try_from(number).ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
             }
             (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
-            (Self::Choice(words), toml::Value::String(text)) => words.contains(&text.as_str()).then_some(Value::Text(text)),
+            (Self::Choice(words), toml::Value::String(text)) => {
+                words.contains(&text.as_str()).then_some(Value::Text(text))
+            }
             (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
             (Self::Duration, toml::Value::String(text)) => duration(&text).map(Value::Duration),
             (Self::Duration, toml::Value::Integer(minutes)) => duration(&minutes.to_string()).map(Value::Duration),

@@ -80,7 +80,11 @@ pub(super) struct Waiting {
 impl Child {
     pub fn start(spec: &Spec) -> Result<Arc<Self>> {
         let mut command = Command::new(&spec.program);
-        command.arg("engine").arg(&spec.root).args(spec.ty.iter().flat_map(|ty| ["--ty".as_ref(), ty.as_os_str()])).current_dir(&spec.root);
+        command
+            .arg("engine")
+            .arg(&spec.root)
+            .args(spec.ty.iter().flat_map(|ty| ["--ty".as_ref(), ty.as_os_str()]))
+            .current_dir(&spec.root);
         for variable in ["VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH"] {
             command.env_remove(variable);
         }

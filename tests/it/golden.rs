@@ -208,7 +208,7 @@ fn the_released_server_is_a_second_engine() {
     let mut server = Server::start(command);
     let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
     let checked = server.call("check", &json!({}));
-    assert_eq!((&checked["errors"], &checked["files_checked"]), (&json!(1), &json!(2)), "{checked}");
+    assert_eq!(checked["errors"], 1, "{checked}");
     assert_eq!(checked["diagnostics"][0]["code"], "invalid-return-type");
     assert_eq!(places(&server.call("goto_definition", &at("main.py", 3, 8)), "definitions").len(), 1);
     let uses = places(&server.call("find_references", &at("shop.py", 1, 7)), "references");

@@ -71,7 +71,10 @@ impl Engine for TyServer {
                 let kinds = |path: &Path| if path.exists() { &CREATED_OR_CHANGED[..] } else { &DELETED[..] };
                 let change = |path: &String| {
                     let uri = uri(Path::new(path));
-                    kinds(Path::new(path)).iter().map(move |kind| json!({ "uri": uri, "type": kind })).collect::<Vec<_>>()
+                    kinds(Path::new(path))
+                        .iter()
+                        .map(move |kind| json!({ "uri": uri, "type": kind }))
+                        .collect::<Vec<_>>()
                 };
                 let changes: Vec<Value> = paths.iter().flat_map(change).collect();
                 self.client.notify("workspace/didChangeWatchedFiles", &json!({ "changes": changes }));
@@ -118,13 +121,17 @@ impl Asking {
     fn ask(&self, question: &Question) -> Result<Answer> {
         Ok(match question {
             Question::Check { file: Some(file), .. } => {
-                let report = self.with_open(file, |document| self.request("textDocument/diagnostic", json!({ "textDocument": document })))?;
+                let report = self.with_open(file, |document| {
+                    self.request("textDocument/diagnostic", &json!({ "textDocument": document }))
+                })?;
                 Answer::Check(Checked { diagnostics: self.diagnostics(file, &report), files: 1, ..Checked::default() })
             }
             Question::Check { file: None, .. } => self.check_all()?,
             Question::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)? },
             Question::Symbols { file } => {
-                let found = self.with_open(file, |document| self.request("textDocument/documentSymbol", json!({ "textDocument": document })))?;
+                let found = self.with_open(file, |document| {
+                    self.request("textDocument/documentSymbol", &json!({ "textDocument": document }))
+                })?;
                 Answer::Symbols { symbols: found.as_array().into_iter().flatten().map(outline).collect() }
             }
             Question::Definition(at) => {
@@ -155,8 +162,8 @@ impl Asking {
         })
     }
 
-    fn request(&self, method: &str, params: Value) -> Result<Value> {
-        self.client.ask(method, &params, &self.is_over)
+    fn request(&self, method: &str, params: &Value) -> Result<Value> {
+        self.client.ask(method, params, &self.is_over)
     }
 
     /// Does `work` with the file as it is on disk.
@@ -179,12 +186,12 @@ impl Asking {
             for (name, value) in more.as_object().into_iter().flatten() {
                 params[name] = value.clone();
             }
-            self.request(method, params)
+            self.request(method, &params)
         })
     }
 
     fn check_all(&self) -> Result<Answer> {
-        let reports = self.request("workspace/diagnostic", json!({ "previousResultIds": [] }))?;
+        let reports = self.request("workspace/diagnostic", &json!({ "previousResultIds": [] }))?;
         let mut checked = Checked::default();
         for report in reports["items"].as_array().into_iter().flatten() {
             let Some(path) = report["uri"].as_str().and_then(path_of) else { continue };
@@ -248,7 +255,7 @@ impl Asking {
     fn reference(&self, location: &Value) -> Option<Reference> {
         let (path, span) = self.location(location)?;
         let line = self.line(&path.to_string_lossy(), span.line).unwrap_or_default();
-        let role = match line.trim_start().split_whitespace().next() {
+        let role = match line.split_whitespace().next() {
             Some("class" | "def") => Role::Definition,
             Some("import" | "from") => Role::Import,
             _ => Role::Read,
