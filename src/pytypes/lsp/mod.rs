@@ -21,6 +21,9 @@ use super::values::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
+/// A name no file of a project has.
+const NO_FILE: &str = ".ixmcp-no-file.py";
+
 pub(super) struct TyServer {
     root: PathBuf,
     program: PathBuf,
@@ -191,10 +194,17 @@ impl Asking {
     }
 
     fn check_all(&self) -> Result<Answer> {
-        let reports = self.request("workspace/diagnostic", &json!({ "previousResultIds": [] }))?;
+        // A server that finds nothing keeps the question until it finds something. One file that is said
+        // to have had findings before is always answered for.
+        let no_file = uri(&self.root.join(NO_FILE));
+        let before = json!({ "previousResultIds": [{ "uri": no_file, "value": "none" }] });
+        let reports = self.request("workspace/diagnostic", &before)?;
         let mut checked = Checked::default();
         for report in reports["items"].as_array().into_iter().flatten() {
             let Some(path) = report["uri"].as_str().and_then(path_of) else { continue };
+            if path.ends_with(NO_FILE) {
+                continue;
+            }
             checked.files += 1;
             checked.diagnostics.extend(self.diagnostics(&path.to_string_lossy(), report));
         }
