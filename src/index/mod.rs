@@ -10,6 +10,7 @@ mod lock;
 mod pipeline;
 mod rebuild;
 mod sync;
+mod vectors;
 mod watch;
 mod workspaces;
 
@@ -17,16 +18,17 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
+use crate::embed::{Embedder, built_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{RepoPath, printable};
 use crate::scan::{Resolved, Resolver, Rules};
-use crate::store::{Fact, Mode, Snapshot, Store};
+use crate::store::{Fact, Mode, Snapshot, SpaceKey, Store};
 
 pub use entities::EntityReport;
 pub use rebuild::rebuild;
@@ -56,6 +58,9 @@ const OPEN_WAIT: Duration = Duration::from_secs(30);
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often one who waits for vectors looks.
+const LOOK_FOR_VECTORS: Duration = Duration::from_millis(10);
+
 /// A file to be read in slices is held in memory whole; larger ones are refused.
 const MAX_SLICED: u64 = 256 << 20;
 
@@ -67,6 +72,9 @@ pub struct Workspace {
     store: Store,
     /// The update that runs, or the last that ran: one at a time, for reads to wait for.
     current: Mutex<Option<Arc<Run>>>,
+    /// Held by the thread that embeds, which looks again where another wanted to meanwhile.
+    embedding: Mutex<()>,
+    embed_again: AtomicBool,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -156,6 +164,8 @@ impl Workspace {
             settings: Mutex::new(settings),
             store,
             current: Mutex::new(None),
+            embedding: Mutex::new(()),
+            embed_again: AtomicBool::new(false),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -317,12 +327,45 @@ impl Workspace {
         let outcome = sync::update(self, thoroughness, progress, budget);
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
+        self.embed(budget)?;
         self.count(started, budget)
     }
 
     /// What changed since this was last said, whoever noticed it.
     pub fn count(&self, started: Instant, budget: &Budget) -> Result<Report> {
         sync::report(self, started, budget)
+    }
+
+    /// Returns when every chunk has its vector.
+    pub fn embed(&self, budget: &Budget) -> Result<()> {
+        loop {
+            budget.check()?;
+            if let Some(_alone) = if_free(&self.embedding) {
+                return vectors::catch_up(&self.store, self.embedder(), budget);
+            }
+            std::thread::sleep(LOOK_FOR_VECTORS);
+        }
+    }
+
+    /// Sees to it that every chunk gets its vector, here or in the thread that is at it.
+    fn embed_soon(&self) -> Result<()> {
+        self.embed_again.store(true, Ordering::SeqCst);
+        while self.embed_again.load(Ordering::SeqCst) {
+            let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
+            self.embed_again.store(false, Ordering::SeqCst);
+            vectors::catch_up(&self.store, self.embedder(), &Budget::unlimited())?;
+        }
+        Ok(())
+    }
+
+    /// What questions are to be embedded with.
+    pub fn embedder(&self) -> &'static dyn Embedder {
+        built_in()
+    }
+
+    /// The space that answers come from.
+    pub fn space(&self) -> SpaceKey<'static> {
+        vectors::key(self.embedder())
     }
 
     /// When a row last changed that an answer could show; a value to compare with.
@@ -466,6 +509,10 @@ impl Workspace {
                     Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
                 };
                 worker.end(outcome);
+                // Who waited for the update has the words; the vectors follow.
+                if let Err(error) = workspace.embed_soon() {
+                    tracing::warn!("some vectors are missing: {error}");
+                }
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));
@@ -584,4 +631,13 @@ fn busy(progress: &Progress) -> Error {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock, unless another has it.
+fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
