@@ -31,7 +31,8 @@ fn main() -> ExitCode {
     for round in 1..=ROUNDS {
         for threads in [1, 2] {
             let (wall, cpu) = embed(&chunks, threads);
-            let a_second = |time: Duration| chunks.len() as f64 / time.as_secs_f64();
+            let count = u32::try_from(chunks.len()).expect("MOST_CHUNKS and a file");
+            let a_second = |time: Duration| f64::from(count) / time.as_secs_f64();
             println!(
                 "round {round}, {threads} threads: {:.0} chunks/s, {:.0} a second of CPU time",
                 a_second(wall),

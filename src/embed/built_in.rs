@@ -144,6 +144,6 @@ mod tests {
         let space = built_in().space();
         assert_eq!(space.hash.len(), 32);
         assert_eq!(embed("word").components().len(), space.dimension);
-        assert!(space.dimension % 8 == 0, "a bit for each component fills whole bytes");
+        assert!(space.dimension.is_multiple_of(8), "a bit for each component fills whole bytes");
     }
 }

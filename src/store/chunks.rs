@@ -70,8 +70,8 @@ impl Numbers {
         })
     }
 
-    pub(super) fn left(&self) -> impl Iterator<Item = ChunkId> + Clone {
-        self.by_hash.values().flatten().copied().map(ChunkId)
+    pub(super) fn left(&self) -> Vec<ChunkId> {
+        self.by_hash.values().flatten().copied().map(ChunkId).collect()
     }
 }
 

@@ -240,7 +240,7 @@ impl Batch<'_> {
         };
         self.insert_chunks(id, &row.extracted.chunks, &mut numbers)?;
         if known.is_some() {
-            self.remove_vectors(numbers.left())?;
+            self.remove_vectors(&numbers.left())?;
         }
         self.insert_symbols(id, row.extracted)?;
         self.insert_entity(id, row.path, row.extracted)?;
@@ -284,7 +284,7 @@ impl Batch<'_> {
         let numbers = self.chunk_numbers(Some(id))?;
         self.clear_file(id)?;
         self.connection.prepare_cached(DELETE)?.execute(named_params! { ":id": id.0 })?;
-        self.remove_vectors(numbers.left())?;
+        self.remove_vectors(&numbers.left())?;
         Ok(true)
     }
 

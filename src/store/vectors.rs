@@ -250,12 +250,12 @@ impl Batch<'_> {
     }
 
     /// Takes the vectors of chunks that are gone out of every space.
-    pub(super) fn remove_vectors(&self, chunks: impl Iterator<Item = ChunkId> + Clone) -> Result<()> {
+    pub(super) fn remove_vectors(&self, chunks: &[ChunkId]) -> Result<()> {
         for space in self.spaces()? {
             let sql = format!("DELETE FROM {} WHERE rowid = ?1", table(space));
             let mut delete = self.connection.prepare_cached(&sql)?;
             let mut removed = 0;
-            for chunk in chunks.clone() {
+            for chunk in chunks {
                 removed += delete.execute([chunk.0])?;
             }
             if removed > 0 {
