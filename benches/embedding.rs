@@ -59,10 +59,12 @@ fn embed(chunks: &[String], threads: usize) -> (Duration, Duration) {
     (started.elapsed(), cpu_time() - cpu)
 }
 
-/// Of this process, all threads.
+/// Of this process, all threads, as Linux tells it: in hundredths of a second.
 fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).expect("below a second"))
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let ticks = after_name.split(' ').skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
+    Duration::from_millis(ticks.sum::<u64>() * 10)
 }
 
 fn gather(root: &Path, folder: &Path, chunks: &mut Vec<String>) {

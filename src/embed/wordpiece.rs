@@ -1,7 +1,7 @@
 //! From text to the table's tokens: words of identifiers, in small letters without accents, then WordPiece.
 //!
-//! Owns the fast path that embedding spends its time on. It gives what the `tokenizers` crate gives for the same words,
-//! which a test holds; `table/tokens.py` does the same when the table is trained.
+//! Owns the fast path that embedding spends its time on. It gives what the `tokenizers` library gives for the same
+//! words, which a test holds; `table/tokens.py` does the same when the table is trained.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -112,103 +112,27 @@ fn without_accents(word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use tokenizers::models::wordpiece::WordPiece;
     use tokenizers::normalizers::BertNormalizer;
     use tokenizers::pre_tokenizers::whitespace::WhitespaceSplit;
-    use tokenizers::{Model, Tokenizer};
-
-    use super::*;
 
     const LINES: &str = include_str!("table/vocabulary.txt");
 
-    /// The same vocabulary as `tokenizers` has it, and its number for what is not in it.
-    fn theirs() -> (Tokenizer, u32) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("vocabulary.txt");
-        std::fs::write(&file, format!("{LINES}[UNK]\n")).unwrap();
-        let model = WordPiece::from_file(file.to_str().unwrap())
-            .unk_token("[UNK]".to_owned())
-            .max_input_chars_per_word(LONGEST_WORD)
-            .build()
-            .unwrap();
-        let unknown = model.token_to_id("[UNK]").unwrap();
-        let mut tokenizer = Tokenizer::new(model);
-        tokenizer.with_normalizer(Some(BertNormalizer::new(true, false, Some(true), true)));
-        tokenizer.with_pre_tokenizer(Some(WhitespaceSplit));
-        (tokenizer, unknown)
-    }
-
-    fn split(text: &str) -> String {
-        words::tokens(text).flat_map(words::parts).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Pieces of which texts are put together: what meets in source files, and what should not.
-    const PIECES: &[&str] = &[
-        "get",
-        "User",
-        "ID",
-        "HTTP",
-        "parse",
-        "unmarshalling",
-        "kubernetes",
-        "xyzzyq",
-        "2048",
-        "0x1f",
-        "_",
-        "__",
-        "-",
-        ".",
-        " ",
-        "\n",
-        "\t",
-        "(",
-        "é",
-        "e\u{301}",
-        "ß",
-        "İ",
-        "Σ",
-        "ς",
-        "Ǆ",
-        "ﬁ",
-        "½",
-        "٣",
-        "漢字",
-        "ключ",
-        "한글",
-        "\u{200b}",
-        "\0",
-        "🦀",
-        "q",
-        "Z",
-        "antidisestablishmentarianism",
-        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-        "\u{0915}\u{093f}",
-        "ª",
-        "ⅷ",
-    ];
-
+    /// `tokenized.jsonl` has texts put together at random of what meets in source files and what should not, and what the
+    /// `tokenizers` package makes of their words: the script that makes the table asks it.
     #[test]
-    fn tokens_are_those_of_the_tokenizers_crate() {
-        let (ours, (theirs, unknown)) = (Vocabulary::new(LINES), theirs());
-        let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut next = |below: usize| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            usize::try_from(seed % below as u64).unwrap()
-        };
-        let own_source = include_str!("wordpiece.rs").lines().map(str::to_owned);
-        let mut texts: Vec<String> = own_source.chain(LINES.lines().map(str::to_owned)).collect();
-        for _ in 0..5_000 {
-            texts.push((0..=next(12)).map(|_| PIECES[next(PIECES.len())]).collect());
-        }
-        for text in &texts {
+    fn tokens_are_those_of_the_tokenizers_package() {
+        let vocabulary = Vocabulary::new(LINES);
+        let mut texts = 0;
+        for line in include_str!("table/tokenized.jsonl").lines() {
+            let (text, expected): (String, Vec<u32>) = serde_json::from_str(line).unwrap();
             let mut found = Vec::new();
-            ours.tokens(text, &mut found);
-            let encoding = theirs.encode_fast(split(text), false).unwrap();
-            let expected: Vec<u32> = encoding.get_ids().iter().copied().filter(|&id| id != unknown).collect();
+            vocabulary.tokens(&text, &mut found);
             assert_eq!(found, expected, "{text:?}");
+            texts += 1;
         }
+        assert!(texts >= 2_000, "{texts}");
     }
 
     #[test]

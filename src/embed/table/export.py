@@ -5,10 +5,16 @@
 
 import json
 import pathlib
+import random
+import re
 import struct
 import sys
 
 import numpy as np
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import WhitespaceSplit
 
 import tokens
 from fetch import HERE
@@ -28,6 +34,29 @@ REFERENCES = [
     "!!! --- ???",
     "the the the the the the the the the cat",
 ]
+
+
+# What random texts are put together of: what meets in source files, and what should not.
+PIECES = [
+    "get", "User", "ID", "HTTP", "parse", "unmarshalling", "kubernetes", "xyzzyq", "2048", "0x1f", "_", "__", "-", ".", " ",
+    "\n", "\t", "(", "é", "e\u0301", "ß", "İ", "Σ", "ς", "Ǆ", "ﬁ", "½", "٣", "漢字", "ключ", "한글", "\u200b", "\0", "🦀", "q", "Z",
+    "antidisestablishmentarianism", "a" * 43, "\u0915\u093f", "ª", "ⅷ", "ÄpfelBaum", "readLine", "stdErr", "mutexes", "JSON5",
+]
+
+
+def tokenized(names):
+    """Random texts, and what the tokenizers package makes of their words."""
+    ids = {name: at for at, name in enumerate([*names, "[UNK]"])}
+    tokenizer = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=tokens.LONGEST_WORD))
+    tokenizer.normalizer = BertNormalizer(clean_text=True, handle_chinese_chars=False, strip_accents=True, lowercase=True)
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    choice = random.Random(5)
+    for _ in range(2500):
+        parts = [choice.choice(PIECES) if choice.random() < 0.7 else choice.choice(names).removeprefix("##") for _ in range(choice.randint(1, 9))]
+        text = "".join(parts)
+        split = " ".join(part for run in re.findall(r"\w+", text) for part in tokens.parts(run))
+        found = [at for at in tokenizer.encode(split, add_special_tokens=False).ids if at != len(names)]
+        yield json.dumps([text, found], ensure_ascii=False)
 
 
 def main():
@@ -50,6 +79,7 @@ def main():
         vector = sum_ / length if length else np.zeros(rows.shape[1])
         lines.append(json.dumps({"text": text, "tokens": vocabulary.of_text(text), "vector": [round(float(x), 5) for x in vector]}))
     (HERE / "references.jsonl").write_text("\n".join(lines) + "\n")
+    (HERE / "tokenized.jsonl").write_text("\n".join(tokenized(names)) + "\n")
     print(rows.shape, sum(path.stat().st_size for path in HERE.glob("*") if path.suffix in (".bin", ".txt")))
 
 
