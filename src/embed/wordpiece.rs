@@ -113,9 +113,6 @@ fn without_accents(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokenizers::models::wordpiece::WordPiece;
-    use tokenizers::normalizers::BertNormalizer;
-    use tokenizers::pre_tokenizers::whitespace::WhitespaceSplit;
 
     const LINES: &str = include_str!("table/vocabulary.txt");
 

@@ -40,7 +40,7 @@ REFERENCES = [
 PIECES = [
     "get", "User", "ID", "HTTP", "parse", "unmarshalling", "kubernetes", "xyzzyq", "2048", "0x1f", "_", "__", "-", ".", " ",
     "\n", "\t", "(", "é", "e\u0301", "ß", "İ", "Σ", "ς", "Ǆ", "ﬁ", "½", "٣", "漢字", "ключ", "한글", "\u200b", "\0", "🦀", "q", "Z",
-    "antidisestablishmentarianism", "a" * 43, "\u0915\u093f", "ª", "ⅷ", "ÄpfelBaum", "readLine", "stdErr", "mutexes", "JSON5",
+    "antidisestablishmentarianism", "a" * 43, "ª", "ⅷ", "ÄpfelBaum", "readLine", "stdErr", "mutexes", "JSON5",
 ]
 
 
