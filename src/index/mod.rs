@@ -20,16 +20,15 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
-use crate::embed::{Embedder, built_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{RepoPath, printable};
 use crate::scan::{Resolved, Resolver, Rules};
-use crate::store::{Fact, Mode, Snapshot, SpaceKey, Store};
+use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use entities::EntityReport;
 pub use rebuild::rebuild;
@@ -58,9 +57,6 @@ const OPEN_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How often one who waits for vectors looks.
-const LOOK_FOR_VECTORS: Duration = Duration::from_millis(10);
 
 /// A file to be read in slices is held in memory whole; larger ones are refused.
 const MAX_SLICED: u64 = 256 << 20;
@@ -342,38 +338,6 @@ impl Workspace {
         sync::report(self, started, budget)
     }
 
-    /// Returns when every chunk has its vector.
-    pub fn embed(&self, budget: &Budget) -> Result<()> {
-        loop {
-            budget.check()?;
-            if let Some(_alone) = if_free(&self.embedding) {
-                return vectors::catch_up(&self.store, self.embedder(), budget);
-            }
-            std::thread::sleep(LOOK_FOR_VECTORS);
-        }
-    }
-
-    /// Sees to it that every chunk gets its vector, here or in the thread that is at it.
-    fn embed_soon(&self) -> Result<()> {
-        self.embed_again.store(true, Ordering::SeqCst);
-        while self.embed_again.load(Ordering::SeqCst) {
-            let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
-            self.embed_again.store(false, Ordering::SeqCst);
-            vectors::catch_up(&self.store, self.embedder(), &Budget::unlimited())?;
-        }
-        Ok(())
-    }
-
-    /// What questions are to be embedded with.
-    pub fn embedder(&self) -> &'static dyn Embedder {
-        built_in()
-    }
-
-    /// The space that answers come from.
-    pub fn space(&self) -> SpaceKey<'static> {
-        vectors::key(self.embedder())
-    }
-
     /// When a row last changed that an answer could show; a value to compare with.
     pub fn last_change(&self, budget: &Budget) -> Result<Option<String>> {
         self.read(budget, |snapshot| snapshot.fact(Fact::LastChange))
@@ -649,13 +613,4 @@ fn busy(progress: &Progress) -> Error {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The lock, unless another has it.
-fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
 }
