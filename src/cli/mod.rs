@@ -4,8 +4,10 @@
 
 mod call;
 mod daemon;
+mod entity;
 mod eval;
 mod files;
+mod graph;
 mod log;
 mod mcp;
 mod output;
@@ -52,12 +54,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(entity::Init),
     Sync(sync::Arguments),
     Query(query::Arguments),
     Symbol(symbol::Arguments),
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Entity(entity::Arguments),
+    Graph(graph::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
@@ -113,6 +118,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
+        Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Entity(arguments) => entity::run(&session, &arguments),
+        Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),
         Command::Query(arguments) => query::run(&session, &arguments),
         Command::Symbol(arguments) => symbol::run(&session, &arguments),
