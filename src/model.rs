@@ -170,6 +170,9 @@ pub struct Chunk {
     pub text: String,
     /// The parts of compound identifiers in `text`, lower-case, each once, separated by spaces.
     pub words: String,
+    /// A line for each definition that begins in `text`: its name, then, if it has several parts, a tab and
+    /// these, lower-case.
+    pub names: String,
 }
 
 /// A definition. Lines and columns 1-based; columns count code points.

@@ -2,7 +2,11 @@
 //!
 //! Owns the one splitter that both sides use. Does not own tokens: those are SQLite's.
 
+mod stem;
+
 use std::collections::HashSet;
+
+pub use stem::stem;
 
 /// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
@@ -58,7 +62,7 @@ fn is_in_token(c: char) -> bool {
 }
 
 /// Whether a token can have more than one part: most are plain words, and need no more thought.
-fn may_be_compound(token: &str) -> bool {
+pub fn may_be_compound(token: &str) -> bool {
     let bytes = token.as_bytes();
     !token.is_ascii()
         || bytes.windows(2).any(|pair| {

@@ -12,8 +12,8 @@ use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::query::measure::{self, Judged, Summary, Target};
-use crate::query::smart::{Arm, Ranking, Weights};
-use crate::store::PlainSearch;
+use crate::query::smart::{self, Arm, Part, Ranking};
+use crate::store::{PlainSearch, Snapshot};
 
 /// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
 ///
@@ -42,6 +42,9 @@ pub(super) struct Arguments {
     /// Print what came of each question, too
     #[arg(long)]
     each: bool,
+    /// Print the candidates of each question with what their scores are made of, and measure nothing
+    #[arg(long)]
+    candidates: bool,
     /// Print the tables as one JSON object
     #[arg(long)]
     json: bool,
@@ -136,6 +139,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     for (tree, of_tree) in &trees {
         ask_all(session, typed, *tree, &questions, of_tree, &contenders, &mut came)?;
     }
+    if typed.candidates {
+        return Ok(Outcome::Found);
+    }
     if typed.each {
         print_each(&questions, &contenders, &came);
     }
@@ -166,17 +172,20 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
     for change in &typed.set {
         let wrong = || {
             Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number"))
-                .hint(format!("Weights: {}.", Weights::NAMES.join(", ")))
+                .hint(format!("Weights: {}; prose.NAME and code.NAME for one sort of question.", names(Part::ALL)))
         };
         let (name, value) = change.split_once('=').ok_or_else(wrong)?;
-        *ranking.weights.named(name).ok_or_else(wrong)? = value.parse().map_err(|_| wrong())?;
+        if !ranking.set(name, value.parse().map_err(|_| wrong())?) {
+            return Err(wrong());
+        }
     }
     if let Some(names) = &typed.arms {
         let arm = |name: &String| {
             Arm::from_name(name).ok_or_else(|| {
-                let known: Vec<&str> = Arm::ALL.iter().map(|arm| arm.name()).collect();
-                Error::invalid_argument(format!("--arms: there is no {name:?}"))
-                    .hint(format!("There are: {}.", known.join(", ")))
+                Error::invalid_argument(format!("--arms: there is no {name:?}")).hint(format!(
+                    "There are: {}.",
+                    Arm::ALL.iter().map(|arm| arm.name()).collect::<Vec<_>>().join(", ")
+                ))
             })
         };
         ranking.arms = names.iter().map(arm).collect::<Result<_>>()?;
@@ -193,15 +202,17 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
                 contenders.push(Contender { name: format!("without arm {}", arm.name()), ranking: Some(without) });
             }
         }
-        for name in Weights::NAMES {
+        for name in Part::ALL.iter().map(|part| part.name()) {
             let mut without = ranking.clone();
-            if let Some(weight) = without.weights.named(name) {
-                *weight = 0.0;
-            }
+            without.set(name, 0.0);
             contenders.push(Contender { name: format!("without {name}"), ranking: Some(without) });
         }
     }
     Ok(contenders)
+}
+
+fn names(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn ask_all(
@@ -222,6 +233,9 @@ fn ask_all(
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
     workspace.read(&budget, |snapshot| {
+        if typed.candidates {
+            return print_candidates(snapshot, questions, of_tree, contenders);
+        }
         let plain = PlainSearch::of(snapshot)?;
         for (contender, ranked_by) in contenders.iter().enumerate() {
             for &question in of_tree {
@@ -240,6 +254,31 @@ fn ask_all(
         }
         Ok(())
     })
+}
+
+/// One line a question, for weights to be chosen from.
+fn print_candidates(
+    snapshot: &Snapshot,
+    questions: &[Asked],
+    of_tree: &[usize],
+    contenders: &[Contender],
+) -> Result<()> {
+    for &question in of_tree {
+        let asked = &questions[question];
+        for ranking in contenders.iter().filter_map(|contender| contender.ranking.as_ref()) {
+            let found = smart::weighed(ranking, snapshot, &asked.query)?;
+            let candidates: Vec<_> = found
+                .iter()
+                .map(|one| json!([one.path, one.lines, one.parts.iter().map(|(_, part)| part).collect::<Vec<_>>()]))
+                .collect();
+            output::json(&json!({
+                "tree": asked.tree, "half": asked.half, "kind": asked.kind, "query": asked.query,
+                "is_code": found.first().is_some_and(|one| one.is_code),
+                "parts": Part::ALL.iter().map(|part| part.name()).collect::<Vec<_>>(), "candidates": candidates,
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// Rows for all questions, each half, and each kind within its half.

@@ -8,7 +8,7 @@ use crate::error::Result;
 
 /// Search the repository: ranked by words, or exactly as ripgrep does
 ///
-/// Filters inside the text: path:src lang:rust kind:function -word "a phrase"
+/// Filters inside the text: path:src lang:rust kind:function tag:NAME -word "a phrase"
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// What to look for

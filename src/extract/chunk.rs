@@ -3,9 +3,11 @@
 //! Owns where cuts are made. Chunks cover every byte exactly once, start at a line wherever a line fits,
 //! hold whole definitions where they fit, and are never above the size asked for.
 
+use std::collections::HashSet;
+
 use tree_sitter::{Node, Tree};
 
-use crate::model::Chunk;
+use crate::model::{Chunk, Symbol};
 use crate::words;
 
 /// A place where a cut does no harm, and how deep in the syntax it stands: 0 is the file's own level.
@@ -41,12 +43,38 @@ pub(super) fn chunks(text: &str, tree: Option<&Tree>, size: usize) -> Vec<Chunk>
             start_offset: offset,
             text: piece.to_owned(),
             words: words::compound_parts(piece),
+            names: String::new(),
         });
         line += line_ends;
         offset += u32::try_from(piece.chars().count()).unwrap_or(u32::MAX);
         start = end;
     }
     chunks
+}
+
+/// Tells each chunk what begins in it.
+pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
+    let mut known: HashSet<(usize, &str)> = HashSet::new();
+    for symbol in symbols {
+        let next = chunks.partition_point(|chunk| chunk.start_line <= symbol.line);
+        let Some(at) = next.checked_sub(1).filter(|&at| known.insert((at, &symbol.name))) else { continue };
+        let names = &mut chunks[at].names;
+        if !names.is_empty() {
+            names.push('\n');
+        }
+        // A name of several lines would read as several names.
+        names.push_str(&symbol.name.replace(['\n', '\t'], " "));
+        let mut parts = words::parts(&symbol.name).peekable();
+        if parts.peek().is_some_and(|first| first.len() < symbol.name.len()) {
+            names.push('\t');
+            for part in parts {
+                if !names.ends_with('\t') {
+                    names.push(' ');
+                }
+                names.push_str(&part.to_lowercase());
+            }
+        }
+    }
 }
 
 /// The end of the chunk that begins at `start`: all of the rest if it fits; else the outermost seam in the

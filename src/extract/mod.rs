@@ -18,9 +18,10 @@ use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
+pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
-const EXTRACTOR: u32 = 1;
+const EXTRACTOR: u32 = 2;
 
 /// What a person may choose about extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,11 @@ pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
     [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)
 }
 
+/// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
+pub fn decoded(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, Option<&'static str>)> {
+    text::decode(bytes).ok().map(|decoded| (decoded.text, decoded.encoding))
+}
+
 /// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.
 /// Shows what share of the work is the parser's.
 pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
@@ -90,7 +96,8 @@ fn assemble(
     options: &Options,
 ) -> Extracted {
     let text = decoded.text.as_ref();
-    let chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    chunk::name(&mut chunks, &parsed.symbols);
     let is_markdown = language.name == languages::MARKDOWN;
     let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
     let mut problems = parsed.problems;

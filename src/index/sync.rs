@@ -84,7 +84,7 @@ pub(super) fn update_in_turn(workspace: &Workspace, thoroughness: Thoroughness, 
     };
     let updated = bring_up(workspace, &dirty, thoroughness, turn);
     if let (Err(_), Some(watch)) = (&updated, workspace.watch.get()) {
-        watch.give_back();
+        watch.ask_for_sweep();
     }
     updated
 }

@@ -1,37 +1,41 @@
 //! Smart search: words to ranked chunks, each shown by its best line.
 //!
-//! Owns how a question is read, how candidates are found and widened, and the order of hits. The weights stand in one
-//! table, [`WEIGHTS`].
+//! Owns how a question is answered, in this order: it is read ([`question`]), candidates are found by each arm
+//! ([`candidates`]), loaded and filtered here, ranked by everything that is known of them ([`rank`]), spread over files,
+//! and shown. The weights stand in one table, in [`weights`].
 
+mod candidates;
+mod places;
 mod question;
 mod rank;
+mod scan;
 mod weights;
 
 use std::collections::HashMap;
 
 use self::question::Question;
-use super::exact::{self, Pattern};
-use super::{Hit, Page, PathFilter, preview};
+use self::rank::{Loaded, Ranked};
+use super::{Hit, Page, PathFilter, exact, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
 use crate::store::{Definition, ScoredChunk, Snapshot};
 
-pub use weights::{Arm, Ranking, WEIGHTS, Weights};
+pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
+
+use exact::Pattern;
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
-const CANDIDATES: usize = 400;
+const CANDIDATES: usize = 250;
 /// With filters more are looked at, since many fall away.
 const FILTERED_CANDIDATES: usize = 4_000;
-/// Fewer hits than this and the question is widened from all its words to any of them.
-const FEW: usize = 10;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
 
 /// The page at `offset` of what answers `text`, best first.
 ///
-/// Words must all be there; if that finds little, any of them may; then words that begin so; then the text as it stands
-/// inside longer words. Filters in the text hold until they leave nothing: then they are text too.
+/// If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
+/// the text hold until they leave nothing: then they are text too.
 pub fn search(
     snapshot: &Snapshot,
     text: &str,
@@ -53,109 +57,108 @@ pub fn search_by(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let question = Question::read(text, snapshot)?;
-    let mut ranked = ranked(ranking, snapshot, &question, filter)?;
-    let unfiltered;
-    let question = if ranked.is_empty() && question.has_filters() {
-        unfiltered = Question::of_words(text);
-        ranked = self::ranked(ranking, snapshot, &unfiltered, filter)?;
-        &unfiltered
-    } else {
-        &question
-    };
-    if ranked.is_empty() {
+    let mut question = Question::read(text, snapshot)?;
+    let mut found = ranked(ranking, snapshot, &mut question, filter, budget)?;
+    if found.ranked.is_empty() && question.has_filters() {
+        question = Question::of_words(text);
+        found = ranked(ranking, snapshot, &mut question, filter, budget)?;
+    }
+    if found.ranked.is_empty() {
         let pattern =
             Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
         return exact::search(snapshot, &pattern, filter, context, (offset, limit), budget);
     }
-    let complete = ranked.len() < CANDIDATES;
-    let mut page = Page::of(diverse(ranked), offset, limit);
-    if !complete {
+    let mut page = Page::of(diverse(found.ranked), offset, limit);
+    if !found.complete {
         page.total = None;
     }
-    let next_offset = page.next_offset;
-    let total = page.total;
-    let items = page.items.into_iter().map(|found| hit(snapshot, question, found, context)).collect::<Result<_>>()?;
-    Ok(Page { items, total, next_offset })
+    let weights = rank::weights(&question, ranking);
+    let items = page.items.into_iter().map(|found| hit(snapshot, &question, weights, found, context));
+    Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
 }
 
-/// A candidate with its place in the order.
-struct Ranked {
-    path: String,
-    start_line: u32,
-    end_line: u32,
-    text: String,
-    score: f64,
-    parts: Vec<(&'static str, f64)>,
-    best: rank::BestLine,
+/// A candidate as an evaluation sees it: its place, and its parts before their weights.
+pub struct Weighed {
+    pub path: String,
+    pub lines: (u32, u32),
+    pub is_code: bool,
+    pub parts: Vec<(&'static str, f64)>,
 }
 
-fn ranked(ranking: &Ranking, snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<Vec<Ranked>> {
-    let mut found: Vec<ScoredChunk> = Vec::new();
-    let wide = !filter.is_empty() || question.has_filters();
-    let limit = if wide { FILTERED_CANDIDATES } else { CANDIDATES };
-    let mut ranked: Vec<Ranked> = Vec::new();
-    for step in question.steps() {
-        add_new(&mut found, snapshot.best_chunks(&step, limit)?);
-        ranked = rank_all(ranking, snapshot, question, filter, &found)?;
-        if ranked.len() >= FEW {
-            break;
-        }
-    }
-    ranked.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)).then(a.start_line.cmp(&b.start_line))
-    });
-    ranked.truncate(CANDIDATES);
-    Ok(ranked)
+/// All candidates of a question with what their scores are made of: what weights are chosen from.
+pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec<Weighed>> {
+    let mut question = Question::read(text, snapshot)?;
+    let found = ranked(ranking, snapshot, &mut question, &PathFilter::default(), &Budget::unlimited())?;
+    let is_code = question.shape == question::Shape::Code;
+    let of = |found: Ranked| Weighed {
+        lines: (found.chunk.start_line, found.chunk.end_line),
+        path: found.chunk.path,
+        is_code,
+        parts: Part::ALL.iter().map(|&part| (part.name(), found.parts.of(part))).collect(),
+    };
+    Ok(found.ranked.into_iter().map(of).collect())
 }
 
-/// Chunks of a wider question come behind those of a narrower one, whatever their score.
-fn add_new(found: &mut Vec<ScoredChunk>, wider: Vec<ScoredChunk>) {
-    let known: std::collections::HashSet<_> = found.iter().map(|chunk| chunk.id).collect();
-    let step = if found.is_empty() { 1.0 } else { 0.3 };
-    found.extend(wider.into_iter().filter(|chunk| !known.contains(&chunk.id)).map(|mut chunk| {
-        chunk.score *= step;
-        chunk
-    }));
+struct Found {
+    ranked: Vec<Ranked>,
+    /// Whether nothing was left out.
+    complete: bool,
 }
 
-fn rank_all(
+fn ranked(
     ranking: &Ranking,
+    snapshot: &Snapshot,
+    question: &mut Question,
+    filter: &PathFilter,
+    budget: &Budget,
+) -> Result<Found> {
+    let is_filtered = !filter.is_empty() || question.has_filters();
+    let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
+    let candidates = candidates::find(snapshot, question, ranking, most)?;
+    let complete = candidates.len() < most;
+    let loaded = load(snapshot, question, filter, candidates, budget)?;
+    let complete = complete && loaded.len() < CANDIDATES;
+    let ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
+    Ok(Found { ranked, complete })
+}
+
+/// The texts of the first candidates that no filter leaves out.
+fn load(
     snapshot: &Snapshot,
     question: &Question,
     filter: &PathFilter,
-    found: &[ScoredChunk],
-) -> Result<Vec<Ranked>> {
-    let best_score = found.iter().map(|chunk| chunk.score).fold(f64::MIN_POSITIVE, f64::max);
-    let mut ranked = Vec::new();
-    for scored in found {
-        if ranked.len() >= CANDIDATES {
+    candidates: Vec<ScoredChunk>,
+    budget: &Budget,
+) -> Result<Vec<Loaded>> {
+    let best = candidates.iter().map(|chunk| chunk.score).fold(f64::MIN_POSITIVE, f64::max);
+    let tagged = question.tagged_paths(snapshot)?;
+    let is_filtered = !filter.is_empty() || question.has_filters();
+    let mut loaded = Vec::new();
+    for scored in candidates {
+        if loaded.len() >= CANDIDATES {
             break;
         }
+        budget.check()?;
+        if is_filtered {
+            let (path, language) = snapshot.file_of_chunk(scored.id)?;
+            let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
+            if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
+                continue;
+            }
+        }
         let chunk = snapshot.chunk(scored.id)?;
-        if !filter.admits(&chunk.path) || !question.admits_file(&chunk.path, &chunk.language) {
+        if !question.admits_text(&chunk.text) {
             continue;
         }
-        let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-        if !question.admits_kinds(&symbols) {
-            continue;
+        if question.filters_kinds() {
+            let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+            if !question.admits_kinds(&symbols) {
+                continue;
+            }
         }
-        let words = scored.score / best_score;
-        let (mut score, parts, best) = rank::score(question, &chunk, &symbols, words, &ranking.weights);
-        if !ranking.has(Arm::Rerank) {
-            score = words;
-        }
-        ranked.push(Ranked {
-            path: chunk.path,
-            start_line: chunk.start_line,
-            end_line: chunk.end_line,
-            text: chunk.text,
-            score,
-            parts,
-            best,
-        });
+        loaded.push(Loaded { chunk, words: scored.score / best });
     }
-    Ok(ranked)
+    Ok(loaded)
 }
 
 /// The first hits of each file before the rest, else in order.
@@ -163,7 +166,7 @@ fn diverse(ranked: Vec<Ranked>) -> Vec<Ranked> {
     let mut of_file: HashMap<String, usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
-        let count = of_file.entry(found.path.clone()).or_default();
+        let count = of_file.entry(found.chunk.path.clone()).or_default();
         *count += 1;
         if *count <= HITS_A_FILE { first.push(found) } else { rest.push(found) }
     }
@@ -171,28 +174,51 @@ fn diverse(ranked: Vec<Ranked>) -> Vec<Ranked> {
     first
 }
 
-fn hit(snapshot: &Snapshot, question: &Question, found: Ranked, context: u32) -> Result<Hit> {
-    let line = found.start_line + found.best.offset;
-    let symbol = snapshot.symbol_around(&found.path, line)?.map(|symbol| qualified(&symbol));
+fn hit(snapshot: &Snapshot, question: &Question, weights: &Weights, found: Ranked, context: u32) -> Result<Hit> {
+    let chunk = &found.chunk;
+    let line = best_line(snapshot, question, &found)?;
+    let symbol = snapshot.symbol_around(&chunk.path, line)?.map(|symbol| qualified(&symbol));
     let context = context.min(exact::MAX_CONTEXT);
     let preview = if context == 0 {
-        let line = found.text.split_inclusive('\n').nth(found.best.offset as usize).unwrap_or_default();
+        let offset = (line - chunk.start_line) as usize;
+        let line = chunk.text.split_inclusive('\n').nth(offset).unwrap_or_default();
         preview::cut(line, question.first_match(line))
     } else {
         let first = line.saturating_sub(context).max(1);
-        let around = snapshot.lines(&found.path, first, line + context)?;
+        let around = snapshot.lines(&chunk.path, first, line + context)?;
         around.iter().map(|line| preview::cut(line, question.first_match(line))).collect::<Vec<_>>().join("\n")
     };
+    let rounded = |number: f64| (number * 1000.0).round() / 1000.0;
     Ok(Hit {
-        path: found.path,
         line,
-        start_line: found.start_line,
-        end_line: found.end_line,
+        start_line: chunk.start_line,
+        end_line: chunk.end_line,
         symbol,
-        score: (found.score * 1000.0).round() / 1000.0,
+        score: rounded(found.score),
         preview,
-        parts: found.parts,
+        parts: found.parts.shares(weights).into_iter().map(|(name, share)| (name, rounded(share))).collect(),
+        path: found.chunk.path,
     })
+}
+
+/// The line that shows best why a chunk was found: that of the definition that is meant, else that with most of the words.
+fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result<u32> {
+    let chunk = &found.chunk;
+    if let Some(name) = &found.name {
+        let defined = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+        let meant = defined.iter().find(|symbol| symbol.name == *name && symbol.line <= chunk.end_line);
+        if let Some(symbol) = meant {
+            return Ok(symbol.line);
+        }
+    }
+    let mut best = (0.0, chunk.start_line);
+    for (line, set) in (chunk.start_line..=chunk.end_line).zip(&found.seen.lines) {
+        let share = question.share_of(*set);
+        if share > best.0 {
+            best = (share, line);
+        }
+    }
+    Ok(best.1)
 }
 
 /// A definition's name with its container, as its language writes it.

@@ -15,19 +15,21 @@ use crate::error::Result;
 use crate::model::Chunk;
 
 statements! {
-    INSERT = "INSERT INTO chunks (file_id, ordinal, start_line, end_line, start_offset, hash, text, words)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    INSERT = "INSERT INTO chunks (file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
-    SHOWN = "SELECT id, text, words, path FROM chunk_text WHERE file_id = ?1";
-    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path) VALUES (?1, ?2, ?3, ?4)";
-    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path) VALUES ('delete', ?1, ?2, ?3, ?4)";
+    SHOWN = "SELECT id, text, words, path, names FROM chunk_text WHERE file_id = ?1";
+    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path, names) VALUES (?1, ?2, ?3, ?4, ?5)";
+    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path, names)
+        VALUES ('delete', ?1, ?2, ?3, ?4, ?5)";
     COUNT = "SELECT count(*) FROM chunks";
     /// All text of the repository, file by file in path order.
     TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
-    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text FROM chunks c JOIN files f ON f.id = c.file_id
+    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, c.names FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
+    PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
 
 /// A piece of a file's text, as the scan over all text gives it.
@@ -44,6 +46,8 @@ pub struct ChunkHit {
     pub start_line: u32,
     pub end_line: u32,
     pub text: String,
+    /// See [`crate::model::Chunk::names`].
+    pub names: String,
 }
 
 impl Snapshot<'_> {
@@ -87,8 +91,17 @@ impl Snapshot<'_> {
                 start_line: row.get(2)?,
                 end_line: row.get(3)?,
                 text: row.get(4)?,
+                names: row.get(5)?,
             })
         })?)
+    }
+}
+
+impl Snapshot<'_> {
+    /// (path, language) of the file that a chunk is of.
+    pub fn file_of_chunk(&self, id: ChunkId) -> Result<(String, String)> {
+        let mut statement = self.connection.prepare_cached(PLACE)?;
+        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 
@@ -106,6 +119,7 @@ impl Batch<'_> {
                 &hash.as_bytes()[..16],
                 chunk.text,
                 chunk.words,
+                chunk.names,
             ])?;
         }
         self.index_chunks(file)
@@ -128,7 +142,7 @@ impl Batch<'_> {
         let mut rows = shown.query([file.0])?;
         while let Some(row) = rows.next()? {
             let value = |column| row.get_ref(column).map(ToSqlOutput::Borrowed);
-            statement.execute(params![value(0)?, value(1)?, value(2)?, value(3)?])?;
+            statement.execute(params![value(0)?, value(1)?, value(2)?, value(3)?, value(4)?])?;
         }
         Ok(())
     }

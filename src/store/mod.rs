@@ -20,6 +20,7 @@ mod migrate;
 mod open;
 mod plain;
 mod raw;
+mod readers;
 mod relations;
 mod search;
 mod statements;
@@ -48,6 +49,8 @@ pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
 
+use readers::Readers;
+
 /// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(i64);
@@ -55,9 +58,6 @@ pub struct FileId(i64);
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(i64);
-
-/// Readers kept for the next question; more may be open at once.
-const IDLE_READERS: usize = 4;
 
 /// The state of a database as far as others change it: equal to another when no other connection has committed in
 /// between.
@@ -77,7 +77,7 @@ pub struct Store {
     /// The file that the connections below have open; a rebuild puts another one in its place.
     opened: Mutex<open::Identity>,
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
-    readers: Mutex<Vec<Connection>>,
+    readers: Readers,
     writer: Mutex<Option<Writer>>,
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
@@ -131,7 +131,7 @@ impl Store {
             mode,
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
-            readers: Mutex::new(readers),
+            readers: Readers::of(readers),
             totals: Mutex::new(None),
             last_used: Mutex::new(Instant::now()),
         })
@@ -145,21 +145,13 @@ impl Store {
     pub fn read<T>(&self, budget: &Budget, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         budget.check()?;
         self.follow_rebuild()?;
-        let idle = locked(&self.readers).pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => open::connect(&self.path, Mode::Read)?,
-        };
+        let mut connection = self.readers.lend(&self.path, budget)?;
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
         let answer = in_snapshot(&connection, &self.totals, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
-        let mut readers = locked(&self.readers);
-        if readers.len() < IDLE_READERS {
-            readers.push(connection);
-        }
-        drop(readers);
+        drop(connection);
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
@@ -224,7 +216,7 @@ impl Store {
     /// question opens them again.
     pub fn rest_after(&self, time: Duration) {
         if locked(&self.last_used).elapsed() >= time {
-            locked(&self.readers).clear();
+            self.readers.clear();
             *locked(&self.writer) = None;
         }
     }
@@ -247,7 +239,7 @@ impl Store {
         let mut opened = locked(&self.opened);
         let now = open::Identity::of(&self.path)?;
         if *opened != now {
-            locked(&self.readers).clear();
+            self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.totals) = None;
             *opened = now;

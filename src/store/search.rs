@@ -1,6 +1,6 @@
 //! The FTS: questions in, scored chunks out.
 
-use rusqlite::named_params;
+use rusqlite::{ToSql, named_params};
 
 use super::statements::statements;
 use super::{ChunkId, Snapshot};
@@ -9,7 +9,16 @@ use crate::error::Result;
 statements! {
     /// Joins stay outside: inside they run for every match, not for the best alone.
     BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
+    /// Files of a language with a match.
+    FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :question AND f.language = :language ORDER BY f.path";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
+    FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
+    DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
+        JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
+        WHERE n.name = :name COLLATE NOCASE ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN uses u ON u.name_id = n.id
+        WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
 
 /// Merges the segments that a bulk build leaves.
@@ -77,6 +86,40 @@ impl Snapshot<'_> {
             Ok(ScoredChunk { id: ChunkId(row.get(0)?), score: row.get(1)? })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Paths of files of a language in which something matches.
+    pub fn files_matching(&self, question: &FtsQuestion, language: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(FILES)?;
+        let rows =
+            statement.query_map(named_params! { ":question": question.0, ":language": language }, |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// In how many chunks a question matches; `most` for more.
+    pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<usize> {
+        self.count(FREQUENCY, ":question", &question.0, most)
+    }
+
+    /// Chunks in which a definition of that name stands, in any (ASCII) case, in path and line order.
+    pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(DEFINING)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows =
+            statement.query_map(named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many files use a name; `most` for more.
+    pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
+        self.count(USING, ":name", name, most)
+    }
+
+    fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let count: i64 = statement.query_row(&[(name, &value as &dyn ToSql), (":most", &most)], |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or(0))
     }
 
     pub fn count_matches(&self, question: &FtsQuestion) -> Result<u64> {

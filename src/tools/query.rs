@@ -12,7 +12,7 @@ pub(super) static QUERY: Declaration = declare! {
     name: "query",
     title: "Search code and documents",
     about: "Search the repository's files. mode \"smart\" (default) ranks by words: identifiers are split, so \
-        \"user id\" finds getUserById; filters path: lang: kind: -word \"phrase\" work inside text. \"literal\" and \
+        \"user id\" finds getUserById; filters path: lang: kind: tag: -word \"phrase\" work inside text. \"literal\" and \
         \"regex\" list every matching line, as ripgrep does. Then read around a hit with get_slice. For a known \
         name, get_symbol is more exact.",
     access: Access::Read,

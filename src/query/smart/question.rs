@@ -1,49 +1,83 @@
 //! How a question is read: words, phrases, exclusions and filters.
 
+use std::collections::HashSet;
+
 use crate::error::Result;
 use crate::extract::languages;
 use crate::query::PathFilter;
-use crate::store::{Definition, FtsQuestion, Snapshot};
+use crate::store::{Definition, Snapshot};
 use crate::words;
 
-/// Words that begin so are looked for only from this many characters on: shorter ones match half of everything.
-const PREFIX_CHARS: usize = 3;
-/// Words of a question that count; the rest of a pasted page adds nothing.
-const MAX_TERMS: usize = 32;
+/// Tokens of a question that count; the rest of a pasted page adds nothing.
+const MAX_TERMS: usize = 48;
+/// Distinct words that are looked for: a set of them fits one integer.
+pub(super) const MAX_WORDS: usize = 64;
+
+/// Words that say nothing of what is looked for, unless there is nothing else.
+const STOP: &[&str] = &[
+    "a", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for",
+    "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "must", "my", "no",
+    "not", "of", "on", "or", "our", "out", "over", "should", "so", "some", "such", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "to", "up", "us", "was", "we", "were", "what", "when",
+    "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
+];
+
+/// Words by which a question asks for tests, and for documents.
+const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
+const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
+
+/// Whether a question is a name or a sentence: they are weighed differently.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    Code,
+    #[default]
+    Prose,
+}
 
 /// A question, read.
 #[derive(Debug, Default)]
 pub(super) struct Question {
     pub terms: Vec<Term>,
+    /// The stems of all terms and of their parts, each once, in order.
+    pub words: Vec<Word>,
+    pub shape: Shape,
+    pub about_tests: bool,
+    pub about_documents: bool,
+    /// All terms written together: `query set` is `queryset`.
+    pub joined: String,
+    /// Lower-case tokens that must follow each other.
+    phrases: Vec<Vec<String>>,
     excluded: Vec<String>,
     path: Vec<PathFilter>,
     languages: Vec<String>,
     kinds: Vec<String>,
+    tags: Vec<String>,
 }
 
-/// One word or phrase that is asked for.
+/// One token that is asked for.
 #[derive(Debug)]
 pub(super) struct Term {
-    /// As written, lower-case.
+    pub written: String,
+    /// Lower-case.
     pub text: String,
-    /// The parts of a compound word, lower-case; one for a plain word.
-    pub parts: Vec<String>,
+    /// Where its words stand in [`Question::words`]: one for a plain word, its parts for a compound one.
+    pub words: Vec<usize>,
 }
 
 impl Term {
-    fn new(text: &str) -> Self {
-        let parts: Vec<String> = words::parts(text).map(str::to_lowercase).collect();
-        Self { text: text.to_lowercase(), parts }
+    pub fn is_compound(&self) -> bool {
+        self.words.len() > 1
     }
+}
 
-    /// The term as it stands, or all its parts in one chunk.
-    fn question(&self) -> Option<FtsQuestion> {
-        let whole = FtsQuestion::phrase(&self.text);
-        let parts = (self.parts.len() > 1)
-            .then(|| FtsQuestion::all(self.parts.iter().filter_map(|part| FtsQuestion::phrase(part))))
-            .flatten();
-        FtsQuestion::any(whole.into_iter().chain(parts))
-    }
+/// A word to look for in names, paths and text.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub text: String,
+    pub stem: String,
+    /// How much it says: rare words more. 0 for a word that says nothing. Set once the index was asked.
+    pub weight: f64,
+    pub is_stop: bool,
 }
 
 impl Question {
@@ -51,9 +85,16 @@ impl Question {
     pub fn read(text: &str, snapshot: &Snapshot) -> Result<Self> {
         let mut question = Self::default();
         let mut plain = String::new();
-        for word in split(text) {
-            match word {
-                Piece::Phrase(phrase) => question.terms.push(Term::new(phrase)),
+        for piece in split(text) {
+            match piece {
+                Piece::Phrase(phrase) => {
+                    let tokens: Vec<String> = words::tokens(phrase).map(str::to_lowercase).collect();
+                    if !tokens.is_empty() {
+                        question.phrases.push(tokens);
+                    }
+                    plain.push_str(phrase);
+                    plain.push(' ');
+                }
                 Piece::Word(word) => {
                     if !question.take_filter(word, snapshot)? {
                         plain.push_str(word);
@@ -74,17 +115,46 @@ impl Question {
     }
 
     fn add_words(&mut self, text: &str) {
-        for token in words::tokens(text) {
-            let term = Term::new(token);
-            if self.terms.len() < MAX_TERMS && self.terms.iter().all(|known| known.text != term.text) {
-                self.terms.push(term);
+        for token in words::tokens(text).take(MAX_TERMS) {
+            let lower = token.to_lowercase();
+            if self.terms.iter().any(|known| known.text == lower) {
+                continue;
             }
+            let mut parts: Vec<String> = words::parts(token).map(str::to_lowercase).collect();
+            if parts.is_empty() {
+                parts.push(lower.clone());
+            }
+            let places: Vec<usize> = parts.into_iter().filter_map(|part| self.word(part)).collect();
+            self.terms.push(Term { written: token.to_owned(), text: lower, words: places });
         }
+        if self.words.iter().all(|word| word.is_stop) {
+            self.words.iter_mut().for_each(|word| word.is_stop = false);
+        }
+        self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
+        self.shape = shape(text, &self.terms);
+        let says = |list: &[&str]| self.terms.iter().any(|term| list.contains(&term.text.as_str()));
+        let lower = text.to_lowercase();
+        self.about_tests = says(ABOUT_TESTS) || lower.contains("unit test") || lower.contains("test for ");
+        self.about_documents = says(ABOUT_DOCUMENTS);
+    }
+
+    /// The place of a word in the list, which it joins.
+    fn word(&mut self, text: String) -> Option<usize> {
+        let stem = words::stem(&text);
+        if let Some(known) = self.words.iter().position(|word| word.stem == stem) {
+            return Some(known);
+        }
+        if self.words.len() == MAX_WORDS {
+            return None;
+        }
+        let is_stop = STOP.contains(&text.as_str());
+        self.words.push(Word { text, stem, weight: 0.0, is_stop });
+        Some(self.words.len() - 1)
     }
 
     fn take_filter(&mut self, word: &str, snapshot: &Snapshot) -> Result<bool> {
         if let Some(excluded) = word.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphanumeric)) {
-            self.excluded.push(excluded.to_owned());
+            self.excluded.push(excluded.to_lowercase());
             return Ok(true);
         }
         let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(false) };
@@ -101,32 +171,32 @@ impl Question {
                 self.path.push(filter);
             }
             "kind" if snapshot.has_kind(value)? => self.kinds.push(value.to_owned()),
+            "tag" if !snapshot.paths_tagged(value)?.is_empty() => self.tags.push(value.to_owned()),
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     pub fn has_filters(&self) -> bool {
-        !(self.excluded.is_empty() && self.path.is_empty() && self.languages.is_empty() && self.kinds.is_empty())
+        let of_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
+        !(of_files && self.excluded.is_empty() && self.kinds.is_empty() && self.phrases.is_empty())
     }
 
-    /// What to ask the FTS, from the narrowest question to the widest.
-    pub fn steps(&self) -> Vec<FtsQuestion> {
-        let terms = || self.terms.iter().filter_map(Term::question);
-        let prefixes = self.terms.iter().filter(|term| term.text.chars().count() >= PREFIX_CHARS);
-        let prefixes = prefixes.filter_map(|term| FtsQuestion::prefix(&term.text));
-        let steps = [FtsQuestion::all(terms()), FtsQuestion::any(terms()), FtsQuestion::any(prefixes)];
-        let excluded = FtsQuestion::any(self.excluded.iter().filter_map(|word| FtsQuestion::phrase(word)));
-        let mut steps: Vec<FtsQuestion> = steps
-            .into_iter()
-            .flatten()
-            .map(|step| match &excluded {
-                Some(excluded) => step.without(excluded),
-                None => step,
-            })
-            .collect();
-        steps.dedup();
-        steps
+    pub fn filters_kinds(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// The paths that have all tags that are asked for; `None` where none is.
+    pub fn tagged_paths(&self, snapshot: &Snapshot) -> Result<Option<HashSet<String>>> {
+        let mut all: Option<HashSet<String>> = None;
+        for tag in &self.tags {
+            let paths: HashSet<String> = snapshot.paths_tagged(tag)?.into_iter().collect();
+            all = Some(match all {
+                Some(known) => known.intersection(&paths).cloned().collect(),
+                None => paths,
+            });
+        }
+        Ok(all)
     }
 
     pub fn admits_file(&self, path: &str, language: &str) -> bool {
@@ -138,12 +208,52 @@ impl Question {
         self.kinds.is_empty() || symbols.iter().any(|symbol| self.kinds.contains(&symbol.kind))
     }
 
+    /// Whether a text has every phrase and no word that is excluded, in any case.
+    pub fn admits_text(&self, text: &str) -> bool {
+        if self.excluded.is_empty() && self.phrases.is_empty() {
+            return true;
+        }
+        let lower = text.to_lowercase();
+        let tokens: Vec<&str> = words::tokens(&lower).collect();
+        let is_excluded = |excluded: &String| {
+            let parts: Vec<&str> = words::tokens(excluded).collect();
+            !parts.is_empty() && tokens.windows(parts.len()).any(|run| run == parts)
+        };
+        !self.excluded.iter().any(is_excluded)
+            && self.phrases.iter().all(|phrase| tokens.windows(phrase.len()).any(|run| run == phrase.as_slice()))
+    }
+
+    /// Sum of the weights of the words in a set.
+    pub fn weight_of(&self, set: u64) -> f64 {
+        let weighed = self.words.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+        weighed.map(|(_, word)| word.weight).sum()
+    }
+
+    /// What share of the question a set of its words is.
+    pub fn share_of(&self, set: u64) -> f64 {
+        let all = self.weight_of(u64::MAX);
+        if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
+    }
+
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.
     pub fn first_match(&self, line: &str) -> usize {
         let lower = line.to_lowercase();
-        let found = self.terms.iter().filter_map(|term| lower.find(&term.text));
+        let terms = self.terms.iter().filter_map(|term| lower.find(&term.text));
+        let words = self.words.iter().filter(|word| !word.is_stop).filter_map(|word| lower.find(&word.text));
         // Lower-casing may move bytes; a preview needs no better.
-        found.min().unwrap_or(0).min(line.len())
+        terms.min().or_else(|| words.min()).unwrap_or(0).min(line.len())
+    }
+}
+
+/// A name, where every token could be one and nothing else says prose.
+fn shape(text: &str, terms: &[Term]) -> Shape {
+    let looks_like_code = |term: &Term| term.is_compound() || term.written.contains('_');
+    let has_mark = ["::", "()", "->", "/", "."].iter().any(|mark| text.trim_end_matches(['.', ' ']).contains(mark));
+    let pieces = text.split_whitespace().count();
+    if terms.len() == 1 || terms.iter().all(looks_like_code) || (pieces == 1 && has_mark) {
+        Shape::Code
+    } else {
+        Shape::Prose
     }
 }
 
@@ -171,49 +281,4 @@ fn split(text: &str) -> Vec<Piece<'_>> {
         }
     }
     pieces
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_text_makes_a_question_the_fts_can_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = crate::store::Store::open(&folder.path().join("index.db"), crate::store::Mode::Write).unwrap();
-        let texts = [
-            "foo-bar",
-            "a:b",
-            "\"",
-            "*",
-            "NEAR(",
-            "AND",
-            "x.y()",
-            "-",
-            "--",
-            "-a",
-            "\"open",
-            "lang:",
-            "lang:python x",
-            "path:[",
-            "kind:class",
-            "\0",
-            "é ß \u{202e}",
-            "NOT x",
-            "{",
-            "^a",
-            "col : x",
-        ];
-        for text in texts {
-            let budget = crate::budget::Budget::unlimited();
-            store
-                .read(&budget, |snapshot| {
-                    for step in Question::read(text, snapshot)?.steps() {
-                        snapshot.best_chunks(&step, 5)?;
-                    }
-                    Ok(())
-                })
-                .unwrap_or_else(|error| panic!("{text:?}: {error}"));
-        }
-    }
 }

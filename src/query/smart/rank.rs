@@ -1,87 +1,206 @@
-//! The order of hits: what a chunk's score is made of.
+//! The order of candidates: what the score of each is made of.
 
-use super::question::{Question, Term};
-use super::weights::Weights;
-use crate::store::{ChunkHit, Definition};
+use std::collections::HashMap;
 
-/// The line that shows best why a chunk was found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BestLine {
-    /// Lines from the chunk's start.
-    pub offset: u32,
-    /// Share of the question's words in it.
-    share: f64,
+use super::places::Place;
+use super::question::{Question, Shape};
+use super::scan::{Scanner, Seen};
+use super::weights::{Part, Parts, Ranking, Weights};
+use crate::error::Result;
+use crate::store::{ChunkHit, Snapshot};
+
+/// Candidates whose names are looked up for how much they are used.
+const LOOKED_UP: usize = 40;
+/// A name that so many files use is as central as can be.
+const CENTRAL: usize = 200;
+/// What other chunks of a file must add up to, for half of what they can count.
+const HALF: f64 = 1.5;
+/// A defined name of which less is asked for does not show where the hit is.
+const SHOWS: f64 = 0.5;
+
+/// A candidate with its text.
+pub(super) struct Loaded {
+    pub chunk: ChunkHit,
+    /// BM25, of the best chunk's.
+    pub words: f64,
 }
 
-/// The score of a chunk, the parts it is made of, and its best line.
-pub(super) fn score(
+/// A candidate with its place in the order.
+pub(super) struct Ranked {
+    pub chunk: ChunkHit,
+    pub parts: Parts,
+    pub score: f64,
+    pub seen: Seen,
+    /// The defined name that fits best.
+    pub name: Option<String>,
+}
+
+/// Candidates, best first.
+pub(super) fn rank(
+    snapshot: &Snapshot,
     question: &Question,
-    chunk: &ChunkHit,
-    symbols: &[Definition],
-    words: f64,
-    weights: &Weights,
-) -> (f64, Vec<(&'static str, f64)>, BestLine) {
-    let best = best_line(question, chunk, symbols);
-    let defines = symbols.iter().any(|symbol| is_asked_for(question, symbol));
-    let names = symbols.iter().map(|symbol| name_share(question, &symbol.name)).fold(0.0, f64::max);
-    let path = share(question, &chunk.path.to_lowercase());
-    let parts = vec![
-        ("words", weights.words * words),
-        ("defines", weights.defines * f64::from(u8::from(defines))),
-        ("names", weights.names * names),
-        ("together", weights.together * best.share),
-        ("path", weights.path * path),
-    ];
-    (parts.iter().map(|(_, part)| part).sum(), parts, best)
-}
-
-fn is_asked_for(question: &Question, symbol: &Definition) -> bool {
-    question.terms.iter().any(|term| term.text == symbol.name.to_lowercase())
-}
-
-/// How much of a name the question's words make up: `get_user` for "user" is one half.
-fn name_share(question: &Question, name: &str) -> f64 {
-    let parts: Vec<String> = crate::words::parts(name).map(str::to_lowercase).collect();
-    if parts.is_empty() {
-        return 0.0;
-    }
-    let asked = |part: &String| question.terms.iter().any(|term| term.parts.contains(part));
-    ratio(parts.iter().filter(|part| asked(part)).count(), parts.len())
-}
-
-/// Share of the question's terms that stand in a text (lower-case); a compound term also counts by its parts.
-fn share(question: &Question, text: &str) -> f64 {
-    if question.terms.is_empty() {
-        return 0.0;
-    }
-    let weight = |term: &Term| {
-        if text.contains(&term.text) {
-            return 1.0;
-        }
-        0.5 * ratio(term.parts.iter().filter(|part| text.contains(part.as_str())).count(), term.parts.len())
+    ranking: &Ranking,
+    rerank: bool,
+    candidates: Vec<Loaded>,
+) -> Result<Vec<Ranked>> {
+    let weights = weights(question, ranking);
+    let mut scanner = Scanner::new(question);
+    let mut ranked: Vec<Ranked> =
+        candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect();
+    of_files(question, &mut ranked);
+    let score = |found: &mut Ranked| {
+        found.score = if rerank { found.parts.score(weights) } else { found.parts.of(Part::Words) };
     };
-    #[expect(clippy::cast_precision_loss, reason = "a question has few terms")]
-    let count = question.terms.len() as f64;
-    question.terms.iter().map(weight).sum::<f64>() / count
-}
-
-fn best_line(question: &Question, chunk: &ChunkHit, symbols: &[Definition]) -> BestLine {
-    let mut best = BestLine::default();
-    let mut best_weight = 0.0;
-    for (offset, line) in (0_u32..).zip(chunk.text.lines()) {
-        let share = share(question, &line.to_lowercase());
-        let number = chunk.start_line + offset;
-        let defines = symbols.iter().any(|symbol| symbol.line == number && is_asked_for(question, symbol));
-        let weight = share + f64::from(u8::from(defines));
-        if weight > best_weight {
-            best_weight = weight;
-            best = BestLine { offset, share };
+    ranked.iter_mut().for_each(score);
+    sort(&mut ranked);
+    if rerank && weights.of(Part::Central) != 0.0 {
+        for found in ranked.iter_mut().take(LOOKED_UP) {
+            if let Some(name) = &found.name {
+                found.parts.set(Part::Central, centrality(snapshot.files_using(name, CENTRAL)?));
+                score(found);
+            }
         }
+        sort(&mut ranked);
     }
-    best
+    Ok(ranked)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
-fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+pub(super) fn weights<'r>(question: &Question, ranking: &'r Ranking) -> &'r Weights {
+    match question.shape {
+        Shape::Code => &ranking.code,
+        Shape::Prose => &ranking.prose,
+    }
+}
+
+fn sort(ranked: &mut [Ranked]) {
+    ranked.sort_by(|a, b| {
+        let by_place = || a.chunk.path.cmp(&b.chunk.path).then(a.chunk.start_line.cmp(&b.chunk.start_line));
+        b.score.total_cmp(&a.score).then_with(by_place)
+    });
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of files are small")]
+fn centrality(files: usize) -> f64 {
+    (files as f64).ln_1p() / (CENTRAL as f64).ln_1p()
+}
+
+/// Everything that a candidate's score is made of, but for what other candidates tell of it.
+fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
+    let Loaded { chunk, words } = candidate;
+    let mut parts = Parts::default();
+    parts.set(Part::Words, words);
+    let seen = scanner.scan(&chunk.text);
+    let names = look_at_names(question, scanner, &chunk.names);
+    parts.set(Part::Defines, names.defines);
+    parts.set(Part::Cased, names.cased);
+    parts.set(Part::Name, names.best);
+    parts.set(Part::Names, question.share_of(names.all));
+    parts.set(Part::Definition, f64::from(u8::from(!chunk.names.is_empty())));
+    let (path, file_name) = look_at_path(question, scanner, &chunk.path);
+    parts.set(Part::Path, question.share_of(path));
+    parts.set(Part::FileName, file_name);
+    parts.set(Part::Covers, question.share_of(seen.all | names.all | path));
+    parts.set(Part::Line, seen.best_line_share(question));
+    parts.set(Part::Window, seen.best_window_share(question));
+    let pairs = scanner.pairs().count_ones();
+    if pairs > 0 {
+        parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
+    }
+    look_at_place(question, &chunk, &mut parts);
+    Ranked { chunk, parts, score: 0.0, seen, name: names.name }
+}
+
+#[derive(Default)]
+struct Names {
+    all: u64,
+    best: f64,
+    defines: f64,
+    cased: f64,
+    name: Option<String>,
+}
+
+fn look_at_names(question: &Question, scanner: &mut Scanner, names: &str) -> Names {
+    let mut found = Names::default();
+    let heaviest = question.words.iter().map(|word| word.weight).fold(0.0, f64::max);
+    let last = question.terms.len().saturating_sub(1);
+    for line in names.lines() {
+        let name = line.split('\t').next().unwrap_or(line);
+        let (set, matched, count) = scanner.words_of(name);
+        if set == 0 && question.shape == Shape::Prose {
+            continue;
+        }
+        found.all |= set;
+        let fit = (f64::from(matched) / f64::from(count.max(1)) * question.share_of(set)).sqrt();
+        let lower = name.to_lowercase();
+        let mut defines = if lower.replace(['_', '-'], "") == question.joined { 1.0 } else { 0.0 };
+        for (at, term) in question.terms.iter().enumerate().filter(|(_, term)| term.text == lower) {
+            let says = match question.shape {
+                // Of `Class.method` the method is asked for.
+                Shape::Code => {
+                    if at == last {
+                        1.0
+                    } else {
+                        0.3
+                    }
+                }
+                Shape::Prose if term.is_compound() => 1.0,
+                Shape::Prose if heaviest > 0.0 => 0.5 * question.weight_of(set) / heaviest,
+                Shape::Prose => 0.0,
+            };
+            defines = f64::max(defines, says);
+            if term.written == name {
+                found.cased = f64::max(found.cased, says);
+            }
+        }
+        if found.name.is_none() || fit + defines > found.best + found.defines {
+            found.name = (fit + defines > SHOWS).then(|| name.to_owned()).or(found.name);
+        }
+        found.best = found.best.max(fit);
+        found.defines = found.defines.max(defines);
+    }
+    found
+}
+
+/// Words of the question in the path, and how well the file's name fits.
+fn look_at_path(question: &Question, scanner: &mut Scanner, path: &str) -> (u64, f64) {
+    let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    // A file that stands for its folder is called by that.
+    let stands_for = matches!(stem, "mod" | "lib" | "index" | "main" | "__init__");
+    let named = if stands_for { folders.rsplit('/').next().unwrap_or(stem) } else { stem };
+    let (set, matched, count) = scanner.words_of(named);
+    let fit = (f64::from(matched) / f64::from(count.max(1)) * question.share_of(set)).sqrt();
+    (set | scanner.words_of(path).0, fit)
+}
+
+fn look_at_place(question: &Question, chunk: &ChunkHit, parts: &mut Parts) {
+    let place = Place::of(&chunk.path, &chunk.language);
+    let wanted =
+        (place == Place::Test && question.about_tests) || (place == Place::Document && question.about_documents);
+    let part = match place {
+        _ if wanted => Part::Wanted,
+        Place::Code => return,
+        Place::Test => Part::Test,
+        Place::Document => Part::Document,
+        Place::Example => Part::Example,
+        Place::Foreign => Part::Foreign,
+        Place::Data => Part::Data,
+    };
+    parts.set(part, 1.0);
+}
+
+/// What the candidates of one file tell of each other.
+fn of_files(question: &Question, ranked: &mut [Ranked]) {
+    let mut files: HashMap<String, (f64, u64)> = HashMap::new();
+    for found in ranked.iter() {
+        let file = files.entry(found.chunk.path.clone()).or_default();
+        file.0 += found.parts.of(Part::Words);
+        file.1 |= found.seen.all;
+    }
+    for found in ranked {
+        let (words, all) = files[&found.chunk.path];
+        let others = words - found.parts.of(Part::Words);
+        found.parts.set(Part::File, others / (others + HALF));
+        found.parts.set(Part::FileCovers, question.share_of(all));
+    }
 }

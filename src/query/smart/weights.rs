@@ -1,42 +1,112 @@
 //! The one table of what the ranking weighs, and the switches that an evaluation turns.
 
-/// Declares the weights, each with what it weighs, as a struct, a constant and a list by name.
+/// Declares the parts of a score, each with its weights, as an enum and two tables.
 macro_rules! weights {
-    ($($(#[doc = $about:literal])+ $name:ident = $value:expr;)*) => {
-        /// Every weight of the ranking. A part is between 0 and 1 before its weight, unless it says otherwise.
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct Weights {
-            $($(#[doc = $about])+ pub $name: f64,)*
+    ($($(#[doc = $about:literal])+ $part:ident = $name:literal, $prose:literal, $code:literal;)*) => {
+        /// What a score is made of. A part is between 0 and 1 before its weight.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Part {
+            $($(#[doc = $about])+ $part,)*
         }
 
-        /// The weights that questions are answered with.
-        pub const WEIGHTS: Weights = Weights { $($name: $value,)* };
+        impl Part {
+            pub const ALL: &[Self] = &[$(Self::$part),*];
 
-        impl Weights {
-            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
-
-            /// The weight of that name, to be changed.
-            pub fn named(&mut self, name: &str) -> Option<&mut f64> {
-                match name {
-                    $(stringify!($name) => Some(&mut self.$name),)*
-                    _ => None,
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$part => $name,)*
                 }
             }
         }
+
+        /// The weights for a question in words.
+        pub const PROSE: Weights = Weights([$($prose),*]);
+        /// The weights for a name: one word, or words that only code has.
+        pub const CODE: Weights = Weights([$($code),*]);
     };
 }
 
 weights! {
     /// BM25 of the chunk, of the best chunk's.
-    words = 1.0;
-    /// A definition in the chunk has exactly a name that is asked for.
-    defines = 1.2;
-    /// Share of a definition's name that the question's words make up, for the best one.
-    names = 0.6;
-    /// Share of the question's words that stand in one line.
-    together = 0.4;
-    /// Share of the question's words in the path.
-    path = 0.4;
+    Words = "words", 1.0, 1.0;
+    /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
+    Defines = "defines", 0.9, 2.0;
+    /// The same with the same upper and lower case.
+    Cased = "cased", 0.0, 0.3;
+    /// How much of a defined name the question's words make up, and of the question the name; the best one.
+    Name = "name", 0.8, 0.6;
+    /// The share of the question that the names defined in the chunk make up together.
+    Names = "names", 0.4, 0.2;
+    /// The share of the question that stands in the chunk: its text, names or path.
+    Covers = "covers", 0.8, 0.5;
+    /// The share of the question that stands in one line.
+    Line = "line", 0.3, 0.3;
+    /// The share of the question that stands within a few lines.
+    Window = "window", 0.3, 0.2;
+    /// Neighbours in the question that are neighbours in the chunk.
+    Phrase = "phrase", 0.3, 0.3;
+    /// How much of the file's name the question's words make up, and of the question the file's name.
+    FileName = "file_name", 0.5, 0.5;
+    /// The share of the question that stands in the path.
+    Path = "path", 0.7, 0.3;
+    /// How much other chunks of the file answer.
+    File = "file", 1.0, 0.3;
+    /// The share of the question that the candidates of the file hold together.
+    FileCovers = "file_covers", 0.3, 0.1;
+    /// The chunk defines something.
+    Definition = "definition", 0.6, 0.0;
+    /// How many files use the name that fits best.
+    Central = "central", 0.0, 0.1;
+    /// The file is of the sort that the question asks for in words: tests, documents.
+    Wanted = "wanted", 0.2, 0.4;
+    /// The file is a test, and the question is not about tests.
+    Test = "test", -1.1, -0.6;
+    /// The file is a document, and the question is not about documents.
+    Document = "document", -0.6, -0.6;
+    /// The file is an example or a benchmark.
+    Example = "example", -0.4, -0.4;
+    /// The file is another project's, or made by a program.
+    Foreign = "foreign", -0.4, -0.4;
+    /// The file holds data or settings.
+    Data = "data", -0.4, -0.4;
+}
+
+/// A weight for each part, in the order of [`Part::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights([f64; Part::ALL.len()]);
+
+impl Weights {
+    pub fn of(&self, part: Part) -> f64 {
+        self.0[part as usize]
+    }
+
+    pub fn set(&mut self, part: Part, weight: f64) {
+        self.0[part as usize] = weight;
+    }
+}
+
+/// The parts of one score before their weights, in the order of [`Part::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parts([f64; Part::ALL.len()]);
+
+impl Parts {
+    pub fn of(&self, part: Part) -> f64 {
+        self.0[part as usize]
+    }
+
+    pub fn set(&mut self, part: Part, value: f64) {
+        self.0[part as usize] = value;
+    }
+
+    pub fn score(&self, weights: &Weights) -> f64 {
+        self.0.iter().zip(weights.0).map(|(part, weight)| part * weight).sum()
+    }
+
+    /// What each part adds to the score; parts that add nothing are left out.
+    pub fn shares(&self, weights: &Weights) -> Vec<(&'static str, f64)> {
+        let shares = Part::ALL.iter().map(|&part| (part.name(), self.of(part) * weights.of(part)));
+        shares.filter(|(_, share)| *share != 0.0).collect()
+    }
 }
 
 /// A stage of the ranking that can be left out.
@@ -44,16 +114,19 @@ weights! {
 pub enum Arm {
     /// Candidates: chunks by their words.
     Words,
-    /// The order of candidates by all of [`WEIGHTS`]; without it they stay as the arms found them.
+    /// Candidates: chunks that define a name that is asked for, however common it is as a word.
+    Names,
+    /// The order of candidates by all weights; without it they stay as the arms found them.
     Rerank,
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Rerank];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Rerank];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
+            Self::Names => "names",
             Self::Rerank => "rerank",
         }
     }
@@ -66,18 +139,36 @@ impl Arm {
 /// How a question is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
-    pub weights: Weights,
+    pub prose: Weights,
+    pub code: Weights,
     pub arms: Vec<Arm>,
 }
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { weights: WEIGHTS, arms: Arm::ALL.to_vec() }
+        Self { prose: PROSE, code: CODE, arms: Arm::ALL.to_vec() }
     }
 }
 
 impl Ranking {
     pub fn has(&self, arm: Arm) -> bool {
         self.arms.contains(&arm)
+    }
+
+    /// Changes the weight of a part for both sorts of questions, or for one: `words`, `prose.words`, `code.words`.
+    /// `false` where there is no such part.
+    pub fn set(&mut self, name: &str, weight: f64) -> bool {
+        let (sort, part) = name.split_once('.').map_or((None, name), |(sort, part)| (Some(sort), part));
+        let Some(part) = Part::ALL.iter().copied().find(|known| known.name() == part) else { return false };
+        if !matches!(sort, None | Some("prose" | "code")) {
+            return false;
+        }
+        if sort != Some("code") {
+            self.prose.set(part, weight);
+        }
+        if sort != Some("prose") {
+            self.code.set(part, weight);
+        }
+        true
     }
 }

@@ -1,0 +1,113 @@
+//! What sort of file a path names: code, or something that a question about code seldom means.
+
+/// A sort of file that is ranked apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Code,
+    Test,
+    Document,
+    Example,
+    /// Another project's, or made by a program.
+    Foreign,
+    /// Data and settings.
+    Data,
+}
+
+const TESTS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "testsuite", "e2e"];
+const DOCUMENTS: &[&str] = &["doc", "docs", "documentation", "man", "changelog", "changelogs", "rfcs"];
+const EXAMPLES: &[&str] = &[
+    "example",
+    "examples",
+    "_examples",
+    "sample",
+    "samples",
+    "demo",
+    "demos",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "tutorial",
+    "tutorials",
+];
+const FOREIGN: &[&str] = &[
+    "vendor",
+    "_vendor",
+    "vendored",
+    "third_party",
+    "thirdparty",
+    "third-party",
+    "node_modules",
+    "external",
+    "extern",
+    "generated",
+    "dist",
+    "site-packages",
+];
+const FOREIGN_ENDS: &[&str] = &[".pb.go", "_pb2.py", "_pb2_grpc.py", ".g.dart", ".generated.cs", ".min.js", ".min.css"];
+const DATA: &[&str] = &[
+    "json", "yaml", "toml", "css", "html", "csv", "xml", "svg", "ini", "cfg", "lock", "po", "pot", "in", "sum", "mod",
+];
+const DOCUMENT_ENDS: &[&str] = &["md", "rst", "txt", "adoc", "markdown", "tex", "org"];
+
+const ABOUT_PROJECT: &[&str] =
+    &["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"];
+
+impl Place {
+    pub(super) fn of(path: &str, language: &str) -> Self {
+        let lower = path.to_lowercase();
+        let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
+        let has = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
+        let (stem, ending) = file.rsplit_once('.').unwrap_or((file, ""));
+        if has(FOREIGN) || FOREIGN_ENDS.iter().any(|end| file.ends_with(end)) {
+            return Self::Foreign;
+        }
+        let is_test = has(TESTS)
+            || folders.split('/').next() == Some("testing")
+            || stem.starts_with("test_")
+            || ["_test", "_tests", ".test", ".spec", "_spec"].iter().any(|end| stem.ends_with(end))
+            || matches!(stem, "conftest" | "test" | "tests")
+            || (language == "java" && (stem.ends_with("test") || stem.ends_with("tests")));
+        if is_test {
+            return Self::Test;
+        }
+        // A Markdown file with an id is knowledge, not documentation of the code beside it.
+        if lower.starts_with(".ixchel/") {
+            return Self::Code;
+        }
+        if language == "markdown" || DOCUMENT_ENDS.contains(&ending) || has(DOCUMENTS) || ABOUT_PROJECT.contains(&stem)
+        {
+            return Self::Document;
+        }
+        if has(EXAMPLES) {
+            return Self::Example;
+        }
+        if DATA.contains(&ending) || DATA.contains(&language) { Self::Data } else { Self::Code }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_sorted_by_their_paths() {
+        for (path, language, place) in [
+            ("src/lib.rs", "rust", Place::Code),
+            ("tests/it/main.rs", "rust", Place::Test),
+            ("pkg/raft_test.go", "go", Place::Test),
+            ("a/test_x.py", "python", Place::Test),
+            ("django/test/client.py", "python", Place::Test),
+            ("src/latest.py", "python", Place::Code),
+            ("README.md", "markdown", Place::Document),
+            ("docs/conf.py", "python", Place::Document),
+            ("examples/a.py", "python", Place::Example),
+            ("vendor/x/y.go", "go", Place::Foreign),
+            ("api/v1.pb.go", "go", Place::Foreign),
+            ("package.json", "json", Place::Data),
+            (".ixchel/decisions/a.md", "markdown", Place::Code),
+        ] {
+            assert_eq!(Place::of(path, language), place, "{path}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Which words of a question stand in a text, and how near to each other.
+
+use super::question::Question;
+use crate::words;
+
+/// Lines that count as one place.
+const WINDOW: usize = 7;
+/// Neighbours in a question may have one more word between them in a text.
+const NEAR: usize = 2;
+
+/// What a text has of a question. Sets of words are bits, by their place in the question.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// Words in the whole text.
+    pub all: u64,
+    /// Words in each line.
+    pub lines: Vec<u64>,
+    /// Pairs of neighbours that are neighbours here, by the first one.
+    pub pairs: u64,
+}
+
+impl Seen {
+    /// The largest share of the question that stands in one line.
+    pub fn best_line_share(&self, question: &Question) -> f64 {
+        largest(question, self.lines.iter().copied())
+    }
+
+    /// The largest share of the question that stands within a few lines.
+    pub fn best_window_share(&self, question: &Question) -> f64 {
+        if self.lines.len() <= WINDOW {
+            return question.share_of(self.all);
+        }
+        largest(question, self.lines.windows(WINDOW).map(|lines| lines.iter().fold(0, |all, line| all | line)))
+    }
+}
+
+fn largest(question: &Question, sets: impl Iterator<Item = u64>) -> f64 {
+    // Most sets are empty or repeat the last one.
+    let (mut best, mut last) = (0.0, 0);
+    for set in sets {
+        if set != last {
+            last = set;
+            best = f64::max(best, question.share_of(set));
+        }
+    }
+    best
+}
+
+/// Looks for one question's words in many texts.
+pub(super) struct Scanner<'q> {
+    question: &'q Question,
+    /// Words of the question by their first byte.
+    by_first: Vec<Vec<usize>>,
+    /// For each word the next one that says something: its neighbour.
+    next: Vec<Option<usize>>,
+    lower: String,
+}
+
+impl<'q> Scanner<'q> {
+    pub fn new(question: &'q Question) -> Self {
+        let mut by_first = vec![Vec::new(); 256];
+        for (at, word) in question.words.iter().enumerate().filter(|(_, word)| !word.is_stop) {
+            if let Some(first) = word.text.bytes().next() {
+                by_first[usize::from(first)].push(at);
+            }
+        }
+        let count = question.words.len();
+        let next = (0..count).map(|at| (at + 1..count).find(|&after| !question.words[after].is_stop)).collect();
+        Self { question, by_first, next, lower: String::new() }
+    }
+
+    /// How many pairs of neighbours the question has.
+    pub fn pairs(&self) -> u64 {
+        let pairs =
+            self.next.iter().enumerate().filter(|(at, next)| !self.question.words[*at].is_stop && next.is_some());
+        pairs.fold(0, |set, (at, _)| set | 1 << at)
+    }
+
+    pub fn scan(&mut self, text: &str) -> Seen {
+        let mut seen = Seen::default();
+        let mut position = 0;
+        let mut last: Option<(usize, usize)> = None;
+        for line in text.split_inclusive('\n') {
+            let mut set = 0;
+            for token in words::tokens(line) {
+                if words::may_be_compound(token) {
+                    for part in words::parts(token) {
+                        position += 1;
+                        self.step(part, position, &mut last, &mut set, &mut seen.pairs);
+                    }
+                } else {
+                    position += 1;
+                    self.step(token, position, &mut last, &mut set, &mut seen.pairs);
+                }
+            }
+            seen.lines.push(set);
+            seen.all |= set;
+        }
+        seen
+    }
+
+    fn step(
+        &mut self,
+        token: &str,
+        position: usize,
+        last: &mut Option<(usize, usize)>,
+        set: &mut u64,
+        pairs: &mut u64,
+    ) {
+        let Some(at) = self.word(token) else { return };
+        *set |= 1 << at;
+        if let Some((before, there)) = *last
+            && self.next[before] == Some(at)
+            && position - there <= NEAR
+        {
+            *pairs |= 1 << before;
+        }
+        *last = Some((at, position));
+    }
+
+    /// The words of a name or a path, as a set; and how many words that has in all.
+    pub fn words_of(&mut self, name: &str) -> (u64, u32, u32) {
+        let (mut set, mut matched, mut count) = (0, 0, 0);
+        for part in words::parts(name) {
+            count += 1;
+            if let Some(at) = self.word(part) {
+                set |= 1 << at;
+                matched += 1;
+            }
+        }
+        (set, matched, count)
+    }
+
+    /// Which word of the question a token is a form of.
+    fn word(&mut self, token: &str) -> Option<usize> {
+        let first = token.bytes().next()?.to_ascii_lowercase();
+        if first.is_ascii() && self.by_first[usize::from(first)].is_empty() {
+            return None;
+        }
+        self.lower.clear();
+        if token.is_ascii() {
+            self.lower.push_str(token);
+            self.lower.make_ascii_lowercase();
+        } else {
+            self.lower.push_str(&token.to_lowercase());
+        }
+        let first = self.lower.bytes().next()?;
+        let of_first = &self.by_first[usize::from(first)];
+        let same = |at: &&usize| self.question.words[**at].text == self.lower;
+        if let Some(at) = of_first.iter().find(same) {
+            return Some(*at);
+        }
+        // A stem differs from its word in the last letter at most, and in what is cut off.
+        let may = |at: &&usize| {
+            let stem = &self.question.words[**at].stem;
+            self.lower.len() >= stem.len() && self.lower.starts_with(&stem[..stem.floor_char_boundary(stem.len() - 1)])
+        };
+        if !of_first.iter().any(|at| may(&at)) {
+            return None;
+        }
+        let stem = words::stem(&self.lower);
+        of_first.iter().find(|at| self.question.words[**at].stem == stem).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(text: &str) -> Question {
+        let mut question = Question::of_words(text);
+        question.words.iter_mut().filter(|word| !word.is_stop).for_each(|word| word.weight = 1.0);
+        question
+    }
+
+    #[test]
+    fn words_are_found_in_all_their_forms_and_inside_identifiers() {
+        let question = question("how are queries parsed by the HTTPServer");
+        let mut scanner = Scanner::new(&question);
+        let seen = scanner.scan("fn parse_query(x) {}\nlet server = http::Server::new();\n");
+        assert!((question.share_of(seen.all) - 1.0).abs() < 1e-9, "{seen:?}");
+        assert!((seen.best_line_share(&question) - 0.5).abs() < 1e-9);
+        assert!((seen.best_window_share(&question) - 1.0).abs() < 1e-9);
+        assert_eq!(scanner.scan("nothing here").all, 0);
+    }
+
+    #[test]
+    fn neighbours_count_in_the_order_of_the_question() {
+        let question = question("query the parser");
+        let mut scanner = Scanner::new(&question);
+        assert_eq!(scanner.scan("a QueryParser").pairs, scanner.pairs());
+        assert_eq!(scanner.scan("the parser query").pairs, 0);
+        assert_eq!(scanner.scan("query of a nested parser").pairs, 0);
+    }
+
+    #[test]
+    fn text_of_any_script_is_scanned() {
+        let question = question("größe ñandú 漢字 İ");
+        let mut scanner = Scanner::new(&question);
+        let seen = scanner.scan("GRÖSSE Größe ÑANDÚ 漢字 İ ß");
+        assert!(question.share_of(seen.all) > 0.7, "{seen:?}");
+    }
+}

@@ -1,0 +1,209 @@
+//! The stem of an English word, by Porter's algorithm: `parse`, `parsed` and `parsing` are one word.
+//!
+//! The FTS stems by the same algorithm (its tokenizer `porter`); here it tells which words of a text were meant.
+
+/// The stem of a lower-case word; anything but a word of ASCII letters is its own stem.
+pub fn stem(word: &str) -> String {
+    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let mut stem = Stem(word.as_bytes().to_vec());
+    stem.plurals();
+    stem.past();
+    stem.last_y();
+    stem.replace_first(DOUBLE, 0);
+    stem.replace_first(SINGLE, 0);
+    stem.drop_suffix();
+    stem.drop_e();
+    // Only ASCII letters went in.
+    String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
+}
+
+/// Suffixes and what they become, where something is left before them.
+const DOUBLE: &[(&str, &str)] = &[
+    ("ational", "ate"),
+    ("tional", "tion"),
+    ("enci", "ence"),
+    ("anci", "ance"),
+    ("izer", "ize"),
+    ("bli", "ble"),
+    ("alli", "al"),
+    ("entli", "ent"),
+    ("eli", "e"),
+    ("ousli", "ous"),
+    ("ization", "ize"),
+    ("ation", "ate"),
+    ("ator", "ate"),
+    ("alism", "al"),
+    ("iveness", "ive"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("aliti", "al"),
+    ("iviti", "ive"),
+    ("biliti", "ble"),
+    ("logi", "log"),
+];
+
+const SINGLE: &[(&str, &str)] =
+    &[("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
+
+/// Dropped where two syllables are left; `ion` only after s or t.
+const DROPPED: &[&str] = &[
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti",
+    "ous", "ive", "ize",
+];
+
+struct Stem(Vec<u8>);
+
+impl Stem {
+    fn is_vowel(&self, at: usize) -> bool {
+        match self.0[at] {
+            b'a' | b'e' | b'i' | b'o' | b'u' => true,
+            b'y' => at > 0 && !self.is_vowel(at - 1),
+            _ => false,
+        }
+    }
+
+    /// How many times a vowel is followed by a consonant in the first `length` letters.
+    fn measure(&self, length: usize) -> usize {
+        (1..length).filter(|&at| self.is_vowel(at - 1) && !self.is_vowel(at)).count()
+    }
+
+    fn has_vowel(&self, length: usize) -> bool {
+        (0..length).any(|at| self.is_vowel(at))
+    }
+
+    fn without(&self, suffix: &str) -> Option<usize> {
+        self.0.strip_suffix(suffix.as_bytes()).map(<[u8]>::len)
+    }
+
+    fn set_end(&mut self, length: usize, suffix: &str) {
+        self.0.truncate(length);
+        self.0.extend_from_slice(suffix.as_bytes());
+    }
+
+    fn ends_double(&self) -> bool {
+        let length = self.0.len();
+        length >= 2 && self.0[length - 1] == self.0[length - 2] && !self.is_vowel(length - 1)
+    }
+
+    /// Consonant, vowel, consonant at the end of the first `length` letters, the last none of w, x, y.
+    fn ends_short(&self, length: usize) -> bool {
+        length >= 3
+            && !self.is_vowel(length - 1)
+            && self.is_vowel(length - 2)
+            && !self.is_vowel(length - 3)
+            && !matches!(self.0[length - 1], b'w' | b'x' | b'y')
+    }
+
+    fn plurals(&mut self) {
+        for (suffix, instead) in [("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")] {
+            if let Some(length) = self.without(suffix) {
+                self.set_end(length, instead);
+                return;
+            }
+        }
+    }
+
+    fn past(&mut self) {
+        if let Some(length) = self.without("eed") {
+            if self.measure(length) > 0 {
+                self.set_end(length, "ee");
+            }
+            return;
+        }
+        let Some(length) = self.without("ed").or_else(|| self.without("ing")).filter(|&left| self.has_vowel(left))
+        else {
+            return;
+        };
+        self.0.truncate(length);
+        if ["at", "bl", "iz"].iter().any(|end| self.without(end).is_some()) {
+            self.0.push(b'e');
+        } else if self.ends_double() && !matches!(self.0.last(), Some(b'l' | b's' | b'z')) {
+            self.0.pop();
+        } else if self.measure(self.0.len()) == 1 && self.ends_short(self.0.len()) {
+            self.0.push(b'e');
+        }
+    }
+
+    fn last_y(&mut self) {
+        if let Some(length) = self.without("y").filter(|&left| self.has_vowel(left)) {
+            self.set_end(length, "i");
+        }
+    }
+
+    fn replace_first(&mut self, suffixes: &[(&str, &str)], above: usize) {
+        for (suffix, instead) in suffixes {
+            if let Some(length) = self.without(suffix) {
+                if self.measure(length) > above {
+                    self.set_end(length, instead);
+                }
+                return;
+            }
+        }
+    }
+
+    fn drop_suffix(&mut self) {
+        // The longest suffix decides: `ement` before `ment` before `ent`.
+        let longest = DROPPED.iter().filter_map(|suffix| self.without(suffix).map(|length| (length, *suffix))).min();
+        if let Some((length, suffix)) = longest {
+            let fits = suffix != "ion" || matches!(self.0[..length].last(), Some(b's' | b't'));
+            if fits && self.measure(length) > 1 {
+                self.0.truncate(length);
+            }
+        }
+    }
+
+    fn drop_e(&mut self) {
+        if let Some(length) = self.without("e") {
+            let measure = self.measure(length);
+            if measure > 1 || (measure == 1 && !self.ends_short(length)) {
+                self.0.truncate(length);
+            }
+        }
+        if self.ends_double() && self.0.last() == Some(&b'l') && self.measure(self.0.len()) > 1 {
+            self.0.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stem;
+
+    #[test]
+    fn words_of_one_family_have_one_stem() {
+        for (word, expected) in [
+            ("caresses", "caress"),
+            ("ponies", "poni"),
+            ("agreed", "agre"),
+            ("plastered", "plaster"),
+            ("motoring", "motor"),
+            ("hopping", "hop"),
+            ("filing", "file"),
+            ("happy", "happi"),
+            ("relational", "relat"),
+            ("conditional", "condit"),
+            ("digitizer", "digit"),
+            ("triplicate", "triplic"),
+            ("electrical", "electr"),
+            ("revival", "reviv"),
+            ("adjustment", "adjust"),
+            ("replacement", "replac"),
+            ("adoption", "adopt"),
+            ("probate", "probat"),
+            ("controlling", "control"),
+            ("connection", "connect"),
+            ("connected", "connect"),
+            ("parses", "pars"),
+            ("parsing", "pars"),
+            ("queries", "queri"),
+            ("query", "queri"),
+            ("is", "is"),
+            ("utf8", "utf8"),
+            ("größen", "größen"),
+        ] {
+            assert_eq!(stem(word), expected, "{word}");
+        }
+    }
+}
