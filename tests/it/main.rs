@@ -8,6 +8,7 @@ mod cli;
 mod crash;
 mod daemon;
 mod entities;
+mod entity_cli;
 mod graph;
 mod harness;
 mod incremental;
