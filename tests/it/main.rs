@@ -16,6 +16,7 @@ mod mcp;
 mod protocol;
 mod refactor;
 mod relations;
+mod rename;
 mod retrieval;
 mod scan;
 mod security;
