@@ -11,6 +11,7 @@ mod entities;
 mod graph;
 mod harness;
 mod incremental;
+mod inferred;
 mod languages;
 mod mcp;
 mod protocol;
