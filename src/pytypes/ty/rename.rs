@@ -34,7 +34,7 @@ use crate::model::printable;
 use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
 
 /// More files than this are not checked once more; those with edits come first.
-const MOST_CHECKED: usize = 250;
+const MOST_CHECKED: usize = 80;
 /// More of a kind are not listed.
 const MOST_TOLD: usize = 50;
 /// A member whose relatives have relatives … ends somewhere.
