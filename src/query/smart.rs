@@ -5,6 +5,7 @@
 //! and shown. The weights stand in one table, in [`weights`].
 
 mod candidates;
+mod meaning;
 mod places;
 mod question;
 mod rank;
@@ -19,11 +20,12 @@ use super::{Hit, Page, PathFilter, exact, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{Definition, ScoredChunk, Snapshot};
+use crate::store::{ChunkId, Definition, ScoredChunk, Snapshot};
 
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
+use meaning::Meaning;
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
 const CANDIDATES: usize = 250;
@@ -114,9 +116,16 @@ fn ranked(
 ) -> Result<Found> {
     let is_filtered = !filter.is_empty() || question.has_filters();
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
-    let candidates = candidates::find(snapshot, question, ranking, most)?;
+    let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
+    let candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, most)?;
     let complete = candidates.len() < most;
-    let loaded = load(snapshot, question, filter, candidates, budget)?;
+    let mut loaded = load(snapshot, question, filter, candidates, budget)?;
+    if let Some(meaning) = meaning {
+        let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
+        for (loaded, share) in loaded.iter_mut().zip(meaning.shares(snapshot, &ids)?) {
+            loaded.meaning = share;
+        }
+    }
     let complete = complete && loaded.len() < CANDIDATES;
     let ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
     Ok(Found { ranked, complete })
@@ -135,7 +144,7 @@ fn load(
     let is_filtered = !filter.is_empty() || question.has_filters();
     let mut loaded = Vec::new();
     for scored in candidates {
-        if loaded.len() >= CANDIDATES {
+        if loaded.len() >= CANDIDATES + candidates::NEAREST {
             break;
         }
         budget.check()?;
@@ -156,7 +165,7 @@ fn load(
                 continue;
             }
         }
-        loaded.push(Loaded { chunk, words: scored.score / best });
+        loaded.push(Loaded { id: scored.id, chunk, words: scored.score / best, meaning: 0.0 });
     }
     Ok(loaded)
 }

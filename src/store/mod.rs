@@ -17,6 +17,7 @@ mod facts;
 mod files;
 mod graph;
 mod migrate;
+mod near;
 mod open;
 mod plain;
 mod raw;
@@ -25,16 +26,19 @@ mod relations;
 mod search;
 mod statements;
 mod symbols;
+mod vectors;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+
+use near::Vectors;
 
 pub use chunks::{ChunkHit, ChunkText};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
@@ -48,6 +52,7 @@ pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
+pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
 
 use readers::Readers;
 
@@ -79,9 +84,17 @@ pub struct Store {
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
+    caches: Caches,
+    last_used: Mutex<Instant>,
+}
+
+/// What is kept in memory of the database between questions.
+#[derive(Default)]
+struct Caches {
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
-    last_used: Mutex<Instant>,
+    /// Of the space that was asked for last.
+    vectors: Mutex<Option<Arc<Vectors>>>,
 }
 
 struct Writer {
@@ -99,7 +112,7 @@ struct Interned {
 /// One state of the index, to ask questions of.
 pub struct Snapshot<'c> {
     connection: &'c Connection,
-    totals: &'c Mutex<Option<Totals>>,
+    caches: &'c Caches,
 }
 
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
@@ -132,7 +145,7 @@ impl Store {
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
             readers: Readers::of(readers),
-            totals: Mutex::new(None),
+            caches: Caches::default(),
             last_used: Mutex::new(Instant::now()),
         })
     }
@@ -161,7 +174,7 @@ impl Store {
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
-        let answer = in_snapshot(&connection, &self.totals, ask);
+        let answer = in_snapshot(&connection, &self.caches, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
         drop(connection);
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
@@ -197,7 +210,7 @@ impl Store {
             writer.interned.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let snapshot = Snapshot { connection: &transaction, totals: &self.totals };
+        let snapshot = Snapshot { connection: &transaction, caches: &self.caches };
         let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
@@ -245,6 +258,7 @@ impl Store {
         if locked(&self.last_used).elapsed() >= time {
             self.readers.clear();
             *locked(&self.writer) = None;
+            *locked(&self.caches.vectors) = None;
         }
     }
 
@@ -268,20 +282,17 @@ impl Store {
         if *opened != now {
             self.readers.clear();
             *locked(&self.writer) = None;
-            *locked(&self.totals) = None;
+            *locked(&self.caches.totals) = None;
+            *locked(&self.caches.vectors) = None;
             *opened = now;
         }
         Ok(now)
     }
 }
 
-fn in_snapshot<T>(
-    connection: &Connection,
-    totals: &Mutex<Option<Totals>>,
-    ask: impl FnOnce(&Snapshot) -> Result<T>,
-) -> Result<T> {
+fn in_snapshot<T>(connection: &Connection, caches: &Caches, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    ask(&Snapshot { connection: &transaction, totals })
+    ask(&Snapshot { connection: &transaction, caches })
 }
 
 /// A panic while a lock was held left no half-done state in what these guard.

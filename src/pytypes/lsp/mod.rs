@@ -154,7 +154,7 @@ impl Asking {
             }
             Question::Rename { at, new_name, .. } => {
                 let found = self.at(at, "textDocument/rename", &json!({ "newName": new_name }))?;
-                Answer::Rename(Renamed { edits: self.edits(&found), refused: Vec::new() })
+                Answer::Rename(Renamed { edits: self.edits(&found), ..Renamed::default() })
             }
             Question::Infer { .. } | Question::Analyze => {
                 return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` has no such question")

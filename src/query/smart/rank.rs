@@ -7,7 +7,7 @@ use super::question::{Question, Shape};
 use super::scan::{Scanner, Seen};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
-use crate::store::{ChunkHit, Snapshot};
+use crate::store::{ChunkHit, ChunkId, Snapshot};
 
 /// Candidates whose names are looked up for how much they are used.
 const LOOKED_UP: usize = 40;
@@ -20,9 +20,12 @@ const SHOWS: f64 = 0.5;
 
 /// A candidate with its text.
 pub(super) struct Loaded {
+    pub id: ChunkId,
     pub chunk: ChunkHit,
     /// BM25, of the best chunk's.
     pub words: f64,
+    /// See [`Part::Meaning`].
+    pub meaning: f64,
 }
 
 /// A candidate with its place in the order.
@@ -86,9 +89,10 @@ fn centrality(files: usize) -> f64 {
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
 fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { chunk, words } = candidate;
+    let Loaded { chunk, words, meaning, .. } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Words, words);
+    parts.set(Part::Meaning, meaning);
     let seen = scanner.scan(&chunk.text);
     let names = look_at_names(question, scanner, &chunk.names);
     parts.set(Part::Defines, names.defines);

@@ -29,6 +29,8 @@ macro_rules! weights {
 weights! {
     /// BM25 of the chunk, of the best chunk's.
     Words = "words", 1.0, 1.0;
+    /// How near the chunk's vector is to the question's, of the nearest one's.
+    Meaning = "meaning", 0.2, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.9, 2.0;
     /// The same with the same upper and lower case.
@@ -116,17 +118,20 @@ pub enum Arm {
     Words,
     /// Candidates: chunks that define a name that is asked for, however common it is as a word.
     Names,
+    /// Candidates: chunks whose vectors are near the question's.
+    Meaning,
     /// The order of candidates by all weights; without it they stay as the arms found them.
     Rerank,
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Rerank];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Meaning, Self::Rerank];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
             Self::Names => "names",
+            Self::Meaning => "meaning",
             Self::Rerank => "rerank",
         }
     }
