@@ -45,6 +45,7 @@ pub use open::Mode;
 pub use plain::PlainSearch;
 pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
+use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
 
@@ -81,6 +82,7 @@ pub struct Store {
     writer: Mutex<Option<Writer>>,
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
+    frequencies: Mutex<Frequencies>,
     last_used: Mutex<Instant>,
 }
 
@@ -100,6 +102,7 @@ struct Interned {
 pub struct Snapshot<'c> {
     connection: &'c Connection,
     totals: &'c Mutex<Option<Totals>>,
+    frequencies: &'c Mutex<Frequencies>,
 }
 
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
@@ -133,6 +136,7 @@ impl Store {
             writer: Mutex::new(writer),
             readers: Mutex::new(readers),
             totals: Mutex::new(None),
+            frequencies: Mutex::default(),
             last_used: Mutex::new(Instant::now()),
         })
     }
@@ -153,7 +157,7 @@ impl Store {
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
-        let answer = in_snapshot(&connection, &self.totals, ask);
+        let answer = in_snapshot(&connection, &self.totals, &self.frequencies, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
         let mut readers = locked(&self.readers);
         if readers.len() < IDLE_READERS {
@@ -193,7 +197,7 @@ impl Store {
             writer.interned.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let snapshot = Snapshot { connection: &transaction, totals: &self.totals };
+        let snapshot = Snapshot { connection: &transaction, totals: &self.totals, frequencies: &self.frequencies };
         let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
@@ -250,6 +254,7 @@ impl Store {
             locked(&self.readers).clear();
             *locked(&self.writer) = None;
             *locked(&self.totals) = None;
+            *locked(&self.frequencies) = Frequencies::default();
             *opened = now;
         }
         Ok(now)
@@ -259,10 +264,11 @@ impl Store {
 fn in_snapshot<T>(
     connection: &Connection,
     totals: &Mutex<Option<Totals>>,
+    frequencies: &Mutex<Frequencies>,
     ask: impl FnOnce(&Snapshot) -> Result<T>,
 ) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    ask(&Snapshot { connection: &transaction, totals })
+    ask(&Snapshot { connection: &transaction, totals, frequencies })
 }
 
 /// A panic while a lock was held left no half-done state in what these guard.

@@ -17,6 +17,7 @@ mod protocol;
 mod relations;
 mod retrieval;
 mod scan;
+mod search;
 mod security;
 mod soak;
 mod sound;
