@@ -59,6 +59,39 @@ impl Budget {
     }
 }
 
+/// Does `work` while `tell` hears, ten times a second, how far it has come: done, and of how much. It hears nothing before
+/// that is known.
+pub fn telling<T>(
+    tell: &(dyn Fn(u64, u64) + Sync),
+    far: impl Fn() -> Option<(u64, u64)> + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
+    /// Ends the telling when the work ends, in whatever way.
+    struct End<'a>(&'a AtomicBool, std::thread::Thread);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+            self.1.unpark();
+        }
+    }
+    let has_ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let teller = scope.spawn(|| {
+            while !has_ended.load(Ordering::Relaxed) {
+                std::thread::park_timeout(TELL);
+                if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
+                    tell(done, total);
+                }
+            }
+        });
+        let _end = End(&has_ended, teller.thread().clone());
+        work()
+    })
+}
+
+/// How often somebody who waits is told how far the work has come.
+const TELL: Duration = Duration::from_millis(100);
+
 /// How far long work has come. Written by the worker, read by whoever shows it.
 #[derive(Debug, Default)]
 pub struct Progress {

@@ -34,6 +34,13 @@ pub struct Config {
     pub daemon: Daemon,
     /// `all`, `core`, or names separated by commas.
     pub tools: String,
+    pub python: Python,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Python {
+    /// Nobody asked for so long: the type engine is let go.
+    pub idle: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -306,6 +313,7 @@ impl Settings {
     fn resolve(&self) -> Config {
         let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
         let idle = if let Value::Duration(time) = self.value("daemon.idle") { time } else { Duration::MAX };
+        let engine_idle = if let Value::Duration(time) = self.value("python.idle") { time } else { Duration::MAX };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {
@@ -320,6 +328,7 @@ impl Settings {
             log_filter: self.text("log.filter"),
             daemon: Daemon { tcp, idle },
             tools: self.text("mcp.tools"),
+            python: Python { idle: engine_idle },
         }
     }
 }

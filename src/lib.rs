@@ -7,6 +7,7 @@
 //!         rules   parse              FTS5     exact    file
 //!         hash    chunk                       symbols  each
 //!           └────────── index ──────────┘  the only writer; driven by the watch, by reads, and by the CLI
+//!                                              pytypes ─► child process with the Python type engine
 //! ```
 //!
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
@@ -44,7 +45,8 @@
 //! 2. Only [`index`] writes; one file's rows change in one transaction.
 //! 3. Incremental equals full: after any sequence of changes the database holds what a fresh build would.
 //! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
-//! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`; [`query`] returns plain values.
+//! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only [`pytypes`] the type checker's crates; [`query`]
+//!    returns plain values.
 //! 6. SQL is text beside its row mapping, values are bound, and user text reaches the FTS only inside quotes.
 //! 7. stdout belongs to the protocol, and to `cli::output`.
 //! 8. A read sees one snapshot, has a deadline, and can be cancelled.
@@ -60,6 +62,8 @@ pub mod extract;
 pub mod store;
 
 pub mod index;
+
+pub mod pytypes;
 
 pub mod query;
 

@@ -3,31 +3,39 @@
 //! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
 
 mod call;
+mod check;
 mod daemon;
+mod def;
+mod engine;
 mod eval;
 mod files;
+mod infer;
 mod log;
 mod mcp;
 mod output;
+mod place;
 mod query;
 mod rebuild;
+mod refs;
 mod relations;
 mod slice;
 mod sql;
 mod stats;
 mod symbol;
 mod sync;
+mod type_at;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 use self::output::HowFar;
-use crate::budget::Budget;
+use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::Result;
 use crate::index::{Watching, Workspace, Workspaces};
@@ -58,12 +66,18 @@ enum Command {
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Check(check::Arguments),
+    TypeAt(type_at::Arguments),
+    Def(def::Arguments),
+    Refs(refs::Arguments),
+    Infer(infer::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
     Sql(sql::Arguments),
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
+    Engine(engine::Arguments),
 }
 
 impl Command {
@@ -119,12 +133,18 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Slice(arguments) => slice::run(&session, &arguments),
         Command::Files(arguments) => files::run(&session, &arguments),
         Command::Stats(arguments) => stats::run(&session, &arguments),
+        Command::Check(arguments) => check::run(&session, &arguments),
+        Command::TypeAt(arguments) => type_at::run(&session, &arguments),
+        Command::Def(arguments) => def::run(&session, &arguments),
+        Command::Refs(arguments) => refs::run(&session, &arguments),
+        Command::Infer(arguments) => infer::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+        Command::Engine(arguments) => engine::run(&arguments),
     }
 }
 
@@ -162,9 +182,26 @@ impl Session {
             }
         }
         let workspace = self.workspaces.at(&root)?;
-        freshen(&workspace, &budget)?;
-        let caller = Caller { root: self.start.clone(), cap: None, budget, patience: Some(Duration::MAX) };
-        tools::call(&self.workspaces, tool, arguments, &caller)
+        if tools::find(tool)?.asks_index {
+            freshen(&workspace, &budget)?;
+        }
+        let far = Arc::new(Progress::default());
+        let telling = Arc::clone(&far);
+        let tell: tools::Tell = Arc::new(move |done, total| {
+            telling.total_bytes.store(total, Ordering::Relaxed);
+            telling.done_bytes.store(done, Ordering::Relaxed);
+        });
+        let caller = Caller {
+            root: self.start.clone(),
+            cap: None,
+            budget,
+            patience: Some(Duration::MAX),
+            python: self.sources.environment.python(),
+            tell: Some(tell),
+            jobs: Arc::default(),
+        };
+        let work = || tools::call(&self.workspaces, tool, arguments, &caller);
+        output::with_progress(|| HowFar::of(&far), work)
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.

@@ -128,6 +128,14 @@ pub static KEYS: &[Key] = &[
         in_repository: false,
         about: "Tools that `tools/list` shows: `all`, `core`, or names separated by commas.",
     },
+    Key {
+        name: "python.idle",
+        variable: "IXMCP_PYTHON_IDLE",
+        kind: Kind::Duration,
+        default: "\"10m\"",
+        in_repository: false,
+        about: "Time without a question after which the Python type engine's process ends and gives its memory back.",
+    },
 ];
 
 /// A loopback address; `localhost` stands for both 127.0.0.1 and ::1.

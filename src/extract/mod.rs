@@ -17,6 +17,7 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
+pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 2;
@@ -43,6 +44,16 @@ pub const fn version(language: &Language) -> u32 {
     EXTRACTOR * 10_000 + language.version
 }
 
+/// What rows depend on besides a file's bytes and the options, in words to compare with: the languages as they are now.
+pub fn told() -> String {
+    let mut told = format!("{EXTRACTOR}");
+    for language in LANGUAGES {
+        let Language { name, version, extensions, file_names, interpreters, .. } = language;
+        told.push_str(&format!(" {name} {version} {extensions:?} {file_names:?} {interpreters:?}"));
+    }
+    told
+}
+
 /// Everything `bytes` mean, or why they are not indexed.
 pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     let decoded = text::decode(bytes)?;
@@ -57,6 +68,11 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
 /// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
 pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
     [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)
+}
+
+/// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
+pub fn decoded(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, Option<&'static str>)> {
+    text::decode(bytes).ok().map(|decoded| (decoded.text, decoded.encoding))
 }
 
 /// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.

@@ -64,8 +64,9 @@ enum Capture {
     Predicate,
 }
 
-/// Words that a capture may end in; interned here, so that kinds are `&'static str` everywhere.
-const KINDS: &[&str] = &[
+/// What a symbol can be, and what a reference can use it as. A capture ends in one of these; interned here, so that kinds
+/// are `&'static str` everywhere.
+pub const KINDS: &[&str] = &[
     "class",
     "struct",
     "enum",
@@ -118,6 +119,8 @@ const KINDS: &[&str] = &[
     "mixin",
     "block",
     "import",
+    "inherits",
+    "implements",
 ];
 
 #[derive(Default)]

@@ -13,7 +13,10 @@ mod sync;
 mod watch;
 mod workspaces;
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -23,7 +26,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::{RepoPath, printable};
-use crate::scan::{Resolver, Rules};
+use crate::scan::{Resolved, Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use entities::EntityReport;
@@ -66,6 +69,23 @@ pub struct Workspace {
     /// The update that runs, or the last that ran: one at a time, for reads to wait for.
     current: Mutex<Option<Arc<Run>>>,
     watch: OnceLock<Watch>,
+    /// Where the type engine found the libraries of Python code.
+    python_folders: Mutex<Vec<PathBuf>>,
+    /// What those above keep for this repository, one of each type.
+    kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+/// A place in what was noticed, to read on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark(u64);
+
+/// What changed on disk since a [`Mark`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// These files and folders; none, when nothing did.
+    Paths(Vec<RepoPath>),
+    /// Nobody watched, or not all of the time.
+    Anything,
 }
 
 /// Settings of the repository, and what follows from them.
@@ -124,6 +144,11 @@ impl Workspace {
         let store = match Store::open(&path, Mode::Write) {
             // What there is may still answer; where that is nothing, the first fault is the one to tell.
             Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read).map_err(|_| error)?,
+            Err(error) if error.kind == ErrorKind::CorruptIndex && Store::is_of_another_build(&path) => {
+                tracing::warn!("{error}: it is made anew");
+                folder::discard(&path)?;
+                Store::open(&path, Mode::Write)?
+            }
             opened => opened?,
         };
         Self::over(root, sources, store)
@@ -138,6 +163,8 @@ impl Workspace {
             store,
             current: Mutex::new(None),
             watch: OnceLock::new(),
+            python_folders: Mutex::default(),
+            kept: Mutex::default(),
         })
     }
 
@@ -166,6 +193,34 @@ impl Workspace {
             }
             Err(error) => tracing::warn!("{error}"),
         }
+    }
+
+    /// What was noticed since the mark, every save from [`FRESH_WITHIN`] ago among it, and the mark to go on from. Does
+    /// not wait for the index: for those who read the disk themselves.
+    pub fn noticed(self: &Arc<Self>, since: Mark) -> (Noticed, Mark) {
+        let Some(watch) = self.watch.get().filter(|watch| !watch.is_limited()) else {
+            return (Noticed::Anything, since);
+        };
+        watch.settle(Instant::now(), SHARE_COOKIES);
+        let (paths, place) = watch.journal_since(since.0);
+        if paths.is_none()
+            && let Err(error) = self.run_to_wait_for(Instant::now())
+        {
+            // Until an update has looked at everything, so does whoever asks here.
+            tracing::warn!("a background update failed: {error}");
+        }
+        (paths.map_or(Noticed::Anything, Noticed::Paths), Mark(place))
+    }
+
+    /// The one `T` that belongs to this repository, made when there is none; it goes when the workspace does.
+    pub fn kept<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut kept = locked(&self.kept);
+        if let Some(there) = kept.get(&TypeId::of::<T>()).and_then(|there| Arc::clone(there).downcast().ok()) {
+            return Ok(there);
+        }
+        let made = Arc::new(make()?);
+        kept.insert(TypeId::of::<T>(), Arc::clone(&made) as _);
+        Ok(made)
     }
 
     /// How changes are noticed, in words.
@@ -206,9 +261,7 @@ impl Workspace {
     /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
     /// Gives the path as answers name it, too.
     pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
-        let allow_secrets = !self.settings().config.index.skip_secrets;
-        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
-        let resolved = resolver.resolve(path)?;
+        let resolved = self.resolve(path)?;
         let shown = resolved.shown();
         let mut bytes = Vec::new();
         let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
@@ -218,6 +271,34 @@ impl Workspace {
                 .hint("Read it with another program."));
         }
         Ok((shown, bytes))
+    }
+
+    /// A readable file that a caller names: its path as answers name it, and its absolute path without links.
+    pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
+        let resolved = self.resolve(path)?;
+        resolved.open()?;
+        Ok((resolved.shown(), resolved.absolute))
+    }
+
+    /// Lets callers read the Python sources of these folders, besides the repository.
+    pub fn admit_python(&self, folders: Vec<PathBuf>) {
+        *locked(&self.python_folders) = folders;
+    }
+
+    fn resolve(&self, path: &str) -> Result<Resolved> {
+        let allow_secrets = !self.settings().config.index.skip_secrets;
+        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
+        resolver.with_python(&locked(&self.python_folders)).resolve(path)
+    }
+
+    /// The settings that hold for this repository.
+    pub fn config(&self) -> Config {
+        self.settings().config.clone()
+    }
+
+    /// The file of this very program.
+    pub fn program(&self) -> Option<PathBuf> {
+        self.sources.environment.program().map(Path::to_owned)
     }
 
     /// Brings the index up to date and says what changed since this was last said.
@@ -277,6 +358,11 @@ impl Workspace {
         }
         let asked = Instant::now();
         let give_up = asked.checked_add(patience.unwrap_or(PATIENCE));
+        if let Some(watch) = self.watch.get()
+            && !self.store.path().exists()
+        {
+            watch.ask_for_sweep();
+        }
         let since = match self.watch.get() {
             Some(watch) if !watch.is_limited() => {
                 watch.settle(asked, SHARE_COOKIES);
@@ -386,10 +472,17 @@ impl Workspace {
             .name("update".to_owned())
             .spawn(move || {
                 let budget = Budget::unlimited();
-                let outcome = match work {
+                let update = || match work {
                     Work::Noticed => sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &budget),
                     Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
                 };
+                // Whoever waits for a run that never ends would be told for ever that it goes on.
+                let outcome = catch_unwind(AssertUnwindSafe(update)).unwrap_or_else(|_| {
+                    if let Some(watch) = workspace.watch.get() {
+                        watch.ask_for_sweep();
+                    }
+                    Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
+                });
                 worker.end(outcome);
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;

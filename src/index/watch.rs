@@ -13,7 +13,7 @@
 //! ran over or the root itself moved. When the system has no more watches, every read sweeps, and `stats` says so.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::ops::Bound;
@@ -37,6 +37,8 @@ use crate::scan;
 const QUIET: Duration = Duration::from_millis(300);
 /// More dirty paths than this are found faster by a sweep.
 const MANY_PATHS: usize = 2_000;
+/// A reader that is further behind looks at everything. One save is several events.
+const LONGEST_JOURNAL: usize = 10_000;
 /// The event of a cookie comes within this, or the queue is not to be trusted.
 const COOKIE_WAIT: Duration = Duration::from_millis(50);
 /// Nobody waits for a cookie of this age any more.
@@ -96,6 +98,45 @@ struct State {
     cookies_seen: u64,
     /// Every save from before this has been noticed.
     confirmed: Option<Instant>,
+    journal: Journal,
+}
+
+/// What was noticed, for those who keep something of their own up to date. Paths as they were told, in order; each
+/// reader keeps its own place.
+#[derive(Default)]
+struct Journal {
+    paths: VecDeque<RepoPath>,
+    /// The number of the first path that is still there.
+    first: u64,
+}
+
+impl Journal {
+    fn next(&self) -> u64 {
+        self.first + self.paths.len() as u64
+    }
+
+    fn note(&mut self, path: RepoPath) {
+        self.paths.push_back(path);
+        if self.paths.len() > LONGEST_JOURNAL {
+            self.paths.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Something was missed: whoever reads on looks at everything.
+    fn lose(&mut self) {
+        self.first = self.next() + 1;
+        self.paths.clear();
+    }
+
+    /// What came since `place`, each once; `None` when that cannot be told any more.
+    fn since(&self, place: u64) -> Option<Vec<RepoPath>> {
+        let skipped = usize::try_from(place.checked_sub(self.first)?).ok()?;
+        let mut paths: Vec<RepoPath> = self.paths.iter().skip(skipped).cloned().collect();
+        paths.sort_unstable();
+        paths.dedup();
+        Some(paths)
+    }
 }
 
 impl Watch {
@@ -121,6 +162,9 @@ impl Watch {
         let sweep = std::mem::take(&mut state.sweep);
         let renew = std::mem::take(&mut state.renew);
         // The event thread needs the state to go on, and setting watches needs the event thread.
+        if sweep || renew {
+            state.journal.lose();
+        }
         drop(state);
         if renew {
             match Watches::start(&self.shared, &self.nudge) {
@@ -144,17 +188,20 @@ impl Watch {
         }
     }
 
-    /// What was taken could not be brought up to date.
-    pub(super) fn give_back(&self) {
-        locked(&self.shared.state).sweep = true;
-    }
-
+    /// The next update looks at everything: what was taken could not be brought up to date, or events may be missing.
     pub(super) fn ask_for_sweep(&self) {
-        self.give_back();
+        locked(&self.shared.state).sweep = true;
     }
 
     pub(super) fn has_dirt(&self) -> bool {
         self.shared.has_dirt()
+    }
+
+    /// What was noticed since a place in the journal, and the place to read on from. `None`: anything may have changed.
+    pub(super) fn journal_since(&self, place: u64) -> (Option<Vec<RepoPath>>, u64) {
+        let state = locked(&self.shared.state);
+        let is_lost = state.sweep || state.renew;
+        (if is_lost { None } else { state.journal.since(place) }, state.journal.next())
     }
 
     /// Paths that wait for an update.
@@ -212,6 +259,7 @@ impl Watch {
             match watches.add(&folder.to_path(&self.shared.root), &self.shared) {
                 Ok(()) => {
                     watches.folders.insert(folder.clone());
+                    locked(&self.shared.state).journal.lose();
                     any = true;
                 }
                 Err(error) => tracing::debug!("{error}"),
@@ -376,6 +424,7 @@ impl Shared {
                 state.renew = true;
             }
         }
+        state.journal.note(path.clone());
         if !scan::is_rule_file(&path) && state.dirty.len() < MANY_PATHS {
             state.dirty.insert(path);
         } else {

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod measure;
 pub mod mentions;
 pub mod near;
+pub mod places;
 mod preview;
 pub mod relations;
 pub mod slice;

@@ -89,7 +89,7 @@ pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
     let mut suggested = text.trim().to_owned();
     for token in words::tokens(text).take(MOST_SUGGESTED) {
         let Some(asked) = FtsQuestion::phrase(token) else { continue };
-        if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.frequency(&asked, 1)?.0 == 0 {
+        if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.chunks_with(&asked, 1)?.is_empty() {
             // Names of another length cannot be near.
             let long = token.len();
             let near = names.iter().map(String::as_str).filter(|name| name.len().abs_diff(long) <= long / 3);

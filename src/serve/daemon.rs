@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::UnixListener;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -29,6 +29,9 @@ use crate::index::Workspaces;
 
 /// Connections that may be open at once.
 const MAX_CLIENTS: usize = 1024;
+/// Connections to the port that have said nothing yet, and how long they may: any program of the machine can open them.
+const MAX_STRANGERS: usize = 256;
+const FIRST_WORD: Duration = Duration::from_secs(60);
 /// How long open calls may go on once the daemon is to end.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How often it looks whether it is still needed and still found.
@@ -59,6 +62,7 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
         server: Server::new(Arc::clone(&resident) as _),
         resident: Arc::clone(&resident),
         places: Semaphore::new(MAX_CLIENTS),
+        strangers: Semaphore::new(MAX_STRANGERS),
         root,
         listing,
         token,
@@ -68,7 +72,7 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
     let listener = claim.listener.try_clone().and_then(UnixListener::from_std);
     let listener = listener.map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
     let mut doors = JoinSet::new();
-    doors.spawn(Arc::clone(&house).accept_unix(listener));
+    doors.spawn(Arc::clone(&house).accept(Listening::Unix(listener)));
     if let Some(address) = &config.tcp {
         open_tcp(&house, address, &mut doors).await;
     }
@@ -88,10 +92,10 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
 async fn open_tcp(house: &Arc<House>, address: &config::Address, doors: &mut JoinSet<()>) {
     match tcp::listen(address).await {
         Ok(listeners) => {
-            let own = |listener: &tokio::net::TcpListener| listener.local_addr().ok().map(|own| own.to_string());
+            let own = |listener: &TcpListener| listener.local_addr().ok().map(|own| own.to_string());
             house.resident.say_tcp(json!({ "listening": listeners.iter().filter_map(own).collect::<Vec<_>>() }));
             for listener in listeners {
-                doors.spawn(Arc::clone(house).accept_tcp(listener));
+                doors.spawn(Arc::clone(house).accept(Listening::Tcp(listener)));
             }
         }
         Err(reason) => {
@@ -125,11 +129,33 @@ async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> R
     }
 }
 
+/// A door that clients come to.
+enum Listening {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+/// Who came.
+enum Arrival {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Listening {
+    async fn accept(&self) -> std::io::Result<Arrival> {
+        match self {
+            Self::Unix(listener) => listener.accept().await.map(|(stream, _)| Arrival::Unix(stream)),
+            Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| Arrival::Tcp(stream)),
+        }
+    }
+}
+
 /// What every door of the daemon leads to.
 struct House {
     server: Arc<Server>,
     resident: Arc<Resident>,
     places: Semaphore,
+    strangers: Semaphore,
     root: PathBuf,
     listing: Listing,
     token: String,
@@ -141,59 +167,47 @@ impl House {
         Door { root, listing, writing, reach, drain: mux::DEADLINE }
     }
 
-    async fn accept_unix(self: Arc<Self>, listener: UnixListener) {
+    async fn accept(self: Arc<Self>, listening: Listening) {
         let mut clients = JoinSet::new();
         let mut ending = self.resident.ending();
         loop {
             let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+                accepted = listening.accept() => accepted,
                 _ = ending.wait_for(|ends| *ends) => break,
                 Some(_) = clients.join_next() => continue,
             };
-            let Ok((stream, _)) = accepted else {
-                tokio::time::sleep(BREATH).await;
-                continue;
-            };
-            let user = stream.peer_cred().ok().map(|peer| peer.uid());
-            if user != Some(peer::own_user()) {
-                tracing::warn!(?user, "another user's connection was refused");
-                continue;
+            match accepted {
+                Ok(Arrival::Unix(stream)) => _ = clients.spawn(Arc::clone(&self).receive_unix(stream)),
+                Ok(Arrival::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
+                Err(_) => tokio::time::sleep(BREATH).await,
             }
-            let (reader, writer) = stream.into_split();
-            let house = Arc::clone(&self);
-            let door = self.door(Writing::Allowed, Reach::Machine);
-            clients.spawn(async move { house.serve(reader, writer, door).await });
         }
         while clients.join_next().await.is_some() {}
     }
 
-    async fn accept_tcp(self: Arc<Self>, listener: tokio::net::TcpListener) {
-        let mut clients = JoinSet::new();
-        let mut ending = self.resident.ending();
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                _ = ending.wait_for(|ends| *ends) => break,
-                Some(_) = clients.join_next() => continue,
-            };
-            let Ok((stream, _)) = accepted else {
-                tokio::time::sleep(BREATH).await;
-                continue;
-            };
-            let house = Arc::clone(&self);
-            let door = self.door(Writing::WithToken(self.token.clone()), Reach::Repository);
-            let mut ending = self.resident.ending();
-            clients.spawn(async move {
-                let admitted = tokio::select! {
-                    admitted = tcp::admit(stream) => admitted,
-                    _ = ending.wait_for(|ends| *ends) => None,
-                };
-                if let Some((reader, writer)) = admitted {
-                    house.serve(reader, writer, door).await;
-                }
-            });
+    async fn receive_unix(self: Arc<Self>, stream: UnixStream) {
+        let user = stream.peer_cred().ok().map(|peer| peer.uid());
+        if user != Some(peer::own_user()) {
+            tracing::warn!(?user, "another user's connection was refused");
+            return;
         }
-        while clients.join_next().await.is_some() {}
+        let (reader, writer) = stream.into_split();
+        self.serve(reader, writer, self.door(Writing::Allowed, Reach::Machine)).await;
+    }
+
+    async fn receive_tcp(self: Arc<Self>, stream: TcpStream) {
+        // Nothing is looked up for more: that takes longer than opening a connection.
+        let Ok(stranger) = self.strangers.try_acquire() else { return };
+        let mut ending = self.resident.ending();
+        let admitted = tokio::select! {
+            admitted = tokio::time::timeout(FIRST_WORD, tcp::admit(stream)) => admitted.ok().flatten(),
+            _ = ending.wait_for(|ends| *ends) => None,
+        };
+        drop(stranger);
+        if let Some((reader, writer)) = admitted {
+            let door = self.door(Writing::WithToken(self.token.clone()), Reach::Repository);
+            self.serve(reader, writer, door).await;
+        }
     }
 
     async fn serve<R, W>(&self, reader: R, mut writer: W, door: Door)

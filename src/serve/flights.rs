@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::envelope::Id;
+use super::framing::Unread;
 use super::progress::Reporter;
 use crate::budget::Budget;
 
@@ -46,7 +47,7 @@ pub struct Flight {
     pub is_forgotten: bool,
     /// Told when the reply is queued.
     pub landed: Option<oneshot::Sender<()>>,
-    dialect: Dialect,
+    pub dialect: Dialect,
     ticket: Ticket,
     /// Given back when the reply is queued.
     _place: OwnedSemaphorePermit,
@@ -157,28 +158,47 @@ impl Flights {
     }
 }
 
+/// The text of a reply, and its place in the count of what is unread.
+pub struct Reply {
+    pub text: String,
+    pub unread: Option<Unread>,
+}
+
+/// One that is too small to count.
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, unread: None }
+    }
+}
+
 /// Replies that go out as one array, in the order of the requests.
 pub struct Batch(Mutex<Settling>);
 
 struct Settling {
-    replies: Vec<Option<String>>,
+    replies: Vec<Option<Reply>>,
     unsettled: usize,
 }
 
 impl Batch {
     pub fn of(messages: usize) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Settling { replies: vec![None; messages], unsettled: messages })))
+        Arc::new(Self(Mutex::new(Settling {
+            replies: std::iter::repeat_with(|| None).take(messages).collect(),
+            unsettled: messages,
+        })))
     }
 
     /// Settles one message, with or without a reply. The last one gets the line to send, if there is any.
-    pub fn settle(&self, place: usize, reply: Option<String>) -> Option<String> {
+    pub fn settle(&self, place: usize, reply: Option<Reply>) -> (Option<String>, Vec<Unread>) {
         let mut settling = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         settling.replies[place] = reply;
         settling.unsettled -= 1;
         if settling.unsettled > 0 {
-            return None;
+            return (None, Vec::new());
         }
-        let replies: Vec<String> = settling.replies.drain(..).flatten().collect();
-        (!replies.is_empty()).then(|| format!("[{}]", replies.join(",")))
+        let replies = settling.replies.drain(..).flatten();
+        let (texts, unread): (Vec<String>, Vec<Option<Unread>>) =
+            replies.map(|reply| (reply.text, reply.unread)).unzip();
+        let line = (!texts.is_empty()).then(|| format!("[{}]", texts.join(",")));
+        (line, unread.into_iter().flatten().collect())
     }
 }

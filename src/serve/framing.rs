@@ -4,6 +4,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -17,6 +18,8 @@ const JOINED: usize = 64;
 /// Replies that may wait for the writer, and their bytes: beyond either, whoever answers waits too.
 const WAITING: usize = 256;
 const WAITING_BYTES: usize = 16 << 20;
+/// Bytes of answers that a client may have without reading them, those that wait for the writer's queue included.
+const UNREAD_BYTES: usize = 32 << 20;
 
 /// What stands between two line ends.
 #[derive(Debug, PartialEq, Eq)]
@@ -95,6 +98,19 @@ fn stripped(mut line: Vec<u8>) -> Option<Vec<u8>> {
 pub struct Outbox {
     lines: mpsc::Sender<Outgoing>,
     room: Arc<Semaphore>,
+    unread: Arc<AtomicUsize>,
+}
+
+/// Counts an answer among those that its client has not read, until it is dropped.
+pub struct Unread {
+    unread: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.unread.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 enum Outgoing {
@@ -102,6 +118,7 @@ enum Outgoing {
         text: String,
         /// Keeps the line's bytes counted until they are written.
         _room: OwnedSemaphorePermit,
+        _unread: Vec<Unread>,
     },
     End,
 }
@@ -110,21 +127,38 @@ impl Outbox {
     /// The way, and the task's work at its end, which lasts until [`Outbox::end`] or until the peer is gone.
     pub fn to<W: AsyncWrite + Unpin>(writer: W) -> (Self, impl Future<Output = io::Result<()>>) {
         let (lines, waiting) = mpsc::channel(WAITING);
-        (Self { lines, room: Arc::new(Semaphore::new(WAITING_BYTES)) }, write(writer, waiting))
+        let room = Arc::new(Semaphore::new(WAITING_BYTES));
+        (Self { lines, room, unread: Arc::default() }, write(writer, waiting))
     }
 
     /// Queues a line. Waits while too much is queued; drops the line when nobody is there to read it.
-    pub async fn send(&self, mut line: String) {
+    pub async fn send(&self, line: String) {
+        self.send_counted(line, Vec::new()).await;
+    }
+
+    /// The same for answers that are counted.
+    pub async fn send_counted(&self, mut line: String, unread: Vec<Unread>) {
         line.push('\n');
         let Ok(_room) = Arc::clone(&self.room).acquire_many_owned(weight(&line)).await else { return };
-        let _gone = self.lines.send(Outgoing::Line { text: line, _room }).await;
+        let _gone = self.lines.send(Outgoing::Line { text: line, _room, _unread: unread }).await;
+    }
+
+    /// Counts an answer of so many bytes as unread; none where its client has left too much unread. One answer alone,
+    /// however large, is never too much.
+    pub fn count_unread(&self, bytes: usize) -> Option<Unread> {
+        let fits = |unread: usize| {
+            let after = unread.checked_add(bytes)?;
+            (unread == 0 || after <= UNREAD_BYTES).then_some(after)
+        };
+        self.unread.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        Some(Unread { unread: Arc::clone(&self.unread), bytes })
     }
 
     /// Queues a line if there is room for it now.
     pub fn try_send(&self, mut line: String) -> bool {
         line.push('\n');
         let Ok(_room) = Arc::clone(&self.room).try_acquire_many_owned(weight(&line)) else { return false };
-        self.lines.try_send(Outgoing::Line { text: line, _room }).is_ok()
+        self.lines.try_send(Outgoing::Line { text: line, _room, _unread: Vec::new() }).is_ok()
     }
 
     /// The writer stops after what is queued now.

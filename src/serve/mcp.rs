@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::ToolCard;
-use super::envelope::{Fault, Params};
+use super::envelope::{self, Fault, Params};
 use super::flights::Ticket;
 use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
@@ -43,6 +43,21 @@ pub type Incoming = RxJsonRpcMessage<RoleServer>;
 pub fn is_modern(meta: &Map<String, Value>) -> bool {
     let version = meta.get("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str);
     version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The fault of an `initialize` that names such a revision. It says which there are: the client has no other way to learn.
+pub fn no_handshake() -> Fault {
+    let supported: Vec<_> = supported().iter().map(ProtocolVersion::as_str).collect();
+    Fault {
+        code: envelope::METHOD_NOT_FOUND,
+        message: "no method initialize in a revision without handshake: leave out _meta, or just send requests"
+            .to_owned(),
+        data: Some(json!({ "supported": supported })),
+    }
+}
+
+fn supported() -> &'static [ProtocolVersion] {
+    ProtocolVersion::known_up_to(&ProtocolVersion::V_2026_07_28)
 }
 
 /// One of [`METHODS`] as rmcp's own type. Made here because rmcp would take a request with wrong params for an
@@ -180,7 +195,7 @@ impl ServerHandler for Handler {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::V_2026_07_28))
+        Cow::Borrowed(supported())
     }
 
     async fn list_tools(

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
 use super::envelope::{self, Fault, Id, Malformed, Message, Params};
-use super::flights::{Batch, Dialect, Flights, MAX_OPEN, Refusal, Route, Ticket};
+use super::flights::{Batch, Dialect, Flight, Flights, MAX_OPEN, Refusal, Reply, Route, Ticket};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
 use super::mcp::{self, Incoming};
 use super::{CallContext, Door, Hello, Listing, Reach, Reporter, Server, Writing};
@@ -151,7 +151,7 @@ impl Connection {
         };
         let _first = self.hello.set(None);
         match reply {
-            Next::Settled(reply) => self.settle(route, Some(reply)).await,
+            Next::Settled(reply) => self.settle(route, Some(Reply::from(reply))).await,
             Next::Silent => self.settle(route, None).await,
             Next::UnderWay => {}
         }
@@ -168,6 +168,8 @@ impl Connection {
     ) -> Result<Option<String>, Fault> {
         match method {
             "ping" if !mcp::is_modern(&Params::parse(params)?.meta) => Ok(Some(envelope::result(id, "{}"))),
+            // A revision without handshake has no such method; who speaks it is told so as of any other.
+            "initialize" if mcp::is_modern(&Params::parse(params)?.meta) => Err(mcp::no_handshake()),
             _ if mcp::METHODS.contains(&method) => {
                 if matches!(route, Route::Batch(..)) && !self.may_batch(method) {
                     return Err(Fault::request(
@@ -330,6 +332,7 @@ impl Connection {
                 Ok(result) => Some(envelope::result(&flight.id, &result)),
                 Err(fault) => Some(envelope::error(Some(&flight.id), &fault)),
             };
+            let reply = reply.map(|reply| connection.counted(&flight, reply));
             connection.settle(flight.route.clone(), reply).await;
             if let Some(landed) = flight.landed.take() {
                 let _nobody_waits = landed.send(());
@@ -337,13 +340,28 @@ impl Connection {
         }
     }
 
-    async fn settle(&self, route: Route, reply: Option<String>) {
-        let line = match route {
-            Route::Line => reply,
+    /// An answer that its client would leave unread with too many others is not kept for it. Those of MCP are small by
+    /// their cap, so that only plain ones are given up.
+    fn counted(&self, flight: &Flight, reply: String) -> Reply {
+        let unread = self.outbox.count_unread(reply.len());
+        if unread.is_some() || flight.dialect == Dialect::Mcp {
+            return Reply { text: reply, unread };
+        }
+        let error = Error::new(ErrorKind::Busy, "too many bytes of earlier answers are not read yet")
+            .hint("Read them, then send this again.");
+        Reply::from(envelope::error(Some(&flight.id), &Fault::from(&error)))
+    }
+
+    async fn settle(&self, route: Route, reply: Option<Reply>) {
+        let (line, unread) = match route {
+            Route::Line => match reply {
+                Some(Reply { text, unread }) => (Some(text), unread.into_iter().collect()),
+                None => return,
+            },
             Route::Batch(batch, place) => batch.settle(place, reply),
         };
         if let Some(line) = line {
-            self.outbox.send(line).await;
+            self.outbox.send_counted(line, unread).await;
         }
     }
 

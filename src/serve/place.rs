@@ -201,8 +201,11 @@ fn runtime_folder(environment: &Environment) -> PathBuf {
     let of_session = environment.runtime_folder().filter(|folder| {
         folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_ours(&data))
     });
-    let user = rustix::process::geteuid().as_raw();
-    of_session.unwrap_or_else(|| environment.temporary_folder().join(format!("ixmcp-{user}")))
+    of_session.unwrap_or_else(|| environment.temporary_folder().join(temporary_name()))
+}
+
+fn temporary_name() -> std::ffi::OsString {
+    format!("ixmcp-{}", rustix::process::geteuid().as_raw()).into()
 }
 
 /// Trusted only as this user's own file in this user's own folder.
@@ -215,7 +218,13 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     let mut text = String::new();
     File::open(pointer).ok()?.take(4096).read_to_string(&mut text).ok()?;
     let socket = PathBuf::from(text);
-    (socket.is_absolute() && socket.as_os_str().len() <= LONGEST).then_some(socket)
+    // What a repository ships may not lead to the sockets of other programs.
+    let is_ours_by_name = socket.extension().is_some_and(|extension| extension == "sock")
+        && socket
+            .parent()
+            .and_then(Path::file_name)
+            .is_some_and(|folder| folder == "ixmcp" || folder == temporary_name());
+    (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= LONGEST).then_some(socket)
 }
 
 /// Makes the folder, or makes it private: never through a link, never another user's.

@@ -33,6 +33,14 @@ impl Reporter {
         self.0.is_some()
     }
 
+    /// The same for those who know nothing of connections; none when nobody listens.
+    pub fn listener(&self) -> Option<Arc<dyn Fn(u64, u64) + Send + Sync>> {
+        let reporter = self.clone();
+        self.is_wanted().then(|| -> Arc<dyn Fn(u64, u64) + Send + Sync> {
+            Arc::new(move |done, total| reporter.report(done, Some(total), ""))
+        })
+    }
+
     /// `total` when it is known. A tick that comes too soon, or does not rise, is left out; so is one that finds
     /// the connection busy, because work never waits for those who watch it.
     pub fn report(&self, done: u64, total: Option<u64>, message: &str) {

@@ -4,19 +4,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Reach;
 use super::service::{CallContext, Service, ToolCard};
 use crate::error::Result;
 use crate::index::Workspaces;
-use crate::tools::{self, Access, Caller, TOOLS};
+use crate::tools::{self, Access, Caller, Jobs, TOOLS};
 
 /// Every tool, over the repositories that this process serves.
 pub struct Registry {
     workspaces: Arc<Workspaces>,
+    jobs: Arc<Jobs>,
 }
 
 impl Registry {
     pub fn new(workspaces: Arc<Workspaces>) -> Self {
-        Self { workspaces }
+        Self { workspaces, jobs: Arc::default() }
     }
 }
 
@@ -36,7 +38,18 @@ impl Service for Registry {
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        let caller = Caller { root: call.root, cap: call.cap, budget: call.budget, patience: None };
+        // A port that speaks of one repository has no say in where Python looks beside it.
+        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
+        let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
+        let caller = Caller {
+            root: call.root,
+            cap: call.cap,
+            budget: call.budget,
+            patience: None,
+            python,
+            tell: call.progress.listener(),
+            jobs: Arc::clone(&self.jobs),
+        };
         tools::call(&self.workspaces, name, arguments, &caller)
     }
 }

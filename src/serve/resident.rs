@@ -24,13 +24,10 @@ use super::client::About;
 use super::handover::Handover;
 use super::meters::{self, Meters};
 use super::service::{CallContext, Service, ToolCard};
-use crate::budget::Progress;
+use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Thoroughness, Workspace};
 use crate::tools;
-
-/// How often somebody who waits is told how far the work has come.
-const TELL: Duration = Duration::from_millis(100);
 
 pub struct Resident {
     handover: Handover,
@@ -127,7 +124,7 @@ impl Resident {
             patient: bool,
         }
         let Params { tool, arguments, cap, patient } = parse(params)?;
-        if patient {
+        if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
             telling(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
@@ -188,22 +185,8 @@ fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
 
 /// Does `work` while its caller is told how far it has come.
 fn telling<T>(call: &CallContext, far: impl Fn() -> Option<(u64, u64)> + Sync, work: impl FnOnce() -> T) -> T {
-    if !call.progress.is_wanted() {
-        return work();
+    match call.progress.listener() {
+        Some(listener) => budget::telling(&*listener, far, work),
+        None => work(),
     }
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let teller = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                std::thread::park_timeout(TELL);
-                if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
-                    call.progress.report(done, Some(total), "");
-                }
-            }
-        });
-        let answer = work();
-        done.store(true, Ordering::Relaxed);
-        teller.thread().unpark();
-        answer
-    })
 }

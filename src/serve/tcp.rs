@@ -9,12 +9,16 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use super::peer;
 use crate::config::Address;
 
 /// Blank bytes before the first that counts.
 const BLANK: usize = 4096;
+/// Who looks up whose a connection is, at once.
+static LOOKING: Semaphore = Semaphore::const_new(2);
+
 /// What a refused client may still send before the connection is closed under it: closing with input unread would
 /// destroy the answer on its way.
 const DRAIN_BYTES: u64 = 1 << 20;
@@ -48,7 +52,11 @@ pub async fn listen(address: &Address) -> Result<Vec<TcpListener>, String> {
 /// answered and closed.
 pub async fn admit(stream: TcpStream) -> Option<(impl AsyncRead + Unpin, tokio::net::tcp::OwnedWriteHalf)> {
     let ends = stream.peer_addr().ok().zip(stream.local_addr().ok());
-    let user = ends.and_then(|(peer, own)| peer::user_of(peer, own));
+    // The system's table is long where there are many connections: reading it must hold up nobody.
+    let look = move || ends.and_then(|(peer, own)| peer::user_of(peer, own));
+    let turn = LOOKING.acquire().await.ok()?;
+    let user = tokio::task::spawn_blocking(look).await.ok()?;
+    drop(turn);
     if user != Some(peer::own_user()) {
         tracing::warn!(?user, "a TCP connection of another user was refused");
         refuse(stream, "This port serves one user.").await;

@@ -20,6 +20,7 @@ mod migrate;
 mod open;
 mod plain;
 mod raw;
+mod readers;
 mod relations;
 mod search;
 mod statements;
@@ -38,7 +39,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub use chunks::{ChunkHit, ChunkText};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
-pub use files::{FileRow, SkippedFile, StoredFile};
+pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
@@ -49,6 +50,8 @@ use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
 
+use readers::Readers;
+
 /// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(i64);
@@ -56,9 +59,6 @@ pub struct FileId(i64);
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(i64);
-
-/// Readers kept for the next question; more may be open at once.
-const IDLE_READERS: usize = 4;
 
 /// The state of a database as far as others change it: equal to another when no other connection has committed in
 /// between.
@@ -69,7 +69,7 @@ pub struct Revision {
 }
 
 /// Interned names kept between batches, at most: one entry is some 60 bytes.
-const NAMES_CACHED: usize = 200_000;
+const NAMES_CACHED: usize = 1_000_000;
 
 /// The index of one repository.
 pub struct Store {
@@ -78,7 +78,7 @@ pub struct Store {
     /// The file that the connections below have open; a rebuild puts another one in its place.
     opened: Mutex<open::Identity>,
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
-    readers: Mutex<Vec<Connection>>,
+    readers: Readers,
     writer: Mutex<Option<Writer>>,
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
@@ -134,11 +134,23 @@ impl Store {
             mode,
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
-            readers: Mutex::new(readers),
+            readers: Readers::of(readers),
             totals: Mutex::new(None),
             frequencies: Mutex::default(),
             last_used: Mutex::new(Instant::now()),
         })
+    }
+
+    /// Whether opening failed because another build of this program made the file: then it can be made anew, for all of it
+    /// is derived.
+    pub fn is_of_another_build(path: &Path) -> bool {
+        open::is_of_another_build(path)
+    }
+
+    /// Makes the file again after somebody removed it.
+    pub fn restore(&self) -> Result<()> {
+        // The next use sees that it is another file.
+        open::connect(&self.path, self.mode).map(drop)
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -149,21 +161,13 @@ impl Store {
     pub fn read<T>(&self, budget: &Budget, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         budget.check()?;
         self.follow_rebuild()?;
-        let idle = locked(&self.readers).pop();
-        let mut connection = match idle {
-            Some(connection) => connection,
-            None => open::connect(&self.path, Mode::Read)?,
-        };
+        let mut connection = self.readers.lend(&self.path, budget)?;
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
         let answer = in_snapshot(&connection, &self.totals, &self.frequencies, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
-        let mut readers = locked(&self.readers);
-        if readers.len() < IDLE_READERS {
-            readers.push(connection);
-        }
-        drop(readers);
+        drop(connection);
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
     }
 
@@ -210,11 +214,26 @@ impl Store {
         outcome
     }
 
+    /// Takes away the indexes that no writer needs, for the first build: made at its end they take half the time, and
+    /// less space. [`Store::end_first_build`] makes them; until then questions by name would look at every row.
+    pub fn begin_first_build(&self) -> Result<()> {
+        self.write(|batch| Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?))
+    }
+
+    /// Merges the FTS, which leaves pages free, and then makes the indexes in them.
+    pub fn end_first_build(&self) -> Result<()> {
+        self.write(|batch| {
+            batch.connection.execute_batch(search::OPTIMIZE)?;
+            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+        })
+    }
+
     /// Moves what the log holds into the database file and merges the FTS, after a bulk build.
     pub fn settle(&self, after_bulk: bool) -> Result<()> {
-        let slot = locked(&self.writer);
-        let Some(writer) = slot.as_ref() else { return Ok(()) };
+        let mut slot = locked(&self.writer);
+        let Some(writer) = slot.as_mut() else { return Ok(()) };
         if after_bulk {
+            writer.interned = Interned::default();
             writer.connection.execute_batch(search::OPTIMIZE)?;
             // Pages of a bulk build that nobody may ask for again.
             writer.connection.execute_batch("PRAGMA optimize; PRAGMA shrink_memory")?;
@@ -228,7 +247,7 @@ impl Store {
     /// question opens them again.
     pub fn rest_after(&self, time: Duration) {
         if locked(&self.last_used).elapsed() >= time {
-            locked(&self.readers).clear();
+            self.readers.clear();
             *locked(&self.writer) = None;
         }
     }
@@ -251,7 +270,7 @@ impl Store {
         let mut opened = locked(&self.opened);
         let now = open::Identity::of(&self.path)?;
         if *opened != now {
-            locked(&self.readers).clear();
+            self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.totals) = None;
             *locked(&self.frequencies) = Frequencies::default();

@@ -9,6 +9,9 @@ use super::{ChunkId, Fact, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
+    /// Files of a language with a match.
+    FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
+        WHERE m.chunks_fts MATCH :question AND f.language = :language ORDER BY f.path";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
     /// In the order of ids, which the FTS keeps.
     WITH = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most";
@@ -125,6 +128,14 @@ impl Snapshot<'_> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let rows = statement
             .query_map(named_params! { ":question": question.0, ":most": most }, |row| row.get(0).map(ChunkId))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Paths of files of a language in which something matches.
+    pub fn files_matching(&self, question: &FtsQuestion, language: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(FILES)?;
+        let rows =
+            statement.query_map(named_params! { ":question": question.0, ":language": language }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

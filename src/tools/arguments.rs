@@ -21,6 +21,35 @@ const MAX_TEXT: usize = 10_000;
 /// No file system takes a longer path.
 const MAX_PATH: usize = 4096;
 
+/// Makes whole numbers of those that were written as fractions, such as `1.0`: JSON has one kind of number, and some
+/// clients write it so. One that is too large for any argument becomes the largest there is.
+pub(super) fn make_whole(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            if let Some(whole) = number.as_f64().and_then(whole) {
+                *value = whole;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        _ => {}
+    }
+}
+
+fn whole(number: f64) -> Option<Value> {
+    /// Above this not every whole number can be told from its neighbours.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if number.fract() != 0.0 || number < -EXACT {
+        return None;
+    }
+    if number > EXACT {
+        return Some(json!(u64::MAX));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the bounds, as was just seen")]
+    let whole = number as i64;
+    Some(json!(whole))
+}
+
 /// Splits off `repo` and `timeout_ms`.
 pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
     let wrong = |name: &str, what: &str, got: &Value| {
@@ -126,6 +155,17 @@ pub(super) fn output_schema<O: JsonSchema>() -> Value {
     schema["properties"]["stale"] = json!({"type": "string"});
     strip_descriptions(&mut schema);
     schema
+}
+
+/// Makes the schema of a tool's answer fit `{status: "running", done, total}` as well.
+pub(super) fn admit_running(schema: &mut Value) {
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("required");
+    }
+    schema["properties"]["status"] = json!({"type": "string", "enum": ["running"]});
+    for number in ["done", "total"] {
+        schema["properties"][number] = json!({"type": "integer", "minimum": 0});
+    }
 }
 
 fn schema<T: JsonSchema>(contract: Contract) -> Value {

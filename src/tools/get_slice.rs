@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, ErrorKind, Result};
+use crate::extract;
 use crate::query::{files, slice};
 
 pub(super) static GET_SLICE: Declaration = declare! {
@@ -43,6 +44,9 @@ struct Answer {
     end_line: u64,
     content: String,
     total_lines: u64,
+    /// Of the file, where it is not UTF-8: its lines are decoded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lossy: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -57,7 +61,14 @@ struct Answer {
 const FIELDS: usize = 300;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let (path, bytes) = call.workspace().read_file(&arguments.file_path).map_err(|error| {
+    let read = || call.workspace().read_file(&arguments.file_path);
+    let found = match read() {
+        Err(error) if error.kind == ErrorKind::InvalidPath && engine::admit_libraries(call, &arguments.file_path) => {
+            read()
+        }
+        found => found,
+    };
+    let (path, bytes) = found.map_err(|error| {
         let missing = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {
@@ -71,13 +82,21 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(Error::invalid_argument("argument `start_column`: columns are 1-based").hint("Give 1 or more."));
     }
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
-    let slice = slice::slice(&bytes, arguments.start_line, arguments.end_line, column, cap)?;
+    // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its
+    // byte order mark included; what is no text is shown as well as it can be.
+    let other = extract::decoded(&bytes).and_then(|(text, encoding)| Some((text, encoding?)));
+    let (text, encoding) = match &other {
+        Some((text, encoding)) => (text.as_bytes(), Some(*encoding)),
+        None => (bytes.as_slice(), None),
+    };
+    let slice = slice::slice(text, arguments.start_line, arguments.end_line, column, cap)?;
     Ok(Answer {
         file_path: path,
         start_line: slice.start_line,
         end_line: slice.end_line,
         content: slice.content,
         total_lines: slice.total_lines,
+        encoding,
         lossy: slice.lossy,
         truncated: slice.next.is_some(),
         next_start_line: slice.next.map(|(line, _)| line),

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::extract::KINDS;
+use crate::model::printable;
+use crate::query::near;
 use crate::query::symbols::{self, Match, Occurrence};
 
 pub(super) static GET_SYMBOL: Declaration = declare! {
@@ -84,6 +87,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.symbol_name.trim().is_empty() {
         return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
     }
+    if let Some(unknown) = arguments.kind.as_deref().filter(|kind| !KINDS.contains(kind)) {
+        return Err(unknown_kind(unknown));
+    }
     let how = match arguments.how.unwrap_or_default() {
         How::Exact => Match::Exact,
         How::Prefix => Match::Prefix,
@@ -99,6 +105,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         next_offset: page.next_offset,
         symbols: page.items.into_iter().map(shown).collect(),
     })
+}
+
+fn unknown_kind(unknown: &str) -> Error {
+    let shown: String = unknown.chars().take(80).collect();
+    let near = near::did_you_mean(&near::nearest(&shown, KINDS.iter().copied(), 3));
+    let known = format!("Kinds are: {}.", KINDS.join(", "));
+    Error::invalid_argument(format!("argument `kind`: there is no kind {:?}", printable(&shown)))
+        .hint(near.map_or_else(|| known.clone(), |near| format!("{near} {known}")))
 }
 
 fn shown(found: Occurrence) -> Found {

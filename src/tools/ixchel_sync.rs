@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::query::Page;
+use crate::store::FileProblem;
 
 pub(super) static IXCHEL_SYNC: Declaration = declare! {
     long run;
@@ -35,27 +36,14 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-/// Either the counts, or how far work is that goes on.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scanned: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    added: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    modified: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deleted: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unchanged: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problems: Option<Vec<Problem>>,
+    scanned: usize,
+    added: usize,
+    modified: usize,
+    deleted: usize,
+    unchanged: usize,
+    problems: Vec<Problem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_problems: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,27 +62,18 @@ struct Problem {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
-    let Some(report) = call.sync_entities(arguments.force.unwrap_or(false))? else {
-        let (done, total) = call.progress();
-        return Ok(Answer { status: Some("running"), done: Some(done), total: Some(total), ..Answer::default() });
-    };
+    let report = call.sync_entities(arguments.force.unwrap_or(false))?;
     let problems = Page::of(report.problems, offset, limit);
+    let shown = |problem: FileProblem| Problem { path: problem.path, line: problem.line, reason: problem.reason };
     Ok(Answer {
-        scanned: Some(report.scanned),
-        added: Some(report.added),
-        modified: Some(report.modified),
-        deleted: Some(report.deleted),
-        unchanged: Some(report.unchanged),
+        scanned: report.scanned,
+        added: report.added,
+        modified: report.modified,
+        deleted: report.deleted,
+        unchanged: report.unchanged,
         total_problems: problems.total,
         truncated: problems.next_offset.map(|_| true),
         next_offset: problems.next_offset,
-        problems: Some(
-            problems
-                .items
-                .into_iter()
-                .map(|problem| Problem { path: problem.path, line: problem.line, reason: problem.reason })
-                .collect(),
-        ),
-        ..Answer::default()
+        problems: problems.items.into_iter().map(shown).collect(),
     })
 }

@@ -4,30 +4,44 @@
 //! the one way in: [`call`]. Does not own transports, nor the questions themselves: those are `query`'s.
 
 mod arguments;
+mod check;
+mod engine;
+mod find_references;
 mod get_slice;
 mod get_symbol;
+mod goto_definition;
+mod infer_types;
 mod ixchel_context;
 mod ixchel_graph;
 mod ixchel_search;
 mod ixchel_show;
 mod ixchel_sync;
 mod ixchel_tags;
+mod jobs;
 mod list_files;
 mod query;
 mod render;
 mod stats;
+mod symbols;
+mod type_at;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::budget::Budget;
+pub use jobs::Jobs;
+
+use jobs::Outcome;
+
+use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
@@ -40,6 +54,12 @@ pub static TOOLS: &[&Declaration] = &[
     &get_symbol::GET_SYMBOL,
     &list_files::LIST_FILES,
     &stats::STATS,
+    &check::CHECK,
+    &type_at::TYPE_AT,
+    &symbols::SYMBOLS,
+    &goto_definition::GOTO_DEFINITION,
+    &find_references::FIND_REFERENCES,
+    &infer_types::INFER_TYPES,
     &ixchel_search::IXCHEL_SEARCH,
     &ixchel_show::IXCHEL_SHOW,
     &ixchel_context::IXCHEL_CONTEXT,
@@ -62,8 +82,11 @@ pub struct Declaration {
     /// For a model: what it does and when to use it, an example, what to use instead. At most 400 characters.
     pub about: &'static str,
     pub access: Access,
-    /// May run for minutes: answers `{status: "running", …}` after a while.
+    /// May run for minutes: it is a job that the same call joins, tells how far it has come by [`Call::progress`], and
+    /// over MCP is answered `{status: "running", …}` after a while.
     pub long: bool,
+    /// Whether the index must be up to date before; some tools read the disk alone.
+    pub asks_index: bool,
     /// Shown by `--tools core`.
     pub core: bool,
     /// The field of the answer whose items may be left out to keep it small.
@@ -76,6 +99,7 @@ pub struct Declaration {
 }
 
 /// Who asks: set by the door a call came through.
+#[derive(Clone)]
 pub struct Caller {
     /// The connection's root: the repository when the arguments name none.
     pub root: PathBuf,
@@ -84,24 +108,33 @@ pub struct Caller {
     pub budget: Budget,
     /// How long to wait for an index that is being built before answering `BUSY`.
     pub patience: Option<Duration>,
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of the caller.
+    pub python: BTreeMap<String, String>,
+    /// Hears how far long work has come.
+    pub tell: Option<Tell>,
+    /// The long calls under way in this process, for the same call to join.
+    pub jobs: Arc<Jobs>,
 }
+
+/// Told of work: how much is done, of how much.
+pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// One call at work.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
-    /// How long a long tool works before it says that it goes on; `None`: to the end.
+    /// How long a tool that watches over its own work waits for it; `None`: to the end.
     patience: Option<Duration>,
+    progress: Arc<Progress>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
 }
 
 /// A call ends after this, unless it says otherwise.
 const DEADLINE: Duration = Duration::from_secs(30);
-
-/// A long one answers by then, at least that it goes on.
-const LONG: Duration = Duration::from_secs(45);
+/// A long call over MCP is answered after this: some clients give up at 60 s.
+const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
 impl Call<'_> {
     fn workspace(&self) -> &Workspace {
@@ -117,7 +150,13 @@ impl Call<'_> {
         self.caller.cap
     }
 
-    /// Asks the index, made fresh before.
+    /// Where a long tool writes how far it has come, for whoever waits for it: hand it to the work.
+    #[allow(dead_code, reason = "for long tools, of which there is none yet")]
+    fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// Asks the index, made fresh before; where that takes long, the caller is told how far it has come.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         self.read_part(Part::Everything, ask)
     }
@@ -128,23 +167,23 @@ impl Call<'_> {
     }
 
     fn read_part<T>(&self, part: Part, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        if let Freshness::Stale(reason) = self.workspace.freshen_part(part, self.caller.patience, &self.budget)? {
+        let freshen = || self.workspace.freshen_part(part, self.caller.patience, &self.budget);
+        let freshness = match &self.caller.tell {
+            Some(listener) => {
+                let far = || self.workspace.progress().map(|progress| progress.files());
+                budget::telling(&**listener, far, freshen)
+            }
+            None => freshen(),
+        };
+        if let Freshness::Stale(reason) = freshness? {
             *self.stale.borrow_mut() = Some(reason);
         }
         self.workspace.read(&self.budget, ask)
     }
 
-    /// Brings the entities up to date and counts what changed; `None` when that takes longer than the caller waits.
-    fn sync_entities(&self, anew: bool) -> Result<Option<EntityReport>> {
-        match self.workspace.sync_entities(anew, self.patience, &self.budget) {
-            Err(error) if error.kind == ErrorKind::Busy && self.workspace.progress().is_some() => Ok(None),
-            report => report.map(Some),
-        }
-    }
-
-    /// Files done and in all, of the work that goes on.
-    fn progress(&self) -> (u64, u64) {
-        self.workspace.progress().map_or((0, 0), |progress| progress.files())
+    /// Brings the entities up to date and counts what changed.
+    fn sync_entities(&self, anew: bool) -> Result<EntityReport> {
+        self.workspace.sync_entities(anew, None, &self.budget)
     }
 }
 
@@ -159,18 +198,68 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
         Value::Null => Map::new(),
         _ => return Err(Error::new(ErrorKind::UnknownTool, format!("the arguments of {name} must be an object"))),
     };
+    arguments.values_mut().for_each(arguments::make_whole);
     let common = arguments::common(&mut arguments)?;
-    let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
-    let time = common.timeout_ms.map_or(DEADLINE, Duration::from_millis);
+    let time = common.timeout_ms.map(Duration::from_millis);
+    if tool.long {
+        return long(tool, &workspace, caller, time, arguments);
+    }
     let budget = match caller.budget.deadline() {
-        // Cancelled it can be, but what it began goes on.
-        _ if tool.long => caller.budget.clone(),
-        Some(sooner) if common.timeout_ms.is_none() => caller.budget.with_deadline(Some(sooner)),
-        _ => caller.budget.with_deadline(Instant::now().checked_add(time)),
+        Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
+        _ => caller.budget.with_deadline(Instant::now().checked_add(time.unwrap_or(DEADLINE))),
     };
-    let patience = common.timeout_ms.map(Duration::from_millis).or_else(|| caller.cap.map(|_| LONG));
-    let call = Call { workspace: &workspace, caller, budget, patience, stale: RefCell::new(None) };
+    answered(tool, &workspace, caller, budget, &Arc::default(), arguments)
+}
+
+/// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
+fn long(
+    tool: &'static Declaration,
+    workspace: &Arc<Workspace>,
+    caller: &Caller,
+    time: Option<Duration>,
+    arguments: Map<String, Value>,
+) -> Result<Value> {
+    let patience = time.or(caller.cap.is_some().then_some(RUNNING_AFTER));
+    // All that the answer depends on.
+    let given = Value::Object(arguments.clone());
+    let key = format!("{} {:?} {:?} {:?} {given}", tool.name, workspace.root(), caller.cap, caller.python);
+    let (indexed, mut worker) = (Arc::clone(workspace), caller.clone());
+    let work = move |progress: &Arc<Progress>, budget: &Budget| {
+        // Everyone who waits hears of it, not the first alone.
+        let far = Arc::clone(progress);
+        worker.tell = Some(Arc::new(move |done, total| {
+            far.total_files.store(total, Ordering::Relaxed);
+            far.done_files.store(done, Ordering::Relaxed);
+        }));
+        answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
+    };
+    let tell = |own: &Progress| {
+        // Before its own work begins it may wait for an update of the index.
+        let update = || workspace.progress().map(|progress| progress.files());
+        let (done, total) = Some(own.files()).filter(|(_, total)| *total > 0).or_else(update).unwrap_or_default();
+        if let Some(listener) = caller.tell.as_ref().filter(|_| total > 0) {
+            listener(done, total);
+        }
+        (done, total)
+    };
+    match caller.jobs.join(&key, patience, &caller.budget, &tell, work)? {
+        Outcome::Done(answer) => Ok(answer),
+        Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
+    }
+}
+
+fn answered(
+    tool: &Declaration,
+    workspace: &Arc<Workspace>,
+    caller: &Caller,
+    budget: Budget,
+    progress: &Arc<Progress>,
+    arguments: Map<String, Value>,
+) -> Result<Value> {
+    let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
+    let progress = Arc::clone(progress);
+    let call = Call { workspace, caller, budget, patience: None, progress, stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
@@ -198,13 +287,15 @@ fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) ->
     (offset.map_or(0, size), limit.map_or(default, size).min(most))
 }
 
-/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer.
+/// Makes a declaration of a tool whose `run` takes its own arguments and gives its own answer; `long` before it makes the
+/// tool a long one.
 macro_rules! declare {
     (long $run:path; $($rest:tt)*) => { declare!(@ true, $run; $($rest)*) };
     (@ $long:literal, $run:path; $($field:ident: $value:expr),* $(,)?) => {
         Declaration {
             $($field: $value,)*
             long: $long,
+            asks_index: true,
             input: || $crate::tools::arguments_schema_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
@@ -237,7 +328,12 @@ impl Declaration {
         (self.input)()
     }
 
+    /// That of a long tool admits its other answer, too.
     pub fn output_schema(&self) -> Value {
-        (self.output)()
+        let mut schema = (self.output)();
+        if self.long {
+            arguments::admit_running(&mut schema);
+        }
+        schema
     }
 }

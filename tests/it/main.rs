@@ -24,5 +24,6 @@ mod sound;
 mod surface;
 mod tidy;
 mod tree;
+mod types;
 mod watch;
 mod wire;

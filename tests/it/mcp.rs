@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
-use crate::wire::{Wire, request};
+use crate::wire::{Wire, request, until};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -246,6 +246,14 @@ fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
         ("stats", json!({ "repo": huge }), "longer than 4096 bytes"),
         ("stats", json!({ "repo": 5 }), "got a number."),
         ("stats", json!({ "timeout_ms": 1.5 }), "got a fraction."),
+        ("query", json!({ "text": "x", "limit": 1.5 }), "argument `limit`"),
+        ("query", json!({ "text": "x", "offset": -1.0 }), "argument `offset`"),
+        ("query", json!({ "text": "x", "context": "3" }), "argument `context`"),
+        ("get_symbol", json!({ "symbol_name": "Cart", "limit": -5 }), "argument `limit`"),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": "clas" }), "Did you mean class? Kinds are: class, "),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": "" }), "Kinds are: class, "),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": huge }), "longer than 10000 bytes"),
+        ("get_symbol", json!({ "symbol_name": "Cart", "match": "most" }), "argument `match`"),
         ("query", json!({ "text": "x", "mode": 5 }), "expected text"),
         ("query", json!({ "text": ["x"] }), "a list, expected text"),
         ("query", json!({ "text": "x", "include": [huge] }), "longer than 1000 bytes"),
@@ -255,8 +263,176 @@ fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
     for (tool, arguments, said) in faults {
         let error = plain(&repo, tool, &arguments)["error"].clone();
         let told = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
-        assert!(told.contains(said) && told.len() < 600, "{tool}: {told:.1000}");
+        assert!(told.contains(said) && told.len() < 700, "{tool}: {told:.1000}");
     }
+}
+
+#[test]
+fn numbers_may_be_written_as_fractions_and_above_every_bound() {
+    let repo = Repo::new(SMALL);
+    repo.ok(&["daemon", "start"]);
+    let mut wire = Wire::unix(&repo.socket());
+    for (tool, arguments) in [
+        ("query", r#"{"text":"Cart","limit":1.0,"offset":0.0,"context":2e1,"timeout_ms":1e4}"#),
+        ("query", r#"{"text":"Cart","limit":18446744073709551616,"context":1e300}"#),
+        ("get_symbol", r#"{"symbol_name":"Cart","limit":1e30,"offset":0}"#),
+        ("get_slice", r#"{"file_path":"src/shop.py","start_line":1.0,"end_line":1e300}"#),
+        ("list_files", r#"{"limit":9007199254740993.0,"timeout_ms":18446744073709551615}"#),
+    ] {
+        let params: Value = serde_json::from_str(arguments).unwrap();
+        let reply = wire.call(tool, params);
+        assert!(reply["result"].to_string().contains("src/shop.py"), "{tool} {arguments}: {reply}");
+    }
+    let none = wire.call("query", json!({ "text": "Cart", "offset": 1e300 }));
+    assert_eq!(none["result"]["results"], json!([]), "{none}");
+}
+
+#[test]
+fn a_slice_shows_the_text_that_a_search_found() {
+    let repo = Repo::new("");
+    let text = "first line\nclass Größe: pass\nlast";
+    let utf16: Vec<u8> = "\u{feff}".chars().chain(text.chars()).flat_map(|c| (c as u16).to_le_bytes()).collect();
+    let latin: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    repo.write("utf16.py", utf16);
+    repo.write("latin.py", latin);
+    repo.write("mark.py", format!("\u{feff}{text}"));
+    repo.write("noise.bin", [0_u8, 255, 10, 254, 10]);
+    for (file, encoding, first) in [
+        ("utf16.py", json!("UTF-16LE"), "first"),
+        ("latin.py", json!("windows-1252"), "first"),
+        ("mark.py", json!(null), "\u{feff}first"),
+    ] {
+        let hit =
+            repo.call("query", &json!({ "text": "Größe", "mode": "literal", "include": [file] }))["results"][0].clone();
+        let slice =
+            repo.call("get_slice", &json!({ "file_path": file, "start_line": hit["line"], "end_line": hit["line"] }));
+        assert_eq!(
+            (&slice["content"], &slice["encoding"], &slice["lossy"]),
+            (&json!("class Größe: pass\n"), &encoding, &json!(null))
+        );
+        let opening = repo.call("get_slice", &json!({ "file_path": file, "start_line": 1, "end_line": 9 }));
+        assert!(opening["content"].as_str().unwrap().starts_with(first), "{opening}");
+        assert_eq!(opening["total_lines"], 3);
+    }
+    let noise = repo.call("get_slice", &json!({ "file_path": "noise.bin", "start_line": 1, "end_line": 2 }));
+    assert_eq!((&noise["lossy"], &noise["content"]), (&json!(true), &json!("\0\u{fffd}\n\u{fffd}\n")));
+}
+
+/// Files enough that a debug build is busy with them for a while.
+fn large() -> Repo {
+    let repo = Repo::new("");
+    for number in 0..1500 {
+        let functions: String =
+            (0..20).map(|at| format!("def function_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
+        repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
+    }
+    repo
+}
+
+#[test]
+fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
+    for is_modern in [false, true] {
+        let repo = large();
+        let mut wire = Wire::relay(&repo, &[]);
+        let mut meta = json!({ "progressToken": "build" });
+        if is_modern {
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        } else {
+            wire.ask(&crate::wire::initialize(0));
+        }
+        let mut told = Vec::new();
+        // A slow machine says BUSY after ten seconds; the build goes on, and so does the telling.
+        let answer = loop {
+            wire.send(&request(1, "tools/call", json!({ "name": "stats", "arguments": {}, "_meta": meta })));
+            let mut last = 0;
+            let reply = loop {
+                let line = wire.reply();
+                if line["id"] == 1 {
+                    break line;
+                }
+                assert_eq!(
+                    (&line["method"], &line["params"]["progressToken"]),
+                    (&json!("notifications/progress"), &json!("build"))
+                );
+                let done = line["params"]["progress"].as_u64().unwrap();
+                assert!(done >= last && line["params"]["total"] == 1500, "{line}");
+                last = done;
+                told.push(done);
+            };
+            if reply["result"]["isError"] != true {
+                break reply;
+            }
+            assert!(reply.to_string().contains("BUSY"), "{reply}");
+        };
+        assert_eq!(answer["result"]["structuredContent"]["total_files"], 1500);
+        assert!(!told.is_empty(), "nothing was told");
+        // Nobody is told anything who did not ask.
+        wire.send(&request(2, "tools/call", json!({ "name": "stats", "arguments": {} })));
+        assert_eq!(wire.reply()["id"], 2);
+    }
+}
+
+#[test]
+fn a_long_call_says_that_it_runs_and_the_same_call_joins_it() {
+    let repo = large();
+    for number in 0..20 {
+        let text = format!("---\nid: issue-{number}\ntype: issue\ntitle: Number {number}\n---\nText.\n");
+        repo.write(&format!(".ixchel/issues/issue-{number}.md"), text);
+    }
+    let mut wire = Wire::relay(&repo, &[]);
+    wire.ask(&crate::wire::initialize(0));
+    let mut sync = |arguments: Value| {
+        let reply = wire.call("tools/call", json!({ "name": "ixchel_sync", "arguments": arguments }));
+        assert_eq!(reply["result"]["isError"], false, "{reply}");
+        reply["result"]["structuredContent"].clone()
+    };
+    let running = sync(json!({ "timeout_ms": 1 }));
+    assert_eq!(running["status"], "running", "{running}");
+    assert!(running["done"].is_u64() && running["total"].is_u64(), "{running}");
+    let counts = sync(json!({}));
+    assert_eq!((&counts["scanned"], &counts["added"], &counts["status"]), (&json!(20), &json!(20), &json!(null)));
+    let again = sync(json!({}));
+    assert_eq!((&again["scanned"], &again["added"]), (&json!(20), &json!(0)), "what was told once is not told again");
+}
+
+/// Clock ticks of processor time that a process has used.
+fn ticks(pid: &Value) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+#[test]
+fn a_cancelled_call_stops_working() {
+    let repo = large();
+    repo.write("long.txt", "a".repeat(1_900_000));
+    repo.ok(&["daemon", "start"]);
+    let pid = repo.status()["pid"].clone();
+    repo.sync();
+    let search = json!({ "text": "(a{1000}){1000}", "mode": "regex", "timeout_ms": 600_000 });
+    let build = json!({ "thoroughness": "everything", "_meta": { "progressToken": 1 } });
+    for (method, params) in
+        [("tools/call", json!({ "name": "query", "arguments": search })), ("query", search), ("ixmcp/sync", build)]
+    {
+        let mut wire = Wire::unix(&repo.socket());
+        let before = ticks(&pid);
+        wire.send(&request(7, method, params));
+        until("it is at work", || ticks(&pid) > before + 10);
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }));
+        if method != "tools/call" {
+            let reply = std::iter::repeat_with(|| wire.reply()).find(|line| line["id"] == 7).unwrap();
+            assert_eq!(reply["error"]["data"]["code"], "CANCELLED", "{reply}");
+        }
+        // What was begun may be put in order first: an interrupted build is taken up by the next read.
+        until("it rests", || {
+            let before = ticks(&pid);
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            ticks(&pid) <= before + 3
+        });
+        assert_eq!(wire.call("ping", json!({}))["result"], json!({}), "and MCP is not answered");
+    }
+    assert_eq!(repo.call("stats", &json!({}))["total_files"], 1501);
 }
 
 #[test]

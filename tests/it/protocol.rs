@@ -298,6 +298,11 @@ async fn the_era_without_handshake_is_answered_in_its_own_form() {
     assert_eq!((&result["resultType"], &result["isError"]), (&json!("complete"), &json!(true)));
 
     assert_eq!(client.ask(modern(plain(5, "ping", json!({})))).await["error"]["code"], -32601);
+    // It has no handshake: a client that mixes the eras learns that, and which revisions there are.
+    for request in [plain(5, "initialize", json!({})), initialize("2025-11-25"), initialize("2026-07-28")] {
+        let error = &client.ask(modern(request)).await["error"];
+        assert_eq!((&error["code"], &error["data"]["supported"]), (&json!(-32601), &versions), "{error}");
+    }
     let mut request = modern(call(6, "echo", json!({})));
     request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
     let error = &client.ask(request).await["error"];

@@ -446,31 +446,130 @@ fn endless_and_oversized_lines_cost_little_and_hurt_nobody() {
 #[test]
 fn slow_readers_hold_up_only_themselves() {
     let repo = Repo::new("");
-    repo.write("big.txt", "0123456789abcdef\n".repeat(15_000));
+    repo.write("big.txt", "0123456789abcdef\n".repeat(60_000));
     repo.ok(&["daemon", "start"]);
     let mut warm = Wire::unix(&repo.socket());
-    let slice = json!({ "file_path": "big.txt", "start_line": 1, "end_line": 15_000 });
+    let slice = json!({ "file_path": "big.txt", "start_line": 1, "end_line": 60_000 });
     warm.call("get_slice", slice.clone());
     let before = rss(&repo);
-    let slow: Vec<UnixStream> = (0..4)
+    let slow: Vec<UnixStream> = (0..2)
         .map(|_| {
             let mut stream = UnixStream::connect(repo.socket()).unwrap();
-            stream.set_nonblocking(true).unwrap();
-            for id in 0..1000 {
-                // As much as fits: nobody reads the answers.
-                let _ = stream.write_all(format!("{}\n", request(id, "get_slice", slice.clone())).as_bytes());
+            for id in 0..60 {
+                // Nobody reads the answers, of a megabyte each.
+                stream.write_all(format!("{}\n", request(id, "get_slice", slice.clone())).as_bytes()).unwrap();
             }
             stream
         })
         .collect();
-    std::thread::sleep(Duration::from_millis(500));
+    let calls =
+        |warm: &mut Wire| warm.call("ixmcp/status", json!({}))["result"]["requests"]["get_slice"]["calls"].clone();
+    until("all are answered, as far as they will be", || calls(&mut warm) == 121);
     let asked = Instant::now();
     assert_eq!(warm.call("stats", json!({}))["result"]["total_files"], 1);
     assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    // Of each what may wait unread, 32 MB, and not what was asked, 60 MB.
     let grown = rss(&repo).saturating_sub(before) >> 20;
-    // What may be open, and what may wait to be written, of each; not what was asked.
-    assert!(grown < 350, "4000 answers of 0.25 MB asked for, {grown} MB kept");
-    drop(slow);
+    assert!(grown < 300, "120 answers of 1 MB asked for, each made of several copies: {grown} MB kept");
+
+    // Who reads after all gets an answer to everything: the slice, or that it was too much.
+    for stream in slow {
+        let mut answers = std::io::BufReader::new(stream);
+        let (mut slices, mut refusals, mut line) = (0, 0, String::new());
+        for _ in 0..60 {
+            line.clear();
+            std::io::BufRead::read_line(&mut answers, &mut line).unwrap();
+            let reply: Value = serde_json::from_str(&line).unwrap();
+            match reply["error"]["data"]["code"].as_str() {
+                None => {
+                    assert_eq!(reply["result"]["end_line"], 60_000);
+                    slices += 1;
+                }
+                Some(code) => {
+                    assert_eq!(code, "BUSY", "{reply}");
+                    refusals += 1;
+                }
+            }
+        }
+        assert!((25..=40).contains(&slices), "{slices} slices, {refusals} refusals");
+    }
+}
+
+#[test]
+fn a_client_that_reads_gets_every_answer_however_large_they_are_together() {
+    let repo = Repo::new("");
+    repo.write("big.txt", "0123456789abcdef\n".repeat(60_000));
+    repo.ok(&["daemon", "start"]);
+    let mut wire = Wire::unix(&repo.socket());
+    let slice = json!({ "file_path": "big.txt", "start_line": 1, "end_line": 60_000 });
+    for id in 0..100 {
+        // Eight at a time: what a client asks at once must fit what may wait for it.
+        if id >= 8 {
+            assert_eq!(wire.reply()["result"]["end_line"], 60_000);
+        }
+        wire.send(&request(id, "get_slice", slice.clone()));
+    }
+    for _ in 0..8 {
+        assert_eq!(wire.reply()["result"]["end_line"], 60_000);
+    }
+}
+
+#[test]
+fn a_flood_of_connections_that_say_nothing_holds_up_nobody() {
+    let (repo, address) = with_port(SMALL);
+    let mut wire = Wire::unix(&repo.socket());
+    wire.call("stats", json!({}));
+    let before = rss(&repo);
+    let mut silent: Vec<TcpStream> = (0..900).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    // Those beyond the bound have been closed.
+    let mut closed = 0;
+    until("only so many are kept", || {
+        closed += silent.len();
+        silent.retain(|stream| {
+            stream.set_nonblocking(true).unwrap();
+            let still_open = |error: std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+            (&*stream).read(&mut [0]).is_err_and(still_open)
+        });
+        closed -= silent.len();
+        closed >= 900 - 256
+    });
+    let asked = Instant::now();
+    assert_eq!(wire.call("stats", json!({}))["result"]["total_files"], 1);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    let grown = rss(&repo).saturating_sub(before) >> 20;
+    assert!(grown < 50, "{grown} MB");
+    drop(silent);
+    until("the port is served again", || {
+        let stats = request(1, "stats", json!({}));
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(format!("{stats}\n").as_bytes()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stream), &mut line)
+            .is_ok_and(|_| line.contains("total_files"))
+    });
+}
+
+#[test]
+fn a_pointer_that_a_repository_ships_leads_to_no_other_program() {
+    let repo = Repo::new("");
+    let deep = repo.path().join("d".repeat(60)).join("e".repeat(60));
+    fs::create_dir_all(deep.join(".git")).unwrap();
+    fs::create_dir(deep.join(".flashgrep")).unwrap();
+    fs::set_permissions(deep.join(".flashgrep"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(deep.join("a.py"), "class Deep: pass\n").unwrap();
+    // Such as the socket of an agent that holds this user's keys.
+    let trap = repo.path().join("agent.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&trap).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    fs::write(deep.join(".flashgrep/mcp.sock.path"), trap.as_os_str().as_encoded_bytes()).unwrap();
+    let path = deep.to_str().unwrap();
+    let symbols = repo.ok(&["--repo", path, "call", "get_symbol", "--args", r#"{"symbol_name":"Deep"}"#]);
+    assert!(symbols.contains("a.py"), "{symbols}");
+    repo.ok(&["--repo", path, "daemon", "start"]);
+    repo.ok(&["--repo", path, "daemon", "stop"]);
+    assert!(listener.accept().is_err(), "it was connected to");
+    assert!(trap.exists());
 }
 
 #[test]

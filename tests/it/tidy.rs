@@ -17,13 +17,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("extract", &[]),
     ("store", &[]),
     ("index", &["scan", "extract", "store", "config"]),
+    ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
     ("query", &["store", "extract"]),
     // `store` for the snapshot that a question is asked of, `extract` for the list of languages.
-    ("tools", &["query", "index", "store", "extract"]),
+    ("tools", &["query", "index", "store", "extract", "pytypes"]),
     // `scan` for what git tracks and where a repository begins.
     ("serve", &["tools", "index", "config", "scan"]),
-    ("cli", &["scan", "extract", "store", "index", "query", "tools", "serve", "config"]),
+    ("cli", &["scan", "extract", "store", "index", "pytypes", "query", "tools", "serve", "config"]),
 ];
 
 /// Crates that one module alone may name.
@@ -35,6 +36,9 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("clap", "cli"),
     ("indicatif", "cli"),
     ("gix_index", "scan"),
+    ("salsa", "pytypes"),
+    ("ruff_db", "pytypes"),
+    ("ty_python_semantic", "pytypes"),
 ];
 
 /// Functions that only one module may call.

@@ -1,0 +1,483 @@
+//! The settings of a Python project as its files write them: `[tool.ty]`, `ty.toml`, `[project]`.
+//!
+//! Owns the names that may stand there, and says where a file has another. What follows from the settings for the
+//! checker is decided where the checker is; nothing here names it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A settings file is a page of text; anything above this is something else.
+const LARGEST: u64 = 4 << 20;
+
+/// Settings as written. Paths are not yet joined to the project's root.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    pub environment: Environment,
+    pub source: Source,
+    pub tuning: Tuning,
+    pub overrides: Vec<Override>,
+    /// Whether warnings make the check fail.
+    pub error_on_warning: Option<bool>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Environment {
+    pub root: Option<Vec<String>>,
+    /// Major and minor.
+    pub python_version: Option<(u8, u8)>,
+    pub python_platform: Option<String>,
+    pub extra_paths: Vec<String>,
+    pub typeshed: Option<String>,
+    pub python: Option<String>,
+}
+
+/// Which files are the project's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Source {
+    pub respect_ignore_files: Option<bool>,
+    pub exclude_scripts: Option<bool>,
+    pub include: Option<Vec<String>>,
+    pub exclude: Vec<String>,
+}
+
+/// What may be said for all files, and anew for some.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tuning {
+    pub rules: Vec<Rule>,
+    pub strict_generic_narrowing: Option<bool>,
+    pub strict_equality_semantics: Option<bool>,
+    pub respect_type_ignore_comments: Option<bool>,
+    pub allowed_unresolved_imports: Option<Vec<String>>,
+    pub replace_imports_with_any: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    pub name: String,
+    pub level: Level,
+    pub at: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    Ignore,
+    Warn,
+    Error,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Override {
+    pub include: Option<Vec<String>>,
+    pub exclude: Vec<String>,
+    pub tuning: Tuning,
+}
+
+/// A stretch of a settings file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub file: PathBuf,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+}
+
+/// Something in a settings file that is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub at: Place,
+    pub message: String,
+}
+
+/// A settings file's say.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    pub options: Options,
+    pub problems: Vec<Problem>,
+    /// `[project] name`.
+    pub name: Option<String>,
+    /// There is a table for the checker.
+    pub has_table: bool,
+}
+
+/// The settings that stand in `folder` itself; `None` when no file there has any.
+pub fn read(folder: &Path) -> Option<Written> {
+    let pyproject = read_file(&folder.join("pyproject.toml"));
+    let own = read_file(&folder.join("ty.toml"));
+    if pyproject.is_none() && own.is_none() {
+        return None;
+    }
+    let mut written = Written::default();
+    if let Some((path, text)) = pyproject {
+        let mut reader = Reader::new(&path, &text);
+        // A file for the checker alone outweighs the table.
+        reader.pyproject(own.is_none(), &mut written);
+        written.problems.append(&mut reader.problems);
+    }
+    if let Some((path, text)) = own {
+        let mut reader = Reader::new(&path, &text);
+        if let Some(table) = reader.parse() {
+            let fallback = written.options.environment.python_version.take();
+            reader.options(table.get_ref(), &mut written.options);
+            let version = &mut written.options.environment.python_version;
+            *version = version.or(fallback);
+        }
+        written.has_table = true;
+        written.problems.append(&mut reader.problems);
+    }
+    Some(written)
+}
+
+/// The settings of a script's own block (PEP 723); places count from the block's first line.
+pub fn read_script(path: &Path, block: &str) -> Written {
+    let mut written = Written::default();
+    let mut reader = Reader::new(path, block);
+    let Some(table) = reader.parse() else {
+        written.problems = reader.problems;
+        return written;
+    };
+    reader.script(table.get_ref(), &mut written);
+    written.problems.append(&mut reader.problems);
+    written
+}
+
+fn read_file(path: &Path) -> Option<(PathBuf, String)> {
+    let data = std::fs::metadata(path).ok()?;
+    if !data.is_file() || data.len() > LARGEST {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
+    Some((path.to_owned(), text))
+}
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+/// Reads one file and notes what it cannot take.
+struct Reader<'t> {
+    path: &'t Path,
+    text: &'t str,
+    problems: Vec<Problem>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(path: &'t Path, text: &'t str) -> Self {
+        Self { path, text, problems: Vec::new() }
+    }
+
+    fn parse(&mut self) -> Option<Spanned<DeTable<'t>>> {
+        match DeTable::parse(self.text) {
+            Ok(table) => Some(table),
+            Err(error) => {
+                self.problem(&error.span().unwrap_or_default(), format!("not TOML: {}", error.message()));
+                None
+            }
+        }
+    }
+
+    fn place(&self, span: &Range<usize>) -> Place {
+        let (line, column) = position(self.text, span.start);
+        let (end_line, end_column) = position(self.text, span.end);
+        Place { file: self.path.to_owned(), line, column, end_line, end_column }
+    }
+
+    fn problem(&mut self, span: &Range<usize>, message: String) {
+        let at = self.place(span);
+        self.problems.push(Problem { at, message });
+    }
+
+    /// Goes over a table's entries; names that `take` does not know are named.
+    fn each(
+        &mut self,
+        what: &str,
+        known: &[&str],
+        table: &DeTable<'t>,
+        mut take: impl FnMut(&mut Self, &str, &Value<'t>),
+    ) {
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            if known.contains(&name) {
+                take(self, name, value);
+            } else {
+                let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                self.problem(&key.span(), format!("unknown setting `{name}` in {what}; it takes {names}"));
+            }
+        }
+    }
+
+    fn table<'v>(&mut self, name: &str, value: &'v Value<'t>) -> Option<&'v DeTable<'t>> {
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.problem(&value.span(), format!("`{name}` must be a table"));
+        }
+        table
+    }
+
+    fn text(&mut self, name: &str, value: &Value<'t>) -> Option<String> {
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            self.problem(&value.span(), format!("`{name}` must be a text"));
+        }
+        text
+    }
+
+    fn flag(&mut self, name: &str, value: &Value<'t>) -> Option<bool> {
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            self.problem(&value.span(), format!("`{name}` must be true or false"));
+        }
+        flag
+    }
+
+    fn texts(&mut self, name: &str, value: &Value<'t>) -> Option<Vec<String>> {
+        let texts = value.get_ref().as_array().and_then(|items| {
+            items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        });
+        if texts.is_none() {
+            self.problem(&value.span(), format!("`{name}` must be a list of texts"));
+        }
+        texts
+    }
+
+    fn pyproject(&mut self, with_table: bool, written: &mut Written) {
+        let Some(table) = self.parse() else { return };
+        let table = table.get_ref();
+        let project = table.get("project").and_then(|value| value.get_ref().as_table());
+        written.name = project
+            .and_then(|project| project.get("name"))
+            .and_then(|value| value.get_ref().as_str())
+            .map(str::to_owned);
+        let tool = table.get("tool").and_then(|value| value.get_ref().as_table());
+        if let Some(own) = tool.and_then(|tool| tool.get("ty")) {
+            written.has_table = true;
+            if with_table && let Some(own) = self.table("tool.ty", own) {
+                self.options(own, &mut written.options);
+            }
+        }
+        let required = project.and_then(|project| project.get("requires-python"));
+        self.requires_python(required, &mut written.options);
+    }
+
+    fn script(&mut self, table: &DeTable<'t>, written: &mut Written) {
+        let tool = table.get("tool").and_then(|value| value.get_ref().as_table());
+        if let Some(own) = tool.and_then(|tool| tool.get("ty")) {
+            written.has_table = true;
+            if let Some(own) = self.table("tool.ty", own) {
+                self.options(own, &mut written.options);
+            }
+        }
+        self.requires_python(table.get("requires-python"), &mut written.options);
+    }
+
+    fn requires_python(&mut self, required: Option<&Value<'t>>, options: &mut Options) {
+        let Some(required) = required else { return };
+        let Some(text) = self.text("requires-python", required) else { return };
+        if options.environment.python_version.is_some() {
+            return;
+        }
+        match lower_bound(&text) {
+            Ok(version) => options.environment.python_version = version,
+            Err(what) => self.problem(&required.span(), format!("`requires-python`: {what}")),
+        }
+    }
+
+    fn options(&mut self, table: &DeTable<'t>, options: &mut Options) {
+        let known = ["environment", "src", "rules", "terminal", "analysis", "overrides"];
+        self.each("`[tool.ty]`", &known, table, |reader, name, value| {
+            if name == "overrides" {
+                reader.overrides(value, &mut options.overrides);
+                return;
+            }
+            let Some(table) = reader.table(name, value) else { return };
+            match name {
+                "environment" => reader.environment(table, &mut options.environment),
+                "src" => reader.source(table, &mut options.source),
+                "rules" => reader.rules(table, &mut options.tuning.rules),
+                "analysis" => reader.analysis(table, &mut options.tuning),
+                _ => reader.terminal(table, &mut options.error_on_warning),
+            }
+        });
+    }
+
+    fn environment(&mut self, table: &DeTable<'t>, environment: &mut Environment) {
+        let known = ["root", "python-version", "python-platform", "extra-paths", "typeshed", "python"];
+        self.each("`environment`", &known, table, |reader, name, value| match name {
+            "root" => environment.root = reader.texts(name, value),
+            "python-version" => environment.python_version = reader.version(name, value),
+            "python-platform" => environment.python_platform = reader.text(name, value),
+            "extra-paths" => environment.extra_paths = reader.texts(name, value).unwrap_or_default(),
+            "typeshed" => environment.typeshed = reader.text(name, value),
+            _ => environment.python = reader.text(name, value),
+        });
+    }
+
+    fn version(&mut self, name: &str, value: &Value<'t>) -> Option<(u8, u8)> {
+        let text = self.text(name, value)?;
+        let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        if !version.is_some_and(is_supported) {
+            self.problem(&value.span(), format!("`{name}` must be a version from \"3.7\" to \"3.15\""));
+            return None;
+        }
+        version
+    }
+
+    fn source(&mut self, table: &DeTable<'t>, source: &mut Source) {
+        let known = ["respect-ignore-files", "exclude-scripts", "include", "exclude"];
+        self.each("`src`", &known, table, |reader, name, value| match name {
+            "respect-ignore-files" => source.respect_ignore_files = reader.flag(name, value),
+            "exclude-scripts" => source.exclude_scripts = reader.flag(name, value),
+            "include" => source.include = reader.texts(name, value),
+            _ => source.exclude = reader.texts(name, value).unwrap_or_default(),
+        });
+    }
+
+    fn rules(&mut self, table: &DeTable<'t>, rules: &mut Vec<Rule>) {
+        let mut found: Vec<(usize, Rule)> = Vec::new();
+        for (key, value) in table {
+            let name: &str = key.get_ref();
+            let level = match value.get_ref().as_str() {
+                Some("ignore") => Level::Ignore,
+                Some("warn") => Level::Warn,
+                Some("error") => Level::Error,
+                _ => {
+                    self.problem(&value.span(), format!("rule `{name}` must be \"ignore\", \"warn\" or \"error\""));
+                    continue;
+                }
+            };
+            found.push((key.span().start, Rule { name: name.to_owned(), level, at: self.place(&key.span()) }));
+        }
+        // `all` speaks first, whatever stands where; the others in the order of the file.
+        found.sort_by_key(|(at, rule)| (rule.name != "all", *at));
+        rules.extend(found.into_iter().map(|(_, rule)| rule));
+    }
+
+    fn analysis(&mut self, table: &DeTable<'t>, tuning: &mut Tuning) {
+        let known = [
+            "strict-generic-narrowing",
+            "strict-equality-semantics",
+            "strict-literal-narrowing",
+            "respect-type-ignore-comments",
+            "allowed-unresolved-imports",
+            "replace-imports-with-any",
+        ];
+        self.each("`analysis`", &known, table, |reader, name, value| match name {
+            "strict-generic-narrowing" => tuning.strict_generic_narrowing = reader.flag(name, value),
+            "strict-equality-semantics" => tuning.strict_equality_semantics = reader.flag(name, value),
+            "respect-type-ignore-comments" => tuning.respect_type_ignore_comments = reader.flag(name, value),
+            "allowed-unresolved-imports" => tuning.allowed_unresolved_imports = reader.texts(name, value),
+            "replace-imports-with-any" => tuning.replace_imports_with_any = reader.texts(name, value),
+            _ => reader.problem(&value.span(), format!("`{name}` is not known to the engine of this release")),
+        });
+    }
+
+    fn terminal(&mut self, table: &DeTable<'t>, error_on_warning: &mut Option<bool>) {
+        let known = ["output-format", "error-on-warning"];
+        self.each("`terminal`", &known, table, |reader, name, value| match name {
+            "error-on-warning" => *error_on_warning = reader.flag(name, value),
+            // How our own commands print is said on their command line.
+            _ => drop(reader.text(name, value)),
+        });
+    }
+
+    fn overrides(&mut self, value: &Value<'t>, overrides: &mut Vec<Override>) {
+        let Some(items) = value.get_ref().as_array() else {
+            self.problem(&value.span(), "`overrides` must be a list of tables".to_owned());
+            return;
+        };
+        let known = ["include", "exclude", "rules", "analysis"];
+        for item in items {
+            let Some(table) = self.table("overrides", item) else { continue };
+            let mut one = Override::default();
+            self.each("`overrides`", &known, table, |reader, name, value| match name {
+                "include" => one.include = reader.texts(name, value),
+                "exclude" => one.exclude = reader.texts(name, value).unwrap_or_default(),
+                _ => {
+                    let Some(table) = reader.table(name, value) else { return };
+                    match name {
+                        "rules" => reader.rules(table, &mut one.tuning.rules),
+                        _ => reader.analysis(table, &mut one.tuning),
+                    }
+                }
+            });
+            overrides.push(one);
+        }
+    }
+}
+
+fn is_supported((major, minor): (u8, u8)) -> bool {
+    major == 3 && (7..=15).contains(&minor)
+}
+
+/// 1-based line and column of an offset.
+fn position(text: &str, at: usize) -> (u32, u32) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+}
+
+/// The oldest Python that a version specifier such as `>=3.9,<4` admits, as far as it says.
+fn lower_bound(specifier: &str) -> Result<Option<(u8, u8)>, String> {
+    let mut lowest: Option<(u8, u8)> = None;
+    for part in specifier.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let digits = part.find(|c: char| c.is_ascii_digit()).ok_or_else(|| format!("`{part}` is no version"))?;
+        let (operator, version) = part.split_at(digits);
+        let mut numbers = version
+            .trim()
+            .split('.')
+            .map(|number| number.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u8>().ok());
+        let major = numbers.next().flatten().ok_or_else(|| format!("`{part}` is no version"))?;
+        let minor = numbers.next().flatten();
+        match operator.trim() {
+            ">=" | ">" | "==" | "~=" | "===" => lowest = lowest.max(Some((major, minor.unwrap_or(0)))),
+            "<" | "<=" | "!=" => {}
+            other => return Err(format!("`{other}` compares nothing")),
+        }
+    }
+    match lowest {
+        None => Ok(None),
+        Some(bound) if bound < (3, 7) => Ok(Some((3, 7))),
+        Some(bound) if is_supported(bound) => Ok(Some(bound)),
+        Some((major, minor)) => Err(format!("Python {major}.{minor} is none that the engine knows")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_python_is_that_of_the_highest_lower_bound() {
+        for (specifier, version) in [
+            (">=3.9", Some((3, 9))),
+            (">=3.9, <4", Some((3, 9))),
+            (">3.10.1", Some((3, 10))),
+            ("~=3.11", Some((3, 11))),
+            ("==3.12.*", Some((3, 12))),
+            (">= 3", Some((3, 7))),
+            ("<4", None),
+            (">=2.7, !=3.0.*, >=3.8", Some((3, 8))),
+        ] {
+            assert_eq!(lower_bound(specifier), Ok(version), "{specifier}");
+        }
+        assert!(lower_bound("three").is_err());
+        assert!(lower_bound(">=4.0").is_err());
+    }
+
+    #[test]
+    fn what_is_not_known_is_named_where_it_stands() {
+        let text = "[environment]\npython-version = \"3.11\"\nbogus = 1\n[rules]\ncall-non-callable = \"loud\"\n[[overrides]]\ninclude = \"x\"\n";
+        let mut reader = Reader::new(Path::new("ty.toml"), text);
+        let table = reader.parse().unwrap();
+        let mut options = Options::default();
+        reader.options(table.get_ref(), &mut options);
+        let said: Vec<(u32, &str)> = reader.problems.iter().map(|p| (p.at.line, p.message.as_str())).collect();
+        assert_eq!(options.environment.python_version, Some((3, 11)));
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said.iter().any(|(line, said)| *line == 3 && said.contains("unknown setting `bogus`")), "{said:?}");
+        assert!(said.iter().any(|(line, _)| *line == 5), "{said:?}");
+        assert!(said.iter().any(|(line, said)| *line == 7 && said.contains("list of texts")), "{said:?}");
+    }
+}

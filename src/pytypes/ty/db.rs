@@ -1,0 +1,221 @@
+//! The database of the checker: its files, its settings, and the few questions that the checker asks its host.
+//!
+//! Owns what salsa needs. What the settings are is decided by `settings`, which files there are by `files`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ruff_db::diagnostic::Diagnostic;
+use ruff_db::files::{File, Files};
+use ruff_db::source::source_text;
+use ruff_db::system::{OsSystem, System};
+use ruff_db::vendored::VendoredFileSystem;
+use ruff_python_ast::script::ScriptTag;
+use salsa::Setter;
+use ty_python_core::program::{Program, ProgramSettings};
+use ty_python_core::{Db as CoreDb, ProgramFile};
+use ty_python_semantic::lint::{LintRegistry, RuleSelection};
+use ty_python_semantic::{AnalysisSettings, Db as SemanticDb, PythonVersionWithSource, default_lint_registry};
+
+use super::settings::{self, Settings, Tuning};
+
+/// What the user settled, and the files that are checked. Changed through its setters alone: queries hold on to it.
+#[salsa::input]
+pub(super) struct Project {
+    #[returns(ref)]
+    pub settings: Arc<Settings>,
+    #[returns(ref)]
+    pub program_settings: ProgramSettings,
+    #[returns(ref)]
+    pub files: HashSet<File>,
+}
+
+/// The trait that our own queries take: the checker's, and the way to the project.
+#[salsa::db]
+pub(super) trait Db: SemanticDb {
+    fn project(&self) -> Project;
+
+    fn disk(&self) -> &OsSystem;
+}
+
+#[salsa::db]
+#[derive(Clone)]
+pub(super) struct Database {
+    files: Files,
+    system: Arc<OsSystem>,
+    project: Option<Project>,
+    // Last, so that a clone lets go of it after everything else that a writer waits for.
+    storage: salsa::Storage<Self>,
+}
+
+impl Database {
+    pub fn new(system: OsSystem) -> Self {
+        Self { files: Files::default(), system: Arc::new(system), project: None, storage: salsa::Storage::new(None) }
+    }
+
+    /// Gives it the settings, which every other use needs. Called once.
+    pub fn begin(&mut self, settings: Settings, program: ProgramSettings) {
+        program.search_paths.try_register_static_roots(self);
+        self.project = Some(Project::new(self, Arc::new(settings), program, HashSet::new()));
+    }
+
+    pub fn set_settings(&mut self, settings: Settings, program: ProgramSettings) {
+        let project = self.project();
+        if **project.settings(self) != settings {
+            project.set_settings(self).to(Arc::new(settings));
+        }
+        if *project.program_settings(self) != program {
+            program.search_paths.try_register_static_roots(self);
+            project.set_program_settings(self).to(program);
+        }
+    }
+
+    pub fn set_files(&mut self, files: HashSet<File>) {
+        let project = self.project();
+        if *project.files(self) != files {
+            project.set_files(self).to(files);
+        }
+    }
+}
+
+/// Computed once: making it hashes every search path.
+#[salsa::tracked(returns(copy))]
+fn program(db: &dyn Db, project: Project) -> Program<'_> {
+    Program::from_settings(db, project.program_settings(db))
+}
+
+/// File by file, so that a file that comes or goes touches nothing of the others.
+#[salsa::tracked(returns(copy))]
+fn is_checked(db: &dyn Db, file: File) -> bool {
+    db.project().files(db).contains(&file)
+}
+
+/// A file with a block of metadata (PEP 723): a program of its own.
+#[derive(Debug, PartialEq)]
+pub(super) struct Script {
+    pub settings: Settings,
+    program: ProgramSettings,
+}
+
+/// The block's own text, so that an edit of the rest of the file changes nothing.
+#[salsa::tracked(returns(ref))]
+fn script_block(db: &dyn Db, file: File) -> Option<String> {
+    let text = source_text(db, file);
+    // Most files have none: that is known without reading them line by line.
+    if text.is_notebook() || !text.contains("# /// script") {
+        return None;
+    }
+    ScriptTag::parse(text.as_bytes()).map(|tag| tag.metadata().to_owned())
+}
+
+#[salsa::tracked(returns(as_deref))]
+pub(super) fn script(db: &dyn Db, file: File) -> Option<Box<Script>> {
+    let path = file.path(db).as_system_path()?;
+    if !is_checked(db, file) {
+        return None;
+    }
+    let block = script_block(db, file).as_ref()?;
+    let (settings, program) = settings::of_script(path.as_std_path(), block, db.disk());
+    program.search_paths.try_register_static_roots(db);
+    Some(Box::new(Script { settings, program }))
+}
+
+#[salsa::tracked(returns(copy))]
+fn script_program(db: &dyn Db, file: File) -> Option<Program<'_>> {
+    script(db, file).map(|script| Program::from_settings(db, &script.program))
+}
+
+/// The rules and the like that hold for a file, where not those of all.
+#[salsa::tracked(returns(ref))]
+fn tuning(db: &dyn Db, file: File) -> Option<Arc<Tuning>> {
+    if let Some(script) = script(db, file) {
+        return Some(Arc::new(script.settings.general.clone()));
+    }
+    let path = file.path(db).as_system_path()?;
+    db.project().settings(db).tuning_of(path.as_std_path())
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+#[salsa::db]
+impl ruff_db::Db for Database {
+    fn vendored(&self) -> &VendoredFileSystem {
+        ty_vendored::file_system()
+    }
+
+    fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
+    fn files(&self) -> &Files {
+        &self.files
+    }
+}
+
+#[salsa::db]
+impl ty_module_resolver::Db for Database {}
+
+#[salsa::db]
+impl CoreDb for Database {
+    fn should_check_file(&self, file: File) -> bool {
+        !file.path(self).is_vendored_path() && is_checked(self, file)
+    }
+}
+
+#[salsa::db]
+impl SemanticDb for Database {
+    fn check_file(&self, file: File) -> Vec<Diagnostic> {
+        super::check::diagnostics(self, self.program_file(file)).to_vec()
+    }
+
+    fn program_file(&self, file: File) -> ProgramFile<'_> {
+        script_program(self, file).unwrap_or_else(|| program(self, self.project())).program_file(self, file)
+    }
+
+    fn python_version_with_source(&self, file: File) -> &PythonVersionWithSource {
+        let script = script(self, file).map(|script| &script.program);
+        &script.unwrap_or_else(|| self.project().program_settings(self)).python_version
+    }
+
+    fn rule_selection(&self, file: File) -> &RuleSelection {
+        match tuning(self, file) {
+            Some(tuning) => &tuning.rules,
+            None => &self.project().settings(self).general.rules,
+        }
+    }
+
+    fn lint_registry(&self) -> &LintRegistry {
+        default_lint_registry()
+    }
+
+    fn analysis_settings(&self, file: File) -> &AnalysisSettings {
+        match tuning(self, file) {
+            Some(tuning) => &tuning.analysis,
+            None => &self.project().settings(self).general.analysis,
+        }
+    }
+
+    fn verbose(&self) -> bool {
+        false
+    }
+
+    fn is_open_file(&self, _file: File) -> bool {
+        false
+    }
+
+    fn dyn_clone(&self) -> Box<dyn SemanticDb> {
+        Box::new(self.clone())
+    }
+}
+
+#[salsa::db]
+impl Db for Database {
+    fn project(&self) -> Project {
+        self.project.expect("the settings are given before anything is asked")
+    }
+
+    fn disk(&self) -> &OsSystem {
+        &self.system
+    }
+}

@@ -1,0 +1,293 @@
+//! The embedded engine: Astral's checker as a library.
+//!
+//! Owns every use of its crates. Nothing of theirs leaves this folder.
+
+mod check;
+mod db;
+mod files;
+mod infer;
+mod lines;
+mod references;
+mod settings;
+mod shown;
+mod symbols;
+mod target;
+mod type_at;
+
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ruff_db::Db as _;
+use ruff_db::files::{File, FileRootKind, Files, system_path_to_file, vendored_path_to_file};
+use ruff_db::source::source_text;
+use ruff_db::system::{OsSystem, SystemPath};
+use ruff_text_size::TextSize;
+use salsa::{Database as _, Setter as _};
+use ty_python_core::ProgramFile;
+use ty_python_semantic::{Db as _, ImportAliasResolution};
+
+use self::db::{Database, Db as _};
+use self::lines::Lines;
+use self::shown::{STUBS, Shown};
+use super::engine::{Answered, Answerer, Engine, Witness};
+use super::values::{Answer, Changes, Checked, Libraries, Position, Question};
+use crate::error::{Error, Result};
+use crate::model::printable;
+
+/// The checker over one repository.
+pub struct Embedded {
+    db: Database,
+    shown: Shown,
+    system: OsSystem,
+}
+
+impl Embedded {
+    pub fn open(root: &Path) -> Result<Self> {
+        let shown = Shown { root: root.to_owned() };
+        let path = SystemPath::from_std_path(root)
+            .ok_or_else(|| Error::invalid_path("the repository's path is not UTF-8, which the type engine needs"))?;
+        let system = OsSystem::new(path);
+        let mut db = Database::new(system.clone());
+        // Before any search path is registered: the project's own files are those that change.
+        db.files().try_add_root(&db, path, FileRootKind::Project);
+        let (settings, program) = settings::of_project(root, &system);
+        db.begin(settings, program);
+        let mut engine = Self { db, shown, system };
+        engine.list_files();
+        Ok(engine)
+    }
+
+    fn reload_settings(&mut self) {
+        let (settings, program) = settings::of_project(&self.shown.root, &self.system);
+        self.db.set_settings(settings, program);
+    }
+
+    fn list_files(&mut self) {
+        let settings = Arc::clone(self.db.project().settings(&self.db));
+        let paths = files::list(&settings, &self.shown.root, &self.system);
+        let found: HashSet<File> = paths.iter().filter_map(|path| on_disk(&self.db, path)).collect();
+        self.db.set_files(found);
+    }
+}
+
+/// Files by which a project's settings or its list of files may change.
+fn is_settings_file(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+        matches!(name, "pyproject.toml" | "ty.toml" | "pyvenv.cfg" | ".gitignore" | ".ignore" | "exclude")
+    })
+}
+
+fn on_disk(db: &Database, path: &Path) -> Option<File> {
+    system_path_to_file(db, SystemPath::from_std_path(path)?).ok()
+}
+
+impl Engine for Embedded {
+    fn apply(&mut self, changes: &Changes) -> Result<()> {
+        match changes {
+            Changes::Everything => {
+                Files::sync_all(&mut self.db);
+                self.reload_settings();
+                self.list_files();
+            }
+            Changes::Paths(paths) => {
+                let mut list_again = false;
+                for path in paths.iter().map(Path::new) {
+                    let Some(system_path) = SystemPath::from_std_path(path) else { continue };
+                    let known = self.db.files().try_system(&self.db, system_path);
+                    let is_listed = known.is_some_and(|file| self.db.project().files(&self.db).contains(&file));
+                    if path.is_dir() || (!path.exists() && path.extension().is_none()) {
+                        Files::sync_all_recursive(&mut self.db, [system_path]);
+                        list_again = true;
+                    } else {
+                        File::sync_path(&mut self.db, system_path);
+                        list_again |= is_listed != path.is_file();
+                    }
+                    if is_settings_file(path) {
+                        self.reload_settings();
+                        list_again = true;
+                    }
+                }
+                if list_again {
+                    self.list_files();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn shelve(&mut self, files: &[String]) {
+        // Every name of such a module is there, and of no known type.
+        const NOTHING_KNOWN: &str = "def __getattr__(name): ...\n";
+        for path in files {
+            let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
+            let text = source_text(&self.db, file);
+            let text = text.with_text(NOTHING_KNOWN.to_owned(), &ruff_diagnostics::SourceMap::default());
+            file.set_source_text_override(&mut self.db).to(Some(text));
+        }
+    }
+
+    fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
+        match question {
+            // It edits: on a database of its own, so that nobody waits for it.
+            Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
+            _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
+        }
+    }
+}
+
+/// Work on a database that is made for one question.
+struct Apart {
+    root: PathBuf,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Answerer for Apart {
+    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
+        let Question::Infer { file, symbol } = question else {
+            return Err(Error::internal("this question needs no database of its own"));
+        };
+        witness.begins(&Shown { root: self.root.clone() }.relative(Path::new(file)));
+        let is_over = || self.is_over.load(Ordering::Relaxed);
+        let work = AssertUnwindSafe(|| infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over));
+        match ruff_db::panic::catch_unwind(work) {
+            Ok(_) if is_over() => Ok(Answered::Cancelled),
+            Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),
+            Err(panic) => Err(failed(&panic)),
+        }
+    }
+
+    fn canceller(&self) -> Box<dyn Fn() + Send + Sync> {
+        let is_over = Arc::clone(&self.is_over);
+        Box::new(move || is_over.store(true, Ordering::Relaxed))
+    }
+}
+
+fn failed(panic: &ruff_db::panic::PanicError) -> Error {
+    Error::internal(format!("the type engine failed: {}", printable(&panic.payload.to_string())))
+        .hint("Ask about another place, or report it.")
+}
+
+/// One thread's hold on the database.
+struct View {
+    db: Database,
+    shown: Shown,
+}
+
+impl Answerer for View {
+    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
+        let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(question, witness)));
+        match ruff_db::panic::catch_unwind(work) {
+            Ok(answer) => answer.map(|answer| Answered::Done(Box::new(answer))),
+            Err(panic) => match panic.payload.downcast_ref::<salsa::Cancelled>() {
+                Some(salsa::Cancelled::PendingWrite) => Ok(Answered::Interrupted),
+                Some(salsa::Cancelled::Local) => Ok(Answered::Cancelled),
+                _ => Err(failed(&panic)),
+            },
+        }
+    }
+
+    fn canceller(&self) -> Box<dyn Fn() + Send + Sync> {
+        let token = self.db.cancellation_token();
+        Box::new(move || token.cancel())
+    }
+}
+
+impl View {
+    fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
+        let (db, shown) = (&self.db, &self.shown);
+        if let Some(file) = question.file() {
+            witness.begins(&shown.relative(Path::new(file)));
+        }
+        Ok(match question {
+            Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
+            Question::TypeAt(at) => {
+                let (file, offset) = self.place(at)?;
+                Answer::TypeAt { found: type_at::type_at(db, file, offset, shown) }
+            }
+            Question::Symbols { file } => Answer::Symbols { symbols: symbols::outline(db, self.file(file)?) },
+            Question::Definition(at) => {
+                let (file, offset) = self.place(at)?;
+                Answer::Definition { definitions: type_at::definitions(db, file, offset, shown) }
+            }
+            Question::Subject(at) => Answer::Subject { found: self.wanted(at)?.as_ref().map(references::subject) },
+            Question::References { at, include_declaration, files } => {
+                let Some(wanted) = self.wanted(at)? else { return Ok(Answer::References { references: Vec::new() }) };
+                let own = self.file(&at.file)?.file(db);
+                let files = match files {
+                    Some(files) => files.iter().filter_map(|path| on_disk(db, Path::new(path))).collect(),
+                    None => self.files(),
+                };
+                let references = references::all(db, own, &wanted, &files, shown, *include_declaration);
+                Answer::References { references }
+            }
+            Question::Infer { .. } => return Err(Error::internal("this question needs a database of its own")),
+            Question::Files => {
+                let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());
+                let mut files: Vec<String> = paths.map(|path| path.as_str().to_owned()).collect();
+                files.sort();
+                Answer::Files { files }
+            }
+            Question::Libraries => {
+                let libraries = db.project().settings(db).libraries.iter();
+                let folders = libraries.map(|folder| folder.to_string_lossy().into_owned()).collect();
+                Answer::Libraries(Libraries { folders })
+            }
+        })
+    }
+
+    fn files(&self) -> Vec<File> {
+        self.db.project().files(&self.db).iter().copied().collect()
+    }
+
+    fn check(&self, file: Option<&str>, rendered: bool, witness: &dyn Witness) -> Result<Checked> {
+        let Some(path) = file else {
+            let mut checked = check::all(&self.db, &self.files(), &self.shown, rendered, witness);
+            let problems = self.db.project().settings(&self.db).problems.iter().cloned();
+            checked.diagnostics.extend(problems.map(|mut problem| {
+                problem.span.file = self.shown.relative(Path::new(&problem.span.file));
+                problem
+            }));
+            check::sort(&mut checked.diagnostics);
+            checked.warnings_pass = self.db.project().settings(&self.db).warnings_pass;
+            return Ok(checked);
+        };
+        let file = self.file(path)?;
+        let mut diagnostics = check::told(&self.db, check::diagnostics(&self.db, file), &self.shown, rendered);
+        diagnostics.extend(check::of_settings(&self.db, file.file(&self.db), &self.shown));
+        check::sort(&mut diagnostics);
+        Ok(Checked { diagnostics, files: 1, warnings_pass: self.db.project().settings(&self.db).warnings_pass })
+    }
+
+    fn wanted(&self, at: &Position) -> Result<Option<references::Wanted<'_>>> {
+        let (file, offset) = self.place(at)?;
+        Ok(references::wanted(&self.db, file, offset, ImportAliasResolution::ResolveAliases))
+    }
+
+    fn file(&self, path: &str) -> Result<ProgramFile<'_>> {
+        let stub = Path::new(path).strip_prefix(self.shown.root.join(STUBS)).ok().and_then(Path::to_str);
+        let file = stub.and_then(|stub| vendored_path_to_file(&self.db, stub).ok());
+        let file = file.or_else(|| on_disk(&self.db, Path::new(path)));
+        let file = file.ok_or_else(|| {
+            let shown = printable(&self.shown.relative(Path::new(path)));
+            Error::invalid_path(format!("{shown} is not there any more, or no file")).hint("Use list_files.")
+        })?;
+        Ok(self.db.program_file(file))
+    }
+
+    fn place(&self, at: &Position) -> Result<(ProgramFile<'_>, TextSize)> {
+        let file = self.file(&at.file)?;
+        let text = source_text(&self.db, file.file(&self.db));
+        let lines = Lines::of(&text);
+        let offset = lines.offset(at.line, at.column).ok_or_else(|| {
+            let what = match lines.offset(at.line.max(1), 1) {
+                None => format!("line {} is past the end; the file has {} lines", at.line, lines.count()),
+                Some(_) => format!("column {} is past the end of line {}", at.column, at.line),
+            };
+            Error::not_found(what).hint("Lines and columns are 1-based; columns count characters.")
+        })?;
+        Ok((file, offset))
+    }
+}

@@ -1,0 +1,361 @@
+//! Who means a definition, across the project.
+//!
+//! Owns the search in the trees of candidate files. Every name that is written the same is resolved and compared: text
+//! alone decides nothing.
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::find_node::{CoveringNode, covering_node};
+use ruff_python_ast::token::Tokens;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
+use ruff_python_ast::{self as ast, AnyNodeRef};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_core::ProgramFile;
+use ty_python_core::scope::ScopeKind;
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
+};
+
+use super::db::Database;
+use super::lines::Lines;
+use super::shown::{Shown, preview};
+use super::target::{self, Target, module_part};
+use crate::pytypes::values::{Reference, Role, Subject};
+
+/// What is looked for.
+#[derive(Clone)]
+pub(super) struct Wanted<'db> {
+    pub name: String,
+    pub definitions: Vec<ResolvedDefinition<'db>>,
+    pub scope: Scope,
+    aliases: ImportAliasResolution,
+}
+
+/// Where it may be meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// In its file alone.
+    File,
+    /// A parameter: elsewhere, only as the name of an argument.
+    Arguments,
+    Project,
+}
+
+/// One place that means it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub range: TextRange,
+    pub role: Role,
+    /// It stands where the name is declared: what `include_declaration` is about.
+    pub is_declaration: bool,
+}
+
+/// What stands at a place, as something to look for; `None` for what has no name or no definition.
+pub(super) fn wanted<'db>(
+    db: &'db Database,
+    file: ProgramFile<'db>,
+    at: TextSize,
+    aliases: ImportAliasResolution,
+) -> Option<Wanted<'db>> {
+    let found = target::at(db, file, at, |model, target| {
+        let name = target.name()?.to_owned();
+        let all = target.definitions(model, aliases);
+        let definitions = target.declared(model, aliases);
+        if definitions.is_empty() {
+            return None;
+        }
+        let scope = if all.iter().any(|one| is_reachable(db, one)) {
+            Scope::Project
+        } else if definitions.iter().any(|one| is_parameter_of_reachable(db, one)) {
+            Scope::Arguments
+        } else {
+            Scope::File
+        };
+        Some(Wanted { name, definitions, scope, aliases })
+    });
+    found.flatten()
+}
+
+pub(super) fn subject(wanted: &Wanted<'_>) -> Subject {
+    Subject { name: wanted.name.clone(), is_local: wanted.scope == Scope::File }
+}
+
+/// The references in `files`, `own` being the file that was asked in.
+pub(super) fn all<'db>(
+    db: &'db Database,
+    own: File,
+    wanted: &Wanted<'db>,
+    files: &[File],
+    shown: &Shown,
+    include_declaration: bool,
+) -> Vec<Reference> {
+    let mut others: Vec<File> = files.iter().copied().filter(|file| *file != own).collect();
+    if wanted.scope == Scope::File {
+        others.clear();
+    }
+    let keep = |found: &Found| include_declaration || !found.is_declaration;
+    let mut references = told(db, own, &in_file(db, own, wanted, Scope::Project), shown, keep);
+    // Handed through as numbers: the definitions themselves belong to this thread's view.
+    let further: Vec<Reference> = others
+        .into_par_iter()
+        .map_with(db.clone(), |db, file| {
+            salsa::attach_allow_change(&*db, || {
+                if !contains_identifier(&source_text(db, file), &wanted.name) {
+                    return Vec::new();
+                }
+                told(db, file, &in_file(db, file, wanted, wanted.scope), shown, keep)
+            })
+        })
+        .flatten_iter()
+        .collect();
+    references.extend(further);
+    references.sort_by(|a, b| a.span.cmp(&b.span));
+    references.dedup_by(|a, b| a.span == b.span);
+    references
+}
+
+fn told(db: &Database, file: File, found: &[Found], shown: &Shown, keep: impl Fn(&Found) -> bool) -> Vec<Reference> {
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let (text, path) = (source_text(db, file), shown.path(db, file));
+    let lines = Lines::of(&text);
+    let told = |found: &Found| {
+        let span = lines.span(path.clone(), found.range);
+        let preview = preview(lines.line(span.line));
+        Reference { span, role: found.role, preview }
+    };
+    found.iter().filter(|found| keep(found)).map(told).collect()
+}
+
+/// Every place of one file that means it.
+pub(super) fn in_file(db: &Database, file: File, wanted: &Wanted<'_>, scope: Scope) -> Vec<Found> {
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, program_file);
+    let mut finder = Finder {
+        db,
+        model: &model,
+        tokens: parsed.tokens(),
+        wanted,
+        only_arguments: scope == Scope::Arguments,
+        around: Vec::new(),
+        found: Vec::new(),
+    };
+    AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
+    finder.found
+}
+
+/// Whether another file can name it.
+fn is_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> bool {
+    match found {
+        ResolvedDefinition::Definition(definition) => {
+            matches!(definition.scope(db).scope(db).kind(), ScopeKind::Module | ScopeKind::Class)
+        }
+        ResolvedDefinition::Module(_) | ResolvedDefinition::FileWithRange(_) => true,
+    }
+}
+
+/// Whether it is a parameter of a function at the top of a module, or of a method of a class there.
+fn is_parameter_of_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> bool {
+    let ResolvedDefinition::Definition(definition) = found else { return false };
+    let range = found.focus_range(db);
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range.range());
+    let Ok(parameter) = nodes.find_last(|node| matches!(node, AnyNodeRef::Parameter(_))) else { return false };
+    let is_scope = |node: &AnyNodeRef| {
+        matches!(node, AnyNodeRef::StmtFunctionDef(_) | AnyNodeRef::ExprLambda(_) | AnyNodeRef::StmtClassDef(_))
+    };
+    let mut around = parameter.ancestors().filter(is_scope);
+    let owner_is_function = matches!(around.next(), Some(AnyNodeRef::StmtFunctionDef(_)));
+    let rest: Vec<AnyNodeRef> = around.collect();
+    owner_is_function && matches!(rest.as_slice(), [] | [AnyNodeRef::StmtClassDef(_)])
+}
+
+/// Visits a tree and resolves each name that is written as the wanted one.
+struct Finder<'a, 'm, 'db, 'w> {
+    db: &'db Database,
+    model: &'m SemanticModel<'db>,
+    tokens: &'m Tokens,
+    wanted: &'w Wanted<'w>,
+    only_arguments: bool,
+    around: Vec<AnyNodeRef<'a>>,
+    found: Vec<Found>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        self.around.push(node);
+        if self.only_arguments {
+            if let AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), .. }) = node {
+                self.identifier(name, Role::Read, false);
+            }
+            return TraversalSignal::Traverse;
+        }
+        match node {
+            AnyNodeRef::ExprName(name) if name.id.as_str() == self.wanted.name => {
+                let nodes = CoveringNode::from_ancestors(self.around.clone());
+                self.node(&nodes, role_of(name.ctx), false);
+            }
+            AnyNodeRef::ExprAttribute(attribute) if attribute.attr.as_str() == self.wanted.name => {
+                if !self.identifier(&attribute.attr, role_of(attribute.ctx), false) {
+                    self.dotted_module(attribute);
+                }
+            }
+            AnyNodeRef::ExprStringLiteral(text) => self.quoted(text),
+            AnyNodeRef::StmtImportFrom(from) => {
+                if let Some(module) = &from.module {
+                    self.module_parts(module, from.level);
+                }
+            }
+            AnyNodeRef::Alias(alias) => {
+                if let Some(name) = &alias.asname {
+                    self.identifier(name, Role::Import, false);
+                }
+                self.identifier(&alias.name, Role::Import, false);
+                if alias.name.contains('.') {
+                    self.module_parts(&alias.name, 0);
+                }
+            }
+            _ => self.declaring(node),
+        }
+        TraversalSignal::Traverse
+    }
+
+    fn leave_node(&mut self, _node: AnyNodeRef<'a>) {
+        self.around.pop();
+    }
+}
+
+const fn role_of(context: ast::ExprContext) -> Role {
+    match context {
+        ast::ExprContext::Load | ast::ExprContext::Invalid => Role::Read,
+        ast::ExprContext::Store | ast::ExprContext::Del => Role::Write,
+    }
+}
+
+impl<'a> Finder<'a, '_, '_, '_> {
+    /// Names that statements and patterns hold.
+    fn declaring(&mut self, node: AnyNodeRef<'a>) {
+        match node {
+            AnyNodeRef::StmtFunctionDef(function) => drop(self.identifier(&function.name, Role::Definition, true)),
+            AnyNodeRef::StmtClassDef(class) => drop(self.identifier(&class.name, Role::Definition, true)),
+            AnyNodeRef::Parameter(parameter) => drop(self.identifier(&parameter.name, Role::Definition, true)),
+            AnyNodeRef::TypeParamTypeVar(one) => drop(self.identifier(&one.name, Role::Definition, true)),
+            AnyNodeRef::TypeParamParamSpec(one) => drop(self.identifier(&one.name, Role::Definition, true)),
+            AnyNodeRef::TypeParamTypeVarTuple(one) => drop(self.identifier(&one.name, Role::Definition, true)),
+            AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), .. }) => drop(self.identifier(name, Role::Read, false)),
+            AnyNodeRef::StmtGlobal(ast::StmtGlobal { names, .. })
+            | AnyNodeRef::StmtNonlocal(ast::StmtNonlocal { names, .. }) => {
+                for name in names {
+                    self.identifier(name, Role::Read, false);
+                }
+            }
+            AnyNodeRef::ExceptHandlerExceptHandler(ast::ExceptHandlerExceptHandler { name: Some(name), .. })
+            | AnyNodeRef::PatternMatchAs(ast::PatternMatchAs { name: Some(name), .. })
+            | AnyNodeRef::PatternMatchStar(ast::PatternMatchStar { name: Some(name), .. })
+            | AnyNodeRef::PatternMatchMapping(ast::PatternMatchMapping { rest: Some(name), .. }) => {
+                self.identifier(name, Role::Write, false);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the identifier, a child of the node at hand, was found to mean what is wanted.
+    fn identifier(&mut self, name: &'a ast::Identifier, role: Role, is_declaration: bool) -> bool {
+        if name.as_str() != self.wanted.name {
+            return false;
+        }
+        let mut around = self.around.clone();
+        around.push(AnyNodeRef::from(name));
+        self.node(&CoveringNode::from_ancestors(around), role, is_declaration)
+    }
+
+    fn node(&mut self, nodes: &CoveringNode<'a>, role: Role, is_declaration: bool) -> bool {
+        let node = nodes.node();
+        let Some(target) = Target::of(nodes, node.start(), self.tokens) else { return false };
+        if !self.means(&target) {
+            return false;
+        }
+        // The first assignment of a name declares it.
+        let first = role == Role::Write && self.is_own_definition(node.range());
+        let role = if first { Role::Definition } else { role };
+        self.found.push(Found { range: node.range(), role, is_declaration: is_declaration || first });
+        true
+    }
+
+    fn means(&self, target: &Target<'_>) -> bool {
+        let found = target.declared(self.model, self.wanted.aliases);
+        found.iter().any(|one| self.wanted.definitions.contains(one))
+    }
+
+    /// The first of the wanted definitions stands right here.
+    fn is_own_definition(&self, range: TextRange) -> bool {
+        self.wanted.definitions.first().is_some_and(|first| {
+            let focus = first.focus_range(self.db);
+            focus.file() == self.model.file() && focus.range().contains_range(range)
+        })
+    }
+
+    /// `package.module` where the module is not a name of the package: resolved as an import would.
+    fn dotted_module(&mut self, attribute: &'a ast::ExprAttribute) {
+        let Some(name) = dotted(attribute) else { return };
+        let mut root = &*attribute.value;
+        while let ast::Expr::Attribute(inner) = root {
+            root = &inner.value;
+        }
+        if !matches!(root.inferred_type(self.model), Some(Type::ModuleLiteral(_))) {
+            return;
+        }
+        let range = attribute.attr.range;
+        if self.means(&Target::Module { name, level: 0, range }) {
+            self.found.push(Found { range, role: Role::Read, is_declaration: false });
+        }
+    }
+
+    fn module_parts(&mut self, module: &'a ast::Identifier, level: u32) {
+        let mut start = 0;
+        for part in module.as_str().split('.') {
+            let end = start + part.len();
+            if part == self.wanted.name
+                && let Some(target) = module_part(module, level, start, end)
+                && self.means(&target)
+            {
+                self.found.push(Found { range: target.range(), role: Role::Import, is_declaration: false });
+            }
+            start = end + 1;
+        }
+    }
+
+    /// A quoted annotation has a tree of its own.
+    fn quoted(&mut self, text: &'a ast::ExprStringLiteral) {
+        if !text.value.to_str().contains(self.wanted.name.as_str()) {
+            return;
+        }
+        let Some((quoted, model)) = self.model.enter_string_annotation(text) else { return };
+        let mut inner = Finder {
+            db: self.db,
+            model: &model,
+            tokens: quoted.tokens(),
+            wanted: self.wanted,
+            only_arguments: false,
+            around: Vec::new(),
+            found: Vec::new(),
+        };
+        inner.visit_expr(quoted.expr());
+        self.found.append(&mut inner.found);
+    }
+}
+
+/// `a.b.c` as written; `None` when anything but names is in it.
+fn dotted(attribute: &ast::ExprAttribute) -> Option<String> {
+    let before = match &*attribute.value {
+        ast::Expr::Name(name) => name.id.to_string(),
+        ast::Expr::Attribute(inner) => dotted(inner)?,
+        _ => return None,
+    };
+    Some(format!("{before}.{}", attribute.attr))
+}

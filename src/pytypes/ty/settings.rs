@@ -1,0 +1,318 @@
+//! What a project's settings mean for the checker: search paths, Python's version, rules, and which files are checked.
+//!
+//! Owns the way from [`Options`] as written to what the database holds. Nothing that a repository says can start a
+//! program: an environment is read, never run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ruff_db::diagnostic::Severity as LintSeverity;
+use ruff_db::system::{OsSystem, System, SystemPath, SystemPathBuf};
+use ruff_python_ast::PythonVersion;
+use ty_module_resolver::{ModuleGlobSet, SearchPathSettings, SearchPaths, UseDefaultStrategy};
+use ty_python_core::platform::PythonPlatform;
+use ty_python_core::program::ProgramSettings;
+use ty_python_semantic::lint::{GetLintError, LintSource, RuleSelection};
+use ty_python_semantic::{
+    AnalysisSettings, PythonEnvironment, PythonVersionFileSource, PythonVersionSource, PythonVersionWithSource,
+    SitePackagesPaths, SysPrefixPathOrigin, default_lint_registry,
+};
+
+use crate::pytypes::globs::Filter;
+use crate::pytypes::options::{self, Environment, Level, Options, Place, Problem, Rule, Written};
+use crate::pytypes::values::{Diagnostic, Severity, Span};
+
+/// What holds for all files of a project, or for some.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Tuning {
+    pub rules: RuleSelection,
+    pub analysis: AnalysisSettings,
+}
+
+/// One project's settings, beside those of its program.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Settings {
+    pub root: PathBuf,
+    pub general: Tuning,
+    overrides: Vec<Override>,
+    pub files: Filter,
+    pub respect_ignore_files: bool,
+    pub exclude_scripts: bool,
+    pub warnings_pass: bool,
+    /// What the settings files have that is not taken.
+    pub problems: Vec<Diagnostic>,
+    /// Library folders that a caller may read: not those that a repository's file names.
+    pub libraries: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Override {
+    files: Filter,
+    written: options::Tuning,
+}
+
+impl Settings {
+    /// What holds for a file where not everything that holds for all: every override that takes it, in their order.
+    pub fn tuning_of(&self, path: &Path) -> Option<Arc<Tuning>> {
+        let relative = path.strip_prefix(&self.root).ok()?;
+        let mut tuning: Option<Tuning> = None;
+        for one in self.overrides.iter().filter(|one| one.files.takes_anywhere(relative)) {
+            let tuning = tuning.get_or_insert_with(|| self.general.clone());
+            // What is wrong in them was told when they were read.
+            tuning.apply(&one.written, &mut Vec::new());
+        }
+        tuning.map(Arc::new)
+    }
+}
+
+impl Tuning {
+    fn new(written: &options::Tuning, problems: &mut Vec<Diagnostic>) -> Self {
+        let rules = RuleSelection::from_registry(default_lint_registry());
+        let mut tuning = Self { rules, analysis: AnalysisSettings::default() };
+        tuning.apply(written, problems);
+        tuning
+    }
+
+    fn apply(&mut self, written: &options::Tuning, problems: &mut Vec<Diagnostic>) {
+        for rule in &written.rules {
+            self.apply_rule(rule, problems);
+        }
+        let analysis = &mut self.analysis;
+        let set = |flag: &mut bool, value: Option<bool>| *flag = value.unwrap_or(*flag);
+        set(&mut analysis.strict_generic_narrowing, written.strict_generic_narrowing);
+        set(&mut analysis.strict_equality_semantics, written.strict_equality_semantics);
+        set(&mut analysis.respect_type_ignore_comments, written.respect_type_ignore_comments);
+        for (globs, patterns) in [
+            (&mut analysis.allowed_unresolved_imports, &written.allowed_unresolved_imports),
+            (&mut analysis.replace_imports_with_any, &written.replace_imports_with_any),
+        ] {
+            let Some(patterns) = patterns else { continue };
+            match ModuleGlobSet::from_patterns(patterns) {
+                Ok(made) => *globs = made,
+                Err(error) => problems.push(unplaced(&error.to_string())),
+            }
+        }
+    }
+
+    fn apply_rule(&mut self, rule: &Rule, problems: &mut Vec<Diagnostic>) {
+        let registry = default_lint_registry();
+        let lints = match registry.get(&rule.name) {
+            _ if rule.name == "all" => registry.lints().to_vec(),
+            Ok(lint) => vec![lint],
+            Err(error) => {
+                let mut message = format!("Unknown rule `{}`", rule.name);
+                if let GetLintError::PrefixedWithCategory { suggestion, .. } = error {
+                    message = format!("{message}. Did you mean `{suggestion}`?");
+                }
+                problems.push(told(&rule.at, Severity::Warning, "unknown-rule", message));
+                return;
+            }
+        };
+        for lint in lints {
+            match rule.level {
+                Level::Ignore => self.rules.disable(lint),
+                Level::Warn => self.rules.enable(lint, LintSeverity::Warning, LintSource::File),
+                Level::Error => self.rules.enable(lint, LintSeverity::Error, LintSource::File),
+            }
+        }
+    }
+}
+
+/// The project whose files stand in `root`: its own settings, else those of the nearest project around it.
+pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSettings) {
+    let mut nearest: Option<(PathBuf, Written)> = None;
+    for folder in root.ancestors() {
+        let Some(written) = options::read(folder) else { continue };
+        let has_table = written.has_table;
+        if has_table || nearest.is_none() {
+            nearest = Some((folder.to_owned(), written));
+        }
+        if has_table {
+            break;
+        }
+    }
+    let (home, written) = nearest.unwrap_or_else(|| (root.to_owned(), Written::default()));
+    resolve(&home, &written, true, system)
+}
+
+/// A script's settings, which are its own alone; paths begin at its folder.
+pub(super) fn of_script(path: &Path, block: &str, system: &OsSystem) -> (Settings, ProgramSettings) {
+    let folder = path.parent().unwrap_or(path);
+    let mut written = options::read_script(path, block);
+    // A script stands for itself: its neighbours are no modules of it, unless it says so.
+    written.options.environment.root.get_or_insert_with(Vec::new);
+    resolve(folder, &written, false, system)
+}
+
+fn resolve(home: &Path, written: &Written, is_project: bool, system: &OsSystem) -> (Settings, ProgramSettings) {
+    let mut problems: Vec<Diagnostic> = written.problems.iter().map(unknown).collect();
+    let Options { environment, source, tuning, overrides, .. } = &written.options;
+    let general = Tuning::new(tuning, &mut problems);
+    let mut filter = |made: Result<Filter, String>| match made {
+        Ok(filter) => filter,
+        Err(error) => {
+            problems.push(unplaced(&error));
+            Filter::of_project(None, &[]).expect("the patterns of every project are sound")
+        }
+    };
+    let files = filter(Filter::of_project(source.include.as_deref(), &source.exclude));
+    let overrides: Vec<Override> = overrides
+        .iter()
+        .map(|one| Override {
+            files: filter(Filter::new(one.include.as_deref(), &one.exclude)),
+            written: one.tuning.clone(),
+        })
+        .collect();
+    for one in &overrides {
+        general.clone().apply(&one.written, &mut problems);
+    }
+    let name = written.name.clone().or_else(|| home.file_name()?.to_str().map(str::to_owned)).unwrap_or_default();
+    let (program, libraries) = program(home, &name, environment, is_project, system, &mut problems);
+    let settings = Settings {
+        root: home.to_owned(),
+        general,
+        overrides,
+        files,
+        respect_ignore_files: source.respect_ignore_files.unwrap_or(true),
+        warnings_pass: written.options.error_on_warning == Some(false),
+        exclude_scripts: source.exclude_scripts.unwrap_or(false),
+        problems,
+        libraries,
+    };
+    (settings, program)
+}
+
+/// Search paths, version and platform; and the library folders that the user, not the repository, chose.
+fn program(
+    home: &Path,
+    name: &str,
+    environment: &Environment,
+    is_project: bool,
+    system: &OsSystem,
+    problems: &mut Vec<Diagnostic>,
+) -> (ProgramSettings, Vec<PathBuf>) {
+    let root = SystemPath::from_std_path(home).unwrap_or_else(|| SystemPath::new("/"));
+    let absolute = |path: &String| SystemPath::absolute(path, root);
+    let found = match &environment.python {
+        Some(python) => {
+            let origin = SysPrefixPathOrigin::ConfigFileSetting(Arc::new(root.join("pyproject.toml")), None);
+            PythonEnvironment::new(absolute(python), origin, system).map(Some)
+        }
+        None => PythonEnvironment::discover(is_project.then_some(root), system),
+    };
+    let found = found.unwrap_or_else(|error| {
+        problems.push(unplaced(&format!("no Python environment: {error}")));
+        None
+    });
+    let site_packages = found.as_ref().map(|found| found.site_packages_paths(system));
+    let site_packages = match site_packages {
+        Some(Ok(paths)) => paths,
+        Some(Err(error)) => {
+            problems.push(unplaced(&format!("no site-packages: {error}")));
+            SitePackagesPaths::default()
+        }
+        None => SitePackagesPaths::default(),
+    };
+    let real_stdlib_path = found.as_ref().and_then(|found| found.real_stdlib_path(system).ok());
+    let python_version = version(environment, found.as_ref(), &site_packages, root);
+    let site_packages_paths = site_packages.into_vec();
+    let is_own_choice = environment.python.is_none();
+    let libraries = site_packages_paths
+        .iter()
+        .chain(&real_stdlib_path)
+        .filter(|path| is_own_choice || path.as_std_path().starts_with(home))
+        .map(|path| path.as_std_path().to_owned())
+        .collect();
+    let src_roots = match &environment.root {
+        Some(roots) => roots.iter().map(absolute).collect(),
+        None => source_roots(root, name, system),
+    };
+    let settings = SearchPathSettings {
+        extra_paths: environment.extra_paths.iter().map(absolute).chain(python_path(system)).collect(),
+        src_roots,
+        custom_typeshed: environment.typeshed.as_ref().map(absolute),
+        site_packages_paths,
+        real_stdlib_path,
+    };
+    let search_paths = search_paths(&settings, system, problems);
+    let python_platform =
+        environment.python_platform.clone().map_or_else(PythonPlatform::default, PythonPlatform::from);
+    (ProgramSettings { python_version, python_platform, search_paths }, libraries)
+}
+
+/// A path that leads nowhere is told, and left out.
+fn search_paths(settings: &SearchPathSettings, system: &OsSystem, problems: &mut Vec<Diagnostic>) -> SearchPaths {
+    let vendored = ty_vendored::file_system();
+    if let Err(error) = settings.to_search_paths(system, vendored, &ty_module_resolver::FallibleStrategy) {
+        problems.push(unplaced(&error.to_string()));
+    }
+    let Ok(paths) = settings.to_search_paths(system, vendored, &UseDefaultStrategy);
+    paths
+}
+
+fn version(
+    environment: &Environment,
+    found: Option<&PythonEnvironment>,
+    site_packages: &SitePackagesPaths,
+    root: &SystemPath,
+) -> PythonVersionWithSource {
+    if let Some((major, minor)) = environment.python_version {
+        let file = PythonVersionFileSource::new(Arc::new(root.join("pyproject.toml")), None);
+        let source = PythonVersionSource::ConfigFile(file);
+        return PythonVersionWithSource { version: PythonVersion { major, minor }, source };
+    }
+    let told = found.and_then(|found| found.python_version_from_metadata().cloned());
+    let told = told.or_else(|| site_packages.python_version_from_layout());
+    told.filter(|told| PythonVersion::iter().any(|known| known == told.version)).unwrap_or_default()
+}
+
+/// Where the project's own modules begin: folders that are no packages themselves, the root last.
+fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemPathBuf> {
+    let is_package =
+        |folder: &SystemPath| ["__init__.py", "__init__.pyi"].iter().any(|init| system.is_file(&folder.join(init)));
+    let own = root.join(name);
+    let mut roots = Vec::new();
+    for (folder, witness) in [
+        (root.join("src"), root.join("src")),
+        (own.clone(), own.join(name)),
+        (root.join("python"), root.join("python")),
+    ] {
+        let is_name = !name.is_empty() || folder != own;
+        if is_name && system.is_directory(&witness) && !is_package(&folder) && !roots.contains(&folder) {
+            roots.push(folder);
+        }
+    }
+    roots.push(root.to_path_buf());
+    roots
+}
+
+/// The folders of `PYTHONPATH` that there are.
+fn python_path(system: &OsSystem) -> Vec<SystemPathBuf> {
+    let Ok(paths) = system.env_var("PYTHONPATH") else { return Vec::new() };
+    let paths = paths.split(':').filter(|path| !path.is_empty());
+    let absolute = paths.map(|path| SystemPath::absolute(path, system.current_directory()));
+    absolute.filter(|path| system.is_directory(path)).collect()
+}
+
+fn unknown(problem: &Problem) -> Diagnostic {
+    told(&problem.at, Severity::Error, "invalid-setting", problem.message.clone())
+}
+
+fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnostic {
+    let span = Span {
+        file: at.file.to_string_lossy().into_owned(),
+        line: at.line,
+        column: at.column,
+        end_line: at.end_line,
+        end_column: at.end_column,
+    };
+    Diagnostic { span, cell: None, severity, code: code.to_owned(), message, rendered: None }
+}
+
+/// A problem of the settings that stands in no one line.
+fn unplaced(message: &str) -> Diagnostic {
+    // The libraries say the path once more, and what to do, in lines below.
+    let first = message.lines().next().unwrap_or_default();
+    let at = Place { file: PathBuf::new(), line: 1, column: 1, end_line: 1, end_column: 1 };
+    told(&at, Severity::Error, "invalid-setting", first.to_owned())
+}

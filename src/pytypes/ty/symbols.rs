@@ -1,0 +1,226 @@
+//! The symbols of a file, each with its type.
+//!
+//! Owns the outline: classes, functions and methods, names bound at module and class level, and attributes that methods
+//! give to `self`.
+
+use std::collections::HashSet;
+
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_core::ProgramFile;
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{HasType, SemanticModel};
+
+use super::db::Database;
+use super::lines::Lines;
+use crate::pytypes::values::Outline;
+
+pub(super) fn outline(db: &Database, file: ProgramFile<'_>) -> Vec<Outline> {
+    let parsed = parsed_module(db, file.python_file(db)).load(db);
+    let text = source_text(db, file.file(db));
+    let model = SemanticModel::new(db, file);
+    let writer = Writer { db, model: &model, text: &text, lines: Lines::of(&text) };
+    let mut level = Level::new(&writer, Around::Module);
+    level.visit_body(parsed.suite());
+    level.found
+}
+
+struct Writer<'a, 'db> {
+    db: &'db Database,
+    model: &'a SemanticModel<'db>,
+    text: &'a str,
+    lines: Lines<'a>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Module,
+    Class,
+    Function,
+}
+
+/// The symbols at one level, found in whatever statements stand around them.
+struct Level<'w, 'a, 'db> {
+    writer: &'w Writer<'a, 'db>,
+    around: Around,
+    found: Vec<Outline>,
+    names: HashSet<String>,
+}
+
+impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
+    fn new(writer: &'w Writer<'a, 'db>, around: Around) -> Self {
+        Self { writer, around, found: Vec::new(), names: HashSet::new() }
+    }
+
+    fn class(&mut self, class: &ast::StmtClassDef) {
+        let mut inner = Level::new(self.writer, Around::Class);
+        inner.visit_body(&class.body);
+        let mut attributes = Attributes { writer: self.writer, names: inner.names, found: Vec::new(), receiver: None };
+        for statement in &class.body {
+            if let Stmt::FunctionDef(method) = statement {
+                attributes.receiver = method.parameters.iter_non_variadic_params().next().map(|p| p.name().to_string());
+                attributes.visit_body(&method.body);
+            }
+        }
+        let mut children = inner.found;
+        children.append(&mut attributes.found);
+        let shown = class.inferred_type(self.writer.model);
+        let bases: Vec<&str> = class.arguments.iter().map(|arguments| self.writer.at(arguments.range())).collect();
+        let signature = Some(format!("class {}{}", class.name, flat(&bases.concat())));
+        let body = decorated(class.range(), &class.decorator_list);
+        self.found.push(self.writer.symbol(
+            class.name.as_str(),
+            "class",
+            shown,
+            class.name.range,
+            body,
+            signature,
+            children,
+        ));
+    }
+
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        let mut inner = Level::new(self.writer, Around::Function);
+        inner.visit_body(&function.body);
+        let kind = if self.around == Around::Class { "method" } else { "function" };
+        let shown = function.inferred_type(self.writer.model);
+        let asynchronous = if function.is_async { "async " } else { "" };
+        let parameters = self.writer.at(function.parameters.range());
+        let returns =
+            function.returns.as_ref().map_or_else(String::new, |r| format!(" -> {}", self.writer.at(r.range())));
+        let signature = Some(flat(&format!("{asynchronous}def {}{parameters}{returns}", function.name)));
+        let body = decorated(function.range(), &function.decorator_list);
+        let children = inner.found;
+        self.found.push(self.writer.symbol(
+            function.name.as_str(),
+            kind,
+            shown,
+            function.name.range,
+            body,
+            signature,
+            children,
+        ));
+    }
+
+    fn target(&mut self, target: &Expr, whole: TextRange) {
+        match target {
+            Expr::Name(name) if self.around != Around::Function && self.names.insert(name.id.to_string()) => {
+                let kind = if self.around == Around::Class { "attribute" } else { "variable" };
+                let shown = name.inferred_type(self.writer.model);
+                self.found.push(self.writer.symbol(name.id.as_str(), kind, shown, name.range, whole, None, Vec::new()));
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                elts.iter().for_each(|element| self.target(element, whole));
+            }
+            Expr::Starred(starred) => self.target(&starred.value, whole),
+            _ => {}
+        }
+    }
+}
+
+impl<'s> SourceOrderVisitor<'s> for Level<'_, '_, '_> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        match statement {
+            Stmt::ClassDef(class) => self.class(class),
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target, assign.range())),
+            Stmt::AnnAssign(assign) => self.target(&assign.target, assign.range()),
+            Stmt::TypeAlias(alias) => self.target(&alias.name, alias.range()),
+            Stmt::For(statement) => {
+                self.target(&statement.target, statement.target.range());
+                walk_stmt(self, &Stmt::For(statement.clone()));
+            }
+            Stmt::With(with) => {
+                for target in with.items.iter().filter_map(|item| item.optional_vars.as_deref()) {
+                    self.target(target, target.range());
+                }
+                walk_stmt(self, statement);
+            }
+            // Whatever a condition decides, the names in it are the module's.
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    // Expressions hold no symbols of their own.
+    fn visit_expr(&mut self, _expression: &'s Expr) {}
+}
+
+/// What methods assign to their receiver.
+struct Attributes<'w, 'a, 'db> {
+    writer: &'w Writer<'a, 'db>,
+    names: HashSet<String>,
+    found: Vec<Outline>,
+    receiver: Option<String>,
+}
+
+impl Attributes<'_, '_, '_> {
+    fn target(&mut self, target: &Expr, whole: TextRange) {
+        match target {
+            Expr::Attribute(attribute) => {
+                let is_own =
+                    matches!(&*attribute.value, Expr::Name(name) if Some(name.id.as_str()) == self.receiver.as_deref());
+                if is_own && self.names.insert(attribute.attr.to_string()) {
+                    let (name, shown) = (attribute.attr.as_str(), attribute.inferred_type(self.writer.model));
+                    let range = attribute.attr.range;
+                    self.found.push(self.writer.symbol(name, "attribute", shown, range, whole, None, Vec::new()));
+                }
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                elts.iter().for_each(|element| self.target(element, whole));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'s> SourceOrderVisitor<'s> for Attributes<'_, '_, '_> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        match statement {
+            Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target, assign.range())),
+            Stmt::AnnAssign(assign) => self.target(&assign.target, assign.range()),
+            // Their `self` is another's.
+            Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, _expression: &'s Expr) {}
+}
+
+impl<'db> Writer<'_, 'db> {
+    fn at(&self, range: TextRange) -> &str {
+        &self.text[range]
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one value, each known to the caller alone")]
+    fn symbol(
+        &self,
+        name: &str,
+        kind: &str,
+        shown: Option<Type<'db>>,
+        at: TextRange,
+        whole: TextRange,
+        signature: Option<String>,
+        children: Vec<Outline>,
+    ) -> Outline {
+        let (line, column) = self.lines.place(at.start());
+        let (end_line, _) = self.lines.place(whole.end());
+        let environment = self.model.program_environment();
+        let shown = shown.map_or_else(|| "Unknown".to_owned(), |one| one.display(self.db, &environment).to_string());
+        Outline { name: name.to_owned(), kind: kind.to_owned(), shown, line, column, end_line, signature, children }
+    }
+}
+
+/// From the first decorator on.
+fn decorated(range: TextRange, decorators: &[ast::Decorator]) -> TextRange {
+    let start: TextSize = decorators.first().map_or(range.start(), Ranged::start);
+    TextRange::new(start, range.end())
+}
+
+/// On one line.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

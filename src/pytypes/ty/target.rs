@@ -1,0 +1,494 @@
+//! What stands at a place of a Python file, and what it means.
+//!
+//! Owns the way from an offset to a [`Target`], and from there to its definitions and type. A quoted annotation has a
+//! tree of its own, which must only be asked through its own model: targets are handed to a callback together with the
+//! model that they belong to.
+
+use ruff_db::parsed::{ParsedModuleRef, parsed_module};
+use ruff_python_ast::find_node::{CoveringNode, covering_node};
+use ruff_python_ast::token::{TokenAt, TokenKind, Tokens};
+use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_core::ProgramFile;
+use ty_python_semantic::types::Type;
+use ty_python_semantic::types::ide_support::{
+    call_signature_details, definitions_and_overloads_for_function, definitions_for_keyword_argument,
+    typed_dict_key_definition,
+};
+use ty_python_semantic::{
+    HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
+    definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
+};
+
+use super::db::Database;
+
+/// Something in the text that has a meaning of its own.
+#[derive(Clone, Debug)]
+pub(super) enum Target<'a> {
+    Expression(ExprRef<'a>),
+    /// A name or attribute that is called.
+    Callee {
+        callee: ExprRef<'a>,
+        call: &'a ast::ExprCall,
+        on_parenthesis: bool,
+    },
+    Function(&'a ast::StmtFunctionDef),
+    Class(&'a ast::StmtClassDef),
+    Parameter(&'a ast::Parameter),
+    /// One part of a dotted module name, with those before it.
+    Module {
+        name: String,
+        level: u32,
+        range: TextRange,
+    },
+    /// The name that an import gives: `import a.b as NAME`, `from a import b as NAME`.
+    ImportAs {
+        alias: &'a ast::Alias,
+        name: &'a ast::Identifier,
+    },
+    /// The name that is taken from a module.
+    Imported {
+        from: &'a ast::StmtImportFrom,
+        alias: &'a ast::Alias,
+    },
+    /// A name bound or declared by a statement or a pattern: after `except … as`, `global`, in `case`.
+    Name {
+        name: &'a ast::Identifier,
+        handler: Option<&'a ast::ExceptHandlerExceptHandler>,
+    },
+    TypeVariable(&'a ast::TypeParamTypeVar),
+    Keyword {
+        name: &'a ast::Identifier,
+        keyword: &'a ast::Keyword,
+        call: &'a ast::ExprCall,
+    },
+    Binary {
+        operation: &'a ast::ExprBinOp,
+        range: TextRange,
+    },
+    Unary {
+        operation: &'a ast::ExprUnaryOp,
+        range: TextRange,
+    },
+    /// The text between the brackets of `record["key"]`.
+    Key {
+        subscript: &'a ast::ExprSubscript,
+        key: &'a str,
+    },
+}
+
+/// Hands what stands at `offset`, with its model, to `use_it`; `None` where nothing does.
+pub(super) fn at<'db, T>(
+    db: &'db Database,
+    file: ProgramFile<'db>,
+    offset: TextSize,
+    use_it: impl FnOnce(&SemanticModel<'db>, &Target<'_>) -> T,
+) -> Option<T> {
+    let model = SemanticModel::new(db, file);
+    let parsed: ParsedModuleRef = parsed_module(db, file.python_file(db)).load(db);
+    within(&model, parsed.tokens(), parsed.syntax().into(), offset, 0, use_it)
+}
+
+/// How deep quotes may stand in quotes; the checker takes two.
+const DEEPEST_QUOTES: usize = 2;
+
+fn within<'db, T>(
+    model: &SemanticModel<'db>,
+    tokens: &Tokens,
+    tree: AnyNodeRef<'_>,
+    offset: TextSize,
+    depth: usize,
+    use_it: impl FnOnce(&SemanticModel<'db>, &Target<'_>) -> T,
+) -> Option<T> {
+    let range = token_at(tokens, offset)?;
+    if !tree.range().contains_range(range) {
+        return None;
+    }
+    let is_own = |node: AnyNodeRef| node.is_identifier() || node.is_expression() || node.is_stmt_import_from();
+    let nodes = covering_node(tree, range).find_first(is_own).ok()?;
+    if let AnyNodeRef::ExprStringLiteral(text) = nodes.node()
+        && depth < DEEPEST_QUOTES
+        && let Some((quoted, inner)) = model.enter_string_annotation(text)
+    {
+        return within(&inner, quoted.tokens(), quoted.syntax().into(), offset, depth + 1, use_it);
+    }
+    let target = Target::of(&nodes, offset, tokens)?;
+    Some(use_it(model, &target))
+}
+
+/// The token that an offset means: one that can carry a meaning wins over its neighbour.
+fn token_at(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
+    if let Some(range) = parenthesis(tokens, offset) {
+        return Some(range);
+    }
+    let weight = |kind: TokenKind| match kind {
+        TokenKind::Name | TokenKind::String | TokenKind::Complex | TokenKind::Float | TokenKind::Int => 1,
+        TokenKind::Comment => -1,
+        kind if kind.as_binary_operator().is_some() || kind.as_unary_operator().is_some() => 1,
+        _ => 0,
+    };
+    let token = tokens.at_offset(offset).max_by_key(|token| weight(token.kind()))?;
+    (!token.kind().is_comment()).then(|| token.range())
+}
+
+/// The parenthesis that opens a call, when the offset stands on it.
+fn parenthesis(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
+    match tokens.at_offset(offset) {
+        TokenAt::Single(token) if matches!(token.kind(), TokenKind::Lpar | TokenKind::Rpar) => Some(token.range()),
+        TokenAt::Between(left, right)
+            if right.kind() == TokenKind::Lpar
+                || (left.kind() == TokenKind::Lpar && right.kind() == TokenKind::Rpar) =>
+        {
+            Some(left.range())
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Target<'a> {
+    /// What a node, known with those around it, is a target of.
+    pub fn of(nodes: &CoveringNode<'a>, offset: TextSize, tokens: &Tokens) -> Option<Self> {
+        let node = nodes.node();
+        if let Some(subscripted) = subscript_of(nodes, offset) {
+            return Some(subscripted);
+        }
+        match node {
+            AnyNodeRef::Identifier(name) => Self::of_identifier(name, nodes, offset, tokens),
+            AnyNodeRef::ExprBinOp(operation) => {
+                let between = TextRange::new(operation.left.end(), operation.right.start().max(operation.left.end()));
+                let operator =
+                    tokens.in_range(between).iter().find(|token| token.kind().as_binary_operator().is_some());
+                Some(match operator.map(Ranged::range) {
+                    Some(range) if between.contains(offset) && range.contains_inclusive(offset) => {
+                        Self::Binary { operation, range }
+                    }
+                    _ => Self::Expression(operation.into()),
+                })
+            }
+            AnyNodeRef::ExprUnaryOp(operation) => {
+                let before = TextRange::new(operation.start(), operation.operand.start());
+                let operator = tokens.in_range(before).iter().find(|token| token.kind().as_unary_operator().is_some());
+                Some(match operator.map(Ranged::range) {
+                    Some(range) if before.contains(offset) && range.contains_inclusive(offset) => {
+                        Self::Unary { operation, range }
+                    }
+                    _ => Self::Expression(operation.into()),
+                })
+            }
+            node => {
+                // The name before the parentheses, or the call around it.
+                for around in nodes.parent().into_iter().chain([node]) {
+                    if let AnyNodeRef::ExprCall(call) = around
+                        && let ast::Expr::Name(name) = &*call.func
+                    {
+                        let on_parenthesis = parenthesis(tokens, offset).is_some();
+                        return Some(Self::Callee { callee: name.into(), call, on_parenthesis });
+                    }
+                }
+                node.as_expr_ref().map(Self::Expression)
+            }
+        }
+    }
+
+    fn of_identifier(
+        name: &'a ast::Identifier,
+        nodes: &CoveringNode<'a>,
+        offset: TextSize,
+        tokens: &Tokens,
+    ) -> Option<Self> {
+        let plain = Some(Self::Name { name, handler: None });
+        match nodes.parent()? {
+            AnyNodeRef::StmtFunctionDef(function) => Some(Self::Function(function)),
+            AnyNodeRef::StmtClassDef(class) => Some(Self::Class(class)),
+            AnyNodeRef::Parameter(parameter) => Some(Self::Parameter(parameter)),
+            AnyNodeRef::Alias(alias) => Self::of_alias(alias, nodes, offset),
+            AnyNodeRef::StmtImportFrom(from) => from.module.as_ref().and_then(|m| part_at(m, from.level, offset)),
+            AnyNodeRef::ExceptHandlerExceptHandler(handler) => Some(Self::Name { name, handler: Some(handler) }),
+            AnyNodeRef::Keyword(keyword) => {
+                let call = nodes.ancestors().find_map(AnyNodeRef::expr_call)?;
+                Some(Self::Keyword { name, keyword, call })
+            }
+            AnyNodeRef::TypeParamTypeVar(variable) => Some(Self::TypeVariable(variable)),
+            AnyNodeRef::PatternMatchMapping(_)
+            | AnyNodeRef::PatternKeyword(_)
+            | AnyNodeRef::PatternMatchStar(_)
+            | AnyNodeRef::PatternMatchAs(_)
+            | AnyNodeRef::TypeParamParamSpec(_)
+            | AnyNodeRef::TypeParamTypeVarTuple(_)
+            | AnyNodeRef::StmtNonlocal(_)
+            | AnyNodeRef::StmtGlobal(_) => plain,
+            AnyNodeRef::ExprAttribute(attribute) => {
+                let callee = ExprRef::from(attribute);
+                Some(match nodes.ancestors().nth(2) {
+                    Some(AnyNodeRef::ExprCall(call)) if ExprRef::from(&call.func) == callee => {
+                        Self::Callee { callee, call, on_parenthesis: parenthesis(tokens, offset).is_some() }
+                    }
+                    _ => Self::Expression(callee),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn of_alias(alias: &'a ast::Alias, nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Self> {
+        if let Some(name) = alias.asname.as_ref().filter(|name| name.range.contains_inclusive(offset)) {
+            return Some(Self::ImportAs { alias, name });
+        }
+        if !alias.name.range.contains_inclusive(offset) {
+            return None;
+        }
+        nodes.ancestors().find_map(|around| match around {
+            AnyNodeRef::StmtImport(_) => Some(part_at(&alias.name, 0, offset)),
+            AnyNodeRef::StmtImportFrom(from) => Some(Some(Self::Imported { from, alias })),
+            _ => None,
+        })?
+    }
+
+    /// The name in the text; none for operators and keys.
+    pub fn name(&self) -> Option<&str> {
+        Some(match self {
+            Self::Expression(expression) | Self::Callee { callee: expression, .. } => match expression {
+                ExprRef::Name(name) => name.id.as_str(),
+                ExprRef::Attribute(attribute) => attribute.attr.as_str(),
+                _ => return None,
+            },
+            Self::Function(function) => function.name.as_str(),
+            Self::Class(class) => class.name.as_str(),
+            Self::Parameter(parameter) => parameter.name.as_str(),
+            Self::Module { name, .. } => name.rsplit('.').next().unwrap_or(name),
+            Self::Imported { alias, .. } => alias.name.as_str(),
+            Self::ImportAs { name, .. } | Self::Name { name, .. } | Self::Keyword { name, .. } => name.as_str(),
+            Self::TypeVariable(variable) => variable.name.as_str(),
+            Self::Binary { .. } | Self::Unary { .. } | Self::Key { .. } => return None,
+        })
+    }
+
+    /// Where it stands: of an attribute, its name alone.
+    pub fn range(&self) -> TextRange {
+        match self {
+            Self::Expression(expression) | Self::Callee { callee: expression, .. } => match expression {
+                ExprRef::Attribute(attribute) => attribute.attr.range,
+                expression => expression.range(),
+            },
+            Self::Function(function) => function.name.range,
+            Self::Class(class) => class.name.range,
+            Self::Parameter(parameter) => parameter.name.range,
+            Self::Imported { alias, .. } => alias.name.range,
+            Self::ImportAs { name, .. } | Self::Name { name, .. } | Self::Keyword { name, .. } => name.range,
+            Self::TypeVariable(variable) => variable.name.range,
+            Self::Module { range, .. } | Self::Binary { range, .. } | Self::Unary { range, .. } => *range,
+            Self::Key { subscript, .. } => subscript.slice.range(),
+        }
+    }
+
+    pub fn inferred_type<'db>(&self, model: &SemanticModel<'db>) -> Option<Type<'db>> {
+        match self {
+            Self::Expression(expression) | Self::Callee { callee: expression, .. } => expression.inferred_type(model),
+            Self::Function(function) => function.inferred_type(model),
+            Self::Class(class) => class.inferred_type(model),
+            Self::Parameter(parameter) => parameter.inferred_type(model),
+            Self::Imported { alias, .. } | Self::ImportAs { alias, .. } => alias.inferred_type(model),
+            Self::Module { name, level, .. } => model.resolve_module_type(Some(name), *level),
+            Self::Name { handler: Some(handler), .. } => handler.inferred_type(model),
+            Self::Name { name, handler: None } => {
+                let found = model.members_in_scope_at(AnyNodeRef::from(*name));
+                found.get(&name.id).map(|member| member.ty)
+            }
+            Self::TypeVariable(variable) => variable.inferred_type(model),
+            Self::Keyword { keyword, .. } => keyword.value.inferred_type(model),
+            Self::Binary { operation, .. } => definitions_for_bin_op(model, operation).map(|(_, operator)| operator),
+            Self::Unary { operation, .. } => definitions_for_unary_op(model, operation).map(|(_, operator)| operator),
+            Self::Key { subscript, .. } => subscript.inferred_type(model),
+        }
+    }
+
+    /// What it means, each once. For a class that is called, its `__init__` and `__new__` come too: `declared` picks.
+    pub fn definitions<'db>(
+        &self,
+        model: &SemanticModel<'db>,
+        aliases: ImportAliasResolution,
+    ) -> Vec<ResolvedDefinition<'db>> {
+        let named =
+            |name: &ast::Identifier| definitions_for_name(model, name.as_str(), AnyNodeRef::Identifier(name), aliases);
+        let mut found = match self {
+            Self::Expression(expression) => of_expression(model, *expression, aliases),
+            Self::Callee { callee, call, .. } => {
+                let mut found = Vec::new();
+                // Which overload is meant; this always follows aliases.
+                if aliases == ImportAliasResolution::ResolveAliases {
+                    let signatures = call_signature_details(model, call).into_iter();
+                    found.extend(signatures.filter_map(|one| one.definition.map(ResolvedDefinition::Definition)));
+                }
+                found.extend(of_expression(model, *callee, aliases));
+                found
+            }
+            Self::Function(function) => {
+                let mut found = definitions_and_overloads_for_function(model, function);
+                found.extend(getter_of(model, function, aliases));
+                found
+            }
+            Self::Class(class) => vec![ResolvedDefinition::Definition(class.definition(model))],
+            Self::Parameter(parameter) => vec![ResolvedDefinition::Definition(parameter.definition(model))],
+            Self::ImportAs { name, .. } | Self::Name { name, .. } => named(name),
+            Self::TypeVariable(variable) => named(&variable.name),
+            Self::Imported { from, alias } => {
+                definitions_for_imported_symbol(model, from, alias.name.as_str(), aliases)
+            }
+            Self::Module { name, level, .. } => {
+                let module = model.resolve_module(Some(name), *level);
+                let file = module.and_then(|module| module.file(model.db()));
+                file.map(|file| ResolvedDefinition::Module(ProgramFile::new(model.db(), file, model.program())))
+                    .into_iter()
+                    .collect()
+            }
+            Self::Keyword { keyword, call, .. } => definitions_for_keyword_argument(model, keyword, call),
+            Self::Binary { operation, .. } => {
+                definitions_for_bin_op(model, operation).map(|(found, _)| found).unwrap_or_default()
+            }
+            Self::Unary { operation, .. } => {
+                definitions_for_unary_op(model, operation).map(|(found, _)| found).unwrap_or_default()
+            }
+            Self::Key { subscript, key } => typed_dict_key_definition(model, subscript, key).into_iter().collect(),
+        };
+        unique(&mut found);
+        found
+    }
+
+    /// [`Self::definitions`] without those that the place does not mean: a class's name is the class, its opening
+    /// parenthesis the constructor.
+    pub fn declared<'db>(
+        &self,
+        model: &SemanticModel<'db>,
+        aliases: ImportAliasResolution,
+    ) -> Vec<ResolvedDefinition<'db>> {
+        let mut found = self.definitions(model, aliases);
+        let Self::Callee { callee, on_parenthesis, .. } = self else { return found };
+        if !callee.inferred_type(model).is_some_and(|called| matches!(called, Type::ClassLiteral(_))) {
+            return found;
+        }
+        let is_constructor = |one: &ResolvedDefinition<'db>| {
+            one.definition().is_some_and(|definition| {
+                definition.kind(model.db()).is_function_def()
+                    && definition.name(model.db()).is_some_and(|name| name == "__init__" || name == "__new__")
+            })
+        };
+        if !on_parenthesis {
+            found.retain(|one| !is_constructor(one));
+        } else if found.iter().any(is_constructor) {
+            found.retain(is_constructor);
+        }
+        found
+    }
+}
+
+/// Keeps the first of each. There are few: a set would need hashes that definitions lack.
+pub(super) fn unique(found: &mut Vec<ResolvedDefinition<'_>>) {
+    for at in (1..found.len()).rev() {
+        if found[..at].contains(&found[at]) {
+            found.remove(at);
+        }
+    }
+}
+
+fn of_expression<'db>(
+    model: &SemanticModel<'db>,
+    expression: ExprRef<'_>,
+    aliases: ImportAliasResolution,
+) -> Vec<ResolvedDefinition<'db>> {
+    match expression {
+        ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
+        ExprRef::Attribute(attribute) => definitions_for_attribute(model, attribute),
+        _ => Vec::new(),
+    }
+}
+
+/// The getter of the property that a function sets or deletes: both are one attribute.
+fn getter_of<'db>(
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    aliases: ImportAliasResolution,
+) -> Vec<ResolvedDefinition<'db>> {
+    for decorator in &function.decorator_list {
+        if let ast::Expr::Attribute(attribute) = &decorator.expression
+            && matches!(attribute.attr.as_str(), "setter" | "deleter")
+            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
+        {
+            return of_expression(model, (&*attribute.value).into(), aliases);
+        }
+    }
+    Vec::new()
+}
+
+/// The part of a dotted name at an offset.
+fn part_at<'a>(module: &ast::Identifier, level: u32, offset: TextSize) -> Option<Target<'a>> {
+    let name = module.as_str();
+    let at = (offset - module.start()).to_usize();
+    let mut start = 0;
+    for part in name.split('.') {
+        let end = start + part.len();
+        if (start..=end).contains(&at) {
+            return module_part(module, level, start, end);
+        }
+        start = end + 1;
+    }
+    None
+}
+
+/// A dotted name up to the part that stands at these offsets of it.
+pub(super) fn module_part<'a>(module: &ast::Identifier, level: u32, start: usize, end: usize) -> Option<Target<'a>> {
+    let size = |at: usize| TextSize::try_from(at).ok();
+    let range = TextRange::new(module.start() + size(start)?, module.start() + size(end)?);
+    Some(Target::Module { name: module.as_str().get(..end)?.to_owned(), level, range })
+}
+
+/// A literal between the brackets of a subscript means the element, not itself.
+fn subscript_of<'a>(nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Target<'a>> {
+    let expression = nodes.node().as_expr_ref()?;
+    let around = |range: TextRange| {
+        nodes.ancestors().find_map(|node| match node {
+            AnyNodeRef::ExprSubscript(subscript) if subscript.slice.range() == range => Some(subscript),
+            _ => None,
+        })
+    };
+    let element = |subscript: &'a ast::ExprSubscript| Target::Expression(subscript.into());
+    if matches!(expression, ExprRef::Slice(_)) {
+        return around(expression.range()).map(element);
+    }
+    let is_sign = |operation: &ast::ExprUnaryOp| {
+        matches!(operation.op, ast::UnaryOp::USub | ast::UnaryOp::UAdd) && operation.operand.is_literal_expr()
+    };
+    let literal = match (expression, nodes.parent()) {
+        (ExprRef::UnaryOp(operation), _) if is_sign(operation) => Some(operation.range()),
+        (expression, Some(AnyNodeRef::ExprUnaryOp(operation)))
+            if expression.is_literal_expr() && is_sign(operation) =>
+        {
+            Some(operation.range())
+        }
+        (expression, _) if expression.is_literal_expr() => Some(expression.range()),
+        _ => None,
+    };
+    if let Some(range) = literal {
+        if let Some(subscript) = around(range) {
+            return Some(match &*subscript.slice {
+                ast::Expr::StringLiteral(text) => Target::Key { subscript, key: text.value.to_str() },
+                _ => element(subscript),
+            });
+        }
+        let slice = nodes.ancestors().find_map(|node| match node {
+            AnyNodeRef::ExprSlice(slice) => Some(slice.range()),
+            _ => None,
+        });
+        if let Some(subscript) = slice.and_then(around) {
+            return Some(element(subscript));
+        }
+    }
+    match nodes.parent() {
+        Some(AnyNodeRef::ExprSubscript(subscript))
+            if subscript.value.range() == expression.range() && expression.range().end() == offset =>
+        {
+            // Just past a name counts as on it.
+            (!matches!(expression, ExprRef::Name(_) | ExprRef::Attribute(_))).then(|| element(subscript))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,65 @@
+//! What type something has, and where it is defined.
+//!
+//! Owns the two questions about one place: `type_at` and `goto_definition`.
+
+use ruff_db::source::source_text;
+use ruff_text_size::TextSize;
+use ty_python_core::ProgramFile;
+use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, map_stub_definition};
+
+use super::db::Database;
+use super::lines::Lines;
+use super::shown::{Shown, preview};
+use super::target::{self, unique};
+use crate::pytypes::values::{Definition, Typed};
+
+pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, shown: &Shown) -> Option<Typed> {
+    let found = target::at(db, file, at, |model, target| {
+        let inferred = target.inferred_type(model)?;
+        let range = target.range();
+        let text = source_text(db, file.file(db));
+        let span = Lines::of(&text).span(shown.path(db, file.file(db)), range);
+        let definitions = mapped(db, target.declared(model, ImportAliasResolution::ResolveAliases));
+        let docstring =
+            definitions.iter().find_map(|one| one.docstring(db).or_else(|| one.implementation_docstring(db)));
+        Some(Typed {
+            shown: inferred.display(db, &model.program_environment()).to_string(),
+            expression: preview(text[range].lines().next().unwrap_or_default()),
+            span,
+            definition: definitions.first().map(|one| shown.definition(db, one)),
+            docstring: docstring.map(|text| dedented(&text)),
+        })
+    });
+    found.flatten()
+}
+
+pub(super) fn definitions(db: &Database, file: ProgramFile<'_>, at: TextSize, shown: &Shown) -> Vec<Definition> {
+    let found = target::at(db, file, at, |model, target| {
+        let found = target.declared(model, ImportAliasResolution::ResolveAliases);
+        mapped(db, found).iter().map(|one| shown.definition(db, one)).collect()
+    });
+    found.unwrap_or_default()
+}
+
+/// Stubs lead to the source that they describe, where there is one.
+fn mapped<'db>(db: &'db Database, found: Vec<ResolvedDefinition<'db>>) -> Vec<ResolvedDefinition<'db>> {
+    let mut mapped: Vec<_> =
+        found.into_iter().flat_map(|one| map_stub_definition(db, &one, None).unwrap_or_else(|| vec![one])).collect();
+    unique(&mut mapped);
+    mapped
+}
+
+/// A docstring without the indent of the code around it.
+fn dedented(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default().trim().to_owned();
+    let rest: Vec<&str> = lines.collect();
+    let indent = |line: &&str| line.len() - line.trim_start().len();
+    let common = rest.iter().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let mut whole = first;
+    for line in rest {
+        whole.push('\n');
+        whole.push_str(line.get(common..).unwrap_or_default().trim_end());
+    }
+    whole.trim().to_owned()
+}

@@ -1,0 +1,264 @@
+//! What is asked of a type engine and what it answers, as plain values that also travel over the pipe.
+//!
+//! Owns their shapes. Paths are relative to the repository where they lie in it, else absolute; lines and columns are
+//! 1-based, columns count code points, and `end_column` is the one just past the end.
+
+use serde::{Deserialize, Serialize};
+
+/// A place in a file that a caller points at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Position {
+    /// Absolute.
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A stretch of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Span {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+}
+
+/// One question; each has the [`Answer`] of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Question {
+    /// Diagnostics of one file, or of every file that the project checks.
+    Check {
+        #[serde(default)]
+        file: Option<String>,
+        /// Also as the engine itself would print each.
+        #[serde(default)]
+        rendered: bool,
+    },
+    TypeAt(Position),
+    Symbols {
+        file: String,
+    },
+    Definition(Position),
+    /// What `References` will look for.
+    Subject(Position),
+    References {
+        at: Position,
+        include_declaration: bool,
+        /// Files that hold the name, absolute; `None`: look at all.
+        files: Option<Vec<String>>,
+    },
+    /// Annotations that a file, or one symbol of it, could have.
+    Infer {
+        file: String,
+        symbol: Option<String>,
+    },
+    /// The files of the project, absolute.
+    Files,
+    /// Where library sources lie that answers may name.
+    Libraries,
+}
+
+impl Question {
+    /// The one file that it is about.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Check { file, .. } => file.as_deref(),
+            Self::Symbols { file } | Self::Infer { file, .. } => Some(file),
+            Self::TypeAt(Position { file, .. })
+            | Self::Definition(Position { file, .. })
+            | Self::Subject(Position { file, .. })
+            | Self::References { at: Position { file, .. }, .. } => Some(file),
+            Self::Files | Self::Libraries => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    Check(Checked),
+    TypeAt { found: Option<Typed> },
+    Symbols { symbols: Vec<Outline> },
+    Definition { definitions: Vec<Definition> },
+    Subject { found: Option<Subject> },
+    References { references: Vec<Reference> },
+    Infer(Inferred),
+    Files { files: Vec<String> },
+    Libraries(Libraries),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// By file, then by place.
+    pub diagnostics: Vec<Diagnostic>,
+    pub files: usize,
+    /// The project's settings let warnings pass.
+    #[serde(default)]
+    pub warnings_pass: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    #[serde(flatten)]
+    pub span: Span,
+    /// The cell of a notebook that the lines count in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
+    pub severity: Severity,
+    /// The rule's name.
+    pub code: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rendered: Option<String>,
+}
+
+/// How bad it is, the mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Info,
+    Warning,
+    Error,
+    Fatal,
+}
+
+impl Severity {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+        }
+    }
+}
+
+/// What stands at a place, and its type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Typed {
+    pub shown: String,
+    pub expression: String,
+    #[serde(flatten)]
+    pub span: Span,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<Definition>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub docstring: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    #[serde(flatten)]
+    pub span: Span,
+    pub name: String,
+    pub kind: String,
+    /// Its line.
+    pub preview: String,
+}
+
+/// A name that references are looked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    pub name: String,
+    /// Nothing outside of the file can mean it.
+    pub is_local: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    #[serde(flatten)]
+    pub span: Span,
+    pub role: Role,
+    pub preview: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    Definition,
+    Import,
+    Write,
+    Read,
+}
+
+impl Role {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Import => "import",
+            Self::Write => "write",
+            Self::Read => "read",
+        }
+    }
+}
+
+/// A symbol of a file with what it contains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outline {
+    pub name: String,
+    pub kind: String,
+    pub shown: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    pub children: Vec<Self>,
+}
+
+/// Annotations that were found, and why others were not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inferred {
+    pub suggestions: Vec<Suggestion>,
+    pub skipped: Vec<Skipped>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    pub name: String,
+    /// The qualified name around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// parameter, return, variable or attribute.
+    pub kind: String,
+    pub line: u32,
+    pub column: u32,
+    pub shown: String,
+    /// In words, what speaks for it.
+    pub evidence: String,
+    pub edit: Insertion,
+    pub imports: Vec<Insertion>,
+}
+
+/// Text to put in at a place of the file as it is. Equal ones of several suggestions are one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Insertion {
+    pub line: u32,
+    pub column: u32,
+    pub insert: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub name: String,
+    pub kind: String,
+    pub reason: String,
+}
+
+/// Folders outside the repository of which Python sources may be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Libraries {
+    pub folders: Vec<String>,
+}
+
+/// What changed on disk since the engine last looked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Changes {
+    /// These files or folders, absolute.
+    Paths(Vec<String>),
+    /// Nobody knows: look at everything.
+    Everything,
+}

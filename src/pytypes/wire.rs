@@ -1,0 +1,80 @@
+//! The lines between this program and the process that runs its type engine.
+//!
+//! Owns their shapes: one JSON object a line. Both ends are the same program; the first line of the child says so.
+
+use serde::{Deserialize, Serialize};
+
+use super::values::{Answer, Changes, Question};
+use crate::error::{Error, ErrorKind};
+
+/// To the engine. Lines are taken in order: a question is answered as of the changes before it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    Ask {
+        id: u64,
+        question: Question,
+    },
+    Cancel {
+        id: u64,
+    },
+    Apply {
+        changes: Changes,
+    },
+    /// Files that an engine died of, absolute: to be taken as modules of which nothing is known.
+    Shelve {
+        files: Vec<String>,
+    },
+}
+
+/// From the engine.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Report {
+    Ready {
+        version: String,
+    },
+    Done {
+        id: u64,
+        answer: Answer,
+    },
+    Failed {
+        id: u64,
+        fault: Fault,
+    },
+    Progress {
+        id: u64,
+        done: usize,
+        total: usize,
+    },
+    /// What a thread of the engine has begun to look at.
+    At {
+        id: u64,
+        thread: usize,
+        file: String,
+    },
+}
+
+/// An error on its way.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Fault {
+    kind: String,
+    message: String,
+    hint: Option<String>,
+}
+
+impl From<&Error> for Fault {
+    fn from(error: &Error) -> Self {
+        Self { kind: error.kind.name().to_owned(), message: error.message.clone(), hint: error.hint.clone() }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let error = Self::new(ErrorKind::named(&fault.kind).unwrap_or(ErrorKind::Internal), fault.message);
+        match fault.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Questions about one place of a file, answered from syntax alone: what stands there, where it is defined, who uses it.
+//!
+//! Owns the fallback for languages without a type engine, and which files an engine has to look into.
+
+use std::collections::HashMap;
+
+use super::relations::{Resolver, may_mean};
+use crate::error::Result;
+use crate::store::{Declared, Definition, FtsQuestion, Snapshot, Use};
+
+/// A name in a line, and the column where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub name: String,
+    pub column: u32,
+}
+
+/// A symbol with those inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nested {
+    pub definition: Definition,
+    pub children: Vec<Self>,
+}
+
+/// One place that a definition is named at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    pub path: String,
+    pub line: u32,
+    pub column: u32,
+    /// What it is used as; `None` for the definition itself.
+    pub kind: Option<String>,
+}
+
+/// Uses that one question resolves.
+const RESOLVED: usize = 5_000;
+
+/// The name that a column of a line stands on, or just past.
+pub fn name_at(line: &str, column: u32) -> Option<Named> {
+    let characters: Vec<char> = line.chars().collect();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let at = usize::try_from(column).ok()?.checked_sub(1)?;
+    let on = if characters.get(at).copied().is_some_and(is_part) { at } else { at.checked_sub(1)? };
+    if !characters.get(on).copied().is_some_and(is_part) {
+        return None;
+    }
+    let start = characters[..on].iter().rposition(|c| !is_part(*c)).map_or(0, |before| before + 1);
+    let end = characters[on..].iter().position(|c| !is_part(*c)).map_or(characters.len(), |after| on + after);
+    let name: String = characters[start..end].iter().collect();
+    let is_name = !name.starts_with(|c: char| c.is_ascii_digit());
+    is_name.then_some(Named { name, column: u32::try_from(start + 1).ok()? })
+}
+
+/// What a name at a place of a file means: itself, where it is defined there.
+pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Vec<Definition>> {
+    let own = snapshot.definitions_between(path, 0, line)?.into_iter();
+    let own: Vec<Definition> =
+        own.filter(|one| one.line == line && one.column == named.column && one.name == named.name).collect();
+    if !own.is_empty() {
+        return Ok(own);
+    }
+    let used = used_at(snapshot, path, line, named)?;
+    let resolved = Resolver::new(snapshot).resolve(&used)?;
+    let targets = resolved.map(|found| found.targets).unwrap_or_default();
+    Ok(targets.iter().map(|target| target.definition.clone()).collect())
+}
+
+/// Where these definitions are named, them among it: by path, line and column. Uses that are known to mean something
+/// else are left out.
+pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<Mention>> {
+    let Some(first) = definitions.first() else { return Ok(Vec::new()) };
+    let wanted: Vec<(String, u32, u32)> =
+        definitions.iter().map(|one| (one.path.clone(), one.line, one.column)).collect();
+    let own = wanted.iter().map(|(path, line, column)| Mention {
+        path: path.clone(),
+        line: *line,
+        column: *column,
+        kind: None,
+    });
+    let mut mentions: Vec<Mention> = own.collect();
+    let (uses, _) = snapshot.uses(&first.name, 0, usize::MAX)?;
+    let mut resolver = Resolver::new(snapshot);
+    for (at, used) in uses.into_iter().enumerate() {
+        if at >= RESOLVED || may_mean(&mut resolver, &used, &wanted)? {
+            mentions.push(Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind) });
+        }
+    }
+    mentions.sort_by(|a, b| (&a.path, a.line, a.column, &a.kind).cmp(&(&b.path, b.line, b.column, &b.kind)));
+    mentions.dedup_by(|a, b| (&a.path, a.line, a.column) == (&b.path, b.line, b.column));
+    Ok(mentions)
+}
+
+/// The symbols of a file, nested; `None` when it is not indexed.
+pub fn outline(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Nested>>> {
+    let Some((file, _)) = snapshot.file(path)? else { return Ok(None) };
+    let declared = snapshot.declared_in(file)?;
+    let mut inside: HashMap<_, Vec<&Declared>> = HashMap::new();
+    for one in &declared {
+        inside.entry(one.parent).or_default().push(one);
+    }
+    // Parents are known before what they contain, so the deepest come last: built from there, none is nested by calls.
+    let mut built: HashMap<_, Nested> = HashMap::new();
+    for one in declared.iter().rev() {
+        let children = inside.get(&Some(one.id)).into_iter().flatten();
+        let mut children: Vec<Nested> = children.filter_map(|child| built.remove(&child.id)).collect();
+        children.sort_by_key(|child| (child.definition.line, child.definition.column));
+        built.insert(one.id, Nested { definition: one.definition.clone(), children });
+    }
+    let mut roots: Vec<Nested> = built.into_values().collect();
+    roots.sort_by_key(|root| (root.definition.line, root.definition.column));
+    Ok(Some(roots))
+}
+
+/// Indexed files of a language that hold a name as a word, in code, strings or comments: every one that could mean it.
+pub fn files_naming(snapshot: &Snapshot, name: &str, language: &str) -> Result<Vec<String>> {
+    match FtsQuestion::phrase(name) {
+        Some(question) => snapshot.files_matching(&question, language),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The use that the index knows at a place, or one made up for a name that it left out.
+fn used_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Use> {
+    let known = match snapshot.file(path)? {
+        Some((file, _)) => snapshot.uses_within(file, line, line)?,
+        None => Vec::new(),
+    };
+    let known = known.into_iter().find(|used| used.column == named.column && used.name == named.name);
+    let (path, name, kind) = (path.to_owned(), named.name.clone(), "use".to_owned());
+    Ok(known.unwrap_or(Use { path, name, kind, line, column: named.column }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_on_a_name_or_just_past_it_finds_it() {
+        let line = "    héllo(wörld)";
+        for column in 5..=10 {
+            assert_eq!(name_at(line, column), Some(Named { name: "héllo".to_owned(), column: 5 }), "{column}");
+        }
+        assert_eq!(name_at(line, 11).map(|named| named.column), Some(11));
+        assert_eq!(name_at(line, 1), None);
+        assert_eq!(name_at("x = 12", 5), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! The connections that questions are asked on: opened when needed, kept for the next question, never more than a few.
+//!
+//! Owns how many there are. Opening and closing one for each question of many clients costs more than the question, and
+//! memory that the allocator does not give back.
+
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{Mode, locked, open};
+use crate::budget::Budget;
+use crate::error::Result;
+
+/// Questions that are asked of one index at once; further ones wait. Far more than a machine has use for, so that a few
+/// slow ones do not hold up the quick.
+const MOST: usize = 32;
+/// How soon one who waits notices that its call was cancelled.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(super) struct Readers {
+    pool: Mutex<Pool>,
+    freed: Condvar,
+}
+
+struct Pool {
+    idle: Vec<Connection>,
+    lent: usize,
+    /// Which of the files that had the path they are open on.
+    file: u64,
+}
+
+/// A reader for the time of one question.
+pub(super) struct Lent<'r> {
+    /// There until it is given back.
+    connection: Option<Connection>,
+    readers: &'r Readers,
+    file: u64,
+}
+
+impl Readers {
+    pub fn of(idle: Vec<Connection>) -> Self {
+        Self { pool: Mutex::new(Pool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
+    }
+
+    pub fn lend(&self, path: &Path, budget: &Budget) -> Result<Lent<'_>> {
+        let mut pool = locked(&self.pool);
+        while pool.idle.is_empty() && pool.lent >= MOST {
+            pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            budget.check()?;
+        }
+        pool.lent += 1;
+        let mut lent = Lent { connection: pool.idle.pop(), readers: self, file: pool.file };
+        drop(pool);
+        if lent.connection.is_none() {
+            lent.connection = Some(open::connect(path, Mode::Read)?);
+        }
+        Ok(lent)
+    }
+
+    /// Closes all, those that are lent when they come back: the file has changed, or nobody asks any more.
+    pub fn clear(&self) {
+        let mut pool = locked(&self.pool);
+        pool.idle.clear();
+        pool.file += 1;
+    }
+}
+
+impl Deref for Lent<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect("it is given back at the end alone")
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.connection.as_mut().expect("it is given back at the end alone")
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut pool = locked(&self.readers.pool);
+        pool.lent -= 1;
+        let connection = self.connection.take();
+        // One that was in use when its question panicked may be in any state.
+        if pool.file == self.file && !std::thread::panicking() {
+            pool.idle.extend(connection);
+        }
+        drop(pool);
+        self.readers.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn there_are_never_more_than_a_few_and_who_waits_can_give_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        drop(open::connect(&path, Mode::Write).unwrap());
+        let readers = Readers::of(Vec::new());
+        let lent: Vec<_> = (0..MOST).map(|_| readers.lend(&path, &Budget::unlimited()).unwrap()).collect();
+        let impatient = Budget::lasting(Duration::from_millis(30));
+        assert!(readers.lend(&path, &impatient).is_err());
+        let served = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..3 * MOST {
+                scope.spawn(|| {
+                    let reader = readers.lend(&path, &Budget::unlimited()).unwrap();
+                    let one: i64 = reader.query_row("SELECT 1", [], |row| row.get(0)).unwrap();
+                    assert_eq!(one, 1);
+                    served.fetch_add(1, Ordering::SeqCst);
+                });
+            }
+            drop(lent);
+        });
+        assert_eq!(served.load(Ordering::SeqCst), 3 * MOST);
+        let pool = locked(&readers.pool);
+        assert!(pool.idle.len() <= MOST && pool.lent == 0, "{} idle, {} lent", pool.idle.len(), pool.lent);
+    }
+
+    #[test]
+    fn a_reader_of_a_file_that_was_replaced_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        drop(open::connect(&path, Mode::Write).unwrap());
+        let readers = Readers::of(Vec::new());
+        let old = readers.lend(&path, &Budget::unlimited()).unwrap();
+        readers.clear();
+        drop(old);
+        assert!(locked(&readers.pool).idle.is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! `find_references`: who uses something.
+
+use std::collections::{BTreeSet, HashMap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::goto_definition::{named, preview, width};
+use super::{Access, Call, Declaration, declare, engine};
+use crate::error::Result;
+use crate::pytypes::values::{Answer as Answered, Position, Question, Reference};
+use crate::query::places::{self, Mention};
+
+pub(super) static FIND_REFERENCES: Declaration = declare! {
+    run;
+    name: "find_references",
+    title: "Find references",
+    about: "Every place of the project that means the name at a place: for Python by types (no shadowed names, no other \
+        class's method of the same name, no comments), for other languages by the syntax index; precision says which. \
+        Use it before changing something. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7}.",
+    access: Access::Read,
+    core: true,
+    list: Some("references"),
+    example: r#"{"file": "tests/clients/python_mcp.py", "line": 35, "column": 5}"#,
+};
+
+/// Arguments of `find_references`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    file: String,
+    /// 1-based.
+    line: u32,
+    /// 1-based, in characters; just past a name counts as on it.
+    column: u32,
+    /// The definition itself, too (default true).
+    #[serde(default)]
+    include_declaration: Option<bool>,
+    /// Most references to return (default: all that fit, at most 1000 over MCP).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// References to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    references: Vec<Shown>,
+    total: usize,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    precision: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    file: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    /// definition, write, read or import; without types: definition, call, import, …
+    role: String,
+    preview: String,
+}
+
+const MAX_LIMIT: usize = 1000;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let file = engine::file(call, &arguments.file)?;
+    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let include_declaration = arguments.include_declaration.unwrap_or(true);
+    let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
+    let (total, references, precision) = if file.is_python {
+        let found = by_types(call, at, include_declaration)?;
+        (found.len(), found.into_iter().skip(offset).take(limit).map(Shown::from).collect(), "types")
+    } else {
+        let named = named(call, &file, arguments.line, arguments.column)?;
+        let (name, found) = match &named {
+            Some(named) => (
+                named.name.as_str(),
+                call.read(|snapshot| {
+                    let definitions = places::definitions_at(snapshot, &file.shown, arguments.line, named)?;
+                    places::mentions(snapshot, &definitions)
+                })?,
+            ),
+            None => ("", Vec::new()),
+        };
+        let found: Vec<Mention> =
+            found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
+        let page = found.iter().skip(offset).take(limit).map(|mention| shown(call, mention, name)).collect();
+        (found.len(), page, "syntax")
+    };
+    let references: Vec<Shown> = references;
+    let next = offset + references.len();
+    let goes_on = next < total && !references.is_empty();
+    Ok(Answer { references, total, truncated: goes_on, next_offset: goes_on.then_some(next), precision })
+}
+
+/// Asks the engine what is meant, the index which files name it, and the engine again what those mean.
+fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<Vec<Reference>> {
+    let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
+        return Err(engine::unexpected());
+    };
+    let files = match found {
+        None => return Ok(Vec::new()),
+        Some(subject) if subject.is_local => Vec::new(),
+        Some(subject) => candidates(call, &subject.name)?,
+    };
+    match engine::ask(call, &Question::References { at, include_declaration, files: Some(files) })? {
+        Answered::References { references } => Ok(references),
+        _ => Err(engine::unexpected()),
+    }
+}
+
+/// Files that may name it: those of the index that hold the word, and those of the project that are not indexed.
+fn candidates(call: &Call, name: &str) -> Result<Vec<String>> {
+    let Answered::Files { files } = engine::ask(call, &Question::Files)? else { return Err(engine::unexpected()) };
+    let root = call.workspace().root().to_owned();
+    let (holding, indexed) = call.read(|snapshot| {
+        let indexed: HashMap<String, String> = snapshot.paths(Some("python"))?.into_iter().collect();
+        Ok((places::files_naming(snapshot, name, "python")?, indexed))
+    })?;
+    let absolute = |path: &str| root.join(path).to_string_lossy().into_owned();
+    let indexed: BTreeSet<String> = indexed.keys().map(|path| absolute(path)).collect();
+    let others = files.into_iter().filter(|file| !indexed.contains(file));
+    Ok(holding.iter().map(|path| absolute(path)).chain(others).collect())
+}
+
+fn shown(call: &Call, mention: &Mention, name: &str) -> Shown {
+    Shown {
+        file: mention.path.clone(),
+        line: mention.line,
+        column: mention.column,
+        end_line: mention.line,
+        end_column: mention.column.saturating_add(width(name)),
+        role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
+        preview: preview(call, &mention.path, mention.line),
+    }
+}
+
+impl From<Reference> for Shown {
+    fn from(found: Reference) -> Self {
+        Self {
+            file: found.span.file,
+            line: found.span.line,
+            column: found.span.column,
+            end_line: found.span.end_line,
+            end_column: found.span.end_column,
+            role: found.role.name().to_owned(),
+            preview: found.preview,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `goto_definition`: where something is defined.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::engine::{self, File};
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::pytypes::values::{Answer as Answered, Definition, Question};
+use crate::query::places::{self, Named};
+use crate::query::slice;
+
+pub(super) static GOTO_DEFINITION: Declaration = Declaration {
+    asks_index: false,
+    ..declare! {
+        run;
+        name: "goto_definition",
+        title: "Go to a definition",
+        about: "Where the name at a place is defined: for Python by its type, through imports and re-exports, into the \
+            standard library and site-packages too; for other languages by the syntax index. The answer says which: \
+            precision \"types\" or \"syntax\". Example: {\"file\": \"src/app.py\", \"line\": 3, \"column\": 14}.",
+        access: Access::Read,
+        core: true,
+        list: Some("definitions"),
+        example: r#"{"file": "tests/clients/python_mcp.py", "line": 35, "column": 5}"#,
+    }
+};
+
+/// Arguments of `goto_definition`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    file: String,
+    /// 1-based.
+    line: u32,
+    /// 1-based, in characters; just past a name counts as on it.
+    column: u32,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    definitions: Vec<Shown>,
+    precision: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Shown {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
+    pub name: String,
+    pub kind: String,
+    pub preview: String,
+}
+
+impl From<Definition> for Shown {
+    fn from(found: Definition) -> Self {
+        Self {
+            file: found.span.file,
+            line: found.span.line,
+            column: found.span.column,
+            end_line: found.span.end_line,
+            end_column: found.span.end_column,
+            name: found.name,
+            kind: found.kind,
+            preview: found.preview,
+        }
+    }
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let file = engine::file(call, &arguments.file)?;
+    let at = engine::position(&file, arguments.line, arguments.column)?;
+    if file.is_python {
+        let Answered::Definition { definitions } = engine::ask(call, &Question::Definition(at))? else {
+            return Err(engine::unexpected());
+        };
+        return Ok(Answer { definitions: definitions.into_iter().map(Shown::from).collect(), precision: "types" });
+    }
+    let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
+        return Ok(Answer { definitions: Vec::new(), precision: "syntax" });
+    };
+    let found = call.read(|snapshot| places::definitions_at(snapshot, &file.shown, arguments.line, &named))?;
+    let shown = found.into_iter().map(|one| Shown {
+        preview: preview(call, &one.path, one.line),
+        end_line: one.line,
+        end_column: one.column.saturating_add(width(&one.name)),
+        file: one.path,
+        line: one.line,
+        column: one.column,
+        name: one.name,
+        kind: one.kind,
+    });
+    Ok(Answer { definitions: shown.collect(), precision: "syntax" })
+}
+
+/// The name at a place of a file; an error past its end.
+pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<Option<Named>> {
+    let (_, bytes) = call.workspace().read_file(&file.shown)?;
+    let found = slice::slice(&bytes, line.into(), line.into(), 1, None).map_err(|error| {
+        Error::not_found(error.message).hint("Lines and columns are 1-based; columns count characters.")
+    })?;
+    let text = found.content.trim_end_matches(['\n', '\r']);
+    if column as usize > text.chars().count() + 1 {
+        return Err(Error::not_found(format!("column {column} is past the end of line {line}"))
+            .hint("Lines and columns are 1-based; columns count characters."));
+    }
+    Ok(places::name_at(text, column))
+}
+
+/// A line as answers show it; nothing when it cannot be read any more.
+pub(super) fn preview(call: &Call, path: &str, line: u32) -> String {
+    const LONGEST: usize = 200;
+    let Ok((_, bytes)) = call.workspace().read_file(path) else { return String::new() };
+    let found = slice::slice(&bytes, line.into(), line.into(), 1, None);
+    found.map(|found| found.content.trim().chars().take(LONGEST).collect()).unwrap_or_default()
+}
+
+pub(super) fn width(name: &str) -> u32 {
+    u32::try_from(name.chars().count()).unwrap_or(u32::MAX)
+}

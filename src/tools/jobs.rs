@@ -1,0 +1,266 @@
+//! Work that may outlast the patience of whoever asked for it: the same call joins it instead of beginning it anew.
+//!
+//! Owns which jobs there are, who waits for them, and when one is given up: when the last who waited for it cancelled. One
+//! whose callers were told that it runs goes on, and keeps its answer for a while.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::budget::{Budget, Progress};
+use crate::error::{Error, Result};
+
+/// How long an answer waits for somebody to ask again.
+const KEPT: Duration = Duration::from_secs(60);
+/// How soon a waiting caller notices that it was cancelled, and how often it tells how far the work has come.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The long calls of one process.
+#[derive(Default)]
+pub struct Jobs(Mutex<HashMap<String, Arc<Job>>>);
+
+/// What a caller gets.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Done(Value),
+    Running { done: u64, total: u64 },
+}
+
+struct Job {
+    budget: Budget,
+    progress: Arc<Progress>,
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: usize,
+    outcome: Option<(Result<Value>, Instant)>,
+}
+
+impl Jobs {
+    /// Waits for the job of that key, which `work` does if there is none. `tell` is asked how far it has come.
+    ///
+    /// After `patience` the answer is `Running`, and the work goes on; when `budget` is spent before, the work ends too,
+    /// unless somebody else waits for it.
+    pub(super) fn join(
+        &self,
+        key: &str,
+        patience: Option<Duration>,
+        budget: &Budget,
+        tell: &dyn Fn(&Progress) -> (u64, u64),
+        work: impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static,
+    ) -> Result<Outcome> {
+        let give_up = patience.and_then(|patience| Instant::now().checked_add(patience));
+        let job = self.enter(key.to_owned(), work)?;
+        let mut state = locked(&job.state);
+        loop {
+            if let Some((outcome, _)) = &state.outcome {
+                let outcome = outcome.as_ref().map_err(Error::again).cloned();
+                drop(state);
+                self.forget(key, &job);
+                return outcome.map(Outcome::Done);
+            }
+            if budget.is_spent() {
+                state.waiting -= 1;
+                let is_unwanted = state.waiting == 0;
+                drop(state);
+                if is_unwanted {
+                    job.budget.cancel();
+                    self.forget(key, &job);
+                }
+                return Err(budget.error());
+            }
+            if give_up.is_some_and(|give_up| Instant::now() >= give_up) {
+                state.waiting -= 1;
+                drop(state);
+                let (done, total) = tell(&job.progress);
+                return Ok(Outcome::Running { done, total });
+            }
+            state = job.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            if state.outcome.is_none() {
+                // Telling may take a moment, and the work must not wait for it.
+                drop(state);
+                tell(&job.progress);
+                state = locked(&job.state);
+            }
+        }
+    }
+
+    /// The job, with the caller counted among those who wait for it.
+    fn enter(
+        &self,
+        key: String,
+        work: impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static,
+    ) -> Result<Arc<Job>> {
+        let mut jobs = locked(&self.0);
+        jobs.retain(|_, job| locked(&job.state).outcome.as_ref().is_none_or(|(_, ended)| ended.elapsed() < KEPT));
+        let vacant = match jobs.entry(key) {
+            Entry::Occupied(entry) => {
+                let job = Arc::clone(entry.get());
+                locked(&job.state).waiting += 1;
+                return Ok(job);
+            }
+            Entry::Vacant(vacant) => vacant,
+        };
+        let job = Arc::new(Job {
+            budget: Budget::unlimited(),
+            progress: Arc::default(),
+            state: Mutex::new(State { waiting: 1, outcome: None }),
+            ended: Condvar::new(),
+        });
+        let worker = Arc::clone(&job);
+        let run = move || {
+            // Who waits must hear of it.
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&worker.progress, &worker.budget)));
+            let outcome = outcome.unwrap_or_else(|_| {
+                Err(Error::internal("the tool failed in an unforeseen way")
+                    .hint("Ask again; if it fails again, report it."))
+            });
+            locked(&worker.state).outcome = Some((outcome, Instant::now()));
+            worker.ended.notify_all();
+        };
+        let spawned = std::thread::Builder::new().name("job".to_owned()).spawn(run);
+        spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+        vacant.insert(Arc::clone(&job));
+        Ok(job)
+    }
+
+    /// The next call of that key begins anew.
+    fn forget(&self, key: &str, job: &Arc<Job>) {
+        let mut jobs = locked(&self.0);
+        if jobs.get(key).is_some_and(|known| Arc::ptr_eq(known, job)) {
+            jobs.remove(key);
+        }
+    }
+}
+
+/// A panic while a lock was held left no half-done state in what these guard.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::ErrorKind;
+
+    const SHORT: Option<Duration> = Some(Duration::from_millis(60));
+
+    fn far(progress: &Progress) -> (u64, u64) {
+        progress.files()
+    }
+
+    /// Counts its runs, and works until it is told to end or cancelled.
+    #[derive(Clone, Default)]
+    struct Work {
+        runs: Arc<AtomicUsize>,
+        may_end: Arc<std::sync::atomic::AtomicBool>,
+        was_cancelled: Arc<std::sync::atomic::AtomicBool>,
+    }
+
+    impl Work {
+        fn start(&self) -> impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static {
+            let work = self.clone();
+            move |progress, budget| {
+                let run = work.runs.fetch_add(1, Ordering::SeqCst) + 1;
+                progress.begin(10, 0);
+                progress.advance(0);
+                while !work.may_end.load(Ordering::SeqCst) {
+                    if budget.is_spent() {
+                        work.was_cancelled.store(true, Ordering::SeqCst);
+                        return Err(budget.error());
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Ok(json!({ "run": run }))
+            }
+        }
+
+        fn until_cancelled(&self) {
+            while !self.was_cancelled.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    fn join(jobs: &Jobs, key: &str, patience: Option<Duration>, budget: &Budget, work: &Work) -> Result<Outcome> {
+        jobs.join(key, patience, budget, &far, work.start())
+    }
+
+    #[test]
+    fn the_same_call_joins_the_work_and_gets_its_answer() {
+        let (jobs, work, budget) = (Jobs::default(), Work::default(), Budget::unlimited());
+        for _ in 0..2 {
+            let outcome = join(&jobs, "a", SHORT, &budget, &work).unwrap();
+            assert!(matches!(outcome, Outcome::Running { done: 1, total: 10 }), "{outcome:?}");
+        }
+        work.may_end.store(true, Ordering::SeqCst);
+        // It ended while nobody waited: the answer is there for whoever asks next, once.
+        std::thread::sleep(Duration::from_millis(50));
+        for run in [1, 2] {
+            let Outcome::Done(answer) = join(&jobs, "a", None, &budget, &work).unwrap() else { panic!("it has ended") };
+            assert_eq!(answer, json!({ "run": run }));
+        }
+        let Outcome::Done(other) = join(&jobs, "b", None, &budget, &work).unwrap() else { panic!("it has ended") };
+        assert_eq!(other, json!({ "run": 3 }), "another call is other work");
+        assert!(locked(&jobs.0).is_empty());
+    }
+
+    #[test]
+    fn it_ends_when_the_last_who_waits_cancels_and_not_before() {
+        let (jobs, work) = (Jobs::default(), Work::default());
+        let budgets = [Budget::unlimited(), Budget::unlimited()];
+        std::thread::scope(|scope| {
+            let waiting: Vec<_> =
+                budgets.iter().map(|budget| scope.spawn(|| join(&jobs, "a", None, budget, &work))).collect();
+            let both_wait = || locked(&jobs.0).get("a").is_some_and(|job| locked(&job.state).waiting == 2);
+            while !both_wait() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            budgets[0].cancel();
+            while both_wait() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(!work.was_cancelled.load(Ordering::SeqCst), "somebody still waits");
+            budgets[1].cancel();
+            for waiter in waiting {
+                assert_eq!(waiter.join().unwrap().unwrap_err().kind, ErrorKind::Cancelled);
+            }
+        });
+        work.until_cancelled();
+        work.may_end.store(true, Ordering::SeqCst);
+        let Outcome::Done(answer) = join(&jobs, "a", None, &Budget::unlimited(), &work).unwrap() else { panic!() };
+        assert_eq!(answer, json!({ "run": 2 }), "what was given up is begun anew");
+    }
+
+    #[test]
+    fn who_waits_hears_how_far_it_has_come() {
+        let (jobs, work) = (Jobs::default(), Work::default());
+        let heard = Mutex::new(Vec::new());
+        let tell = |progress: &Progress| {
+            locked(&heard).push(progress.files());
+            progress.files()
+        };
+        jobs.join("a", SHORT, &Budget::unlimited(), &tell, work.start()).unwrap();
+        assert!(locked(&heard).contains(&(1, 10)), "{heard:?}");
+        work.may_end.store(true, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn a_job_that_panics_has_failed_for_all_who_wait() {
+        let jobs = Jobs::default();
+        let work = |_: &Arc<Progress>, _: &Budget| -> Result<Value> { panic!("on purpose") };
+        let failed = jobs.join("a", None, &Budget::unlimited(), &far, work).unwrap_err();
+        assert_eq!(failed.kind, ErrorKind::Internal);
+    }
+}

@@ -1,0 +1,94 @@
+//! `symbols`: what a file defines.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare, engine};
+use crate::error::{Error, Result};
+use crate::pytypes::values::{Answer as Answered, Outline, Question};
+use crate::query::places::{self, Nested};
+
+pub(super) static SYMBOLS: Declaration = Declaration {
+    asks_index: false,
+    ..declare! {
+        run;
+        name: "symbols",
+        title: "Symbols of a file",
+        about: "Classes, functions, methods, variables and attributes of a file as a tree, for Python each with its type. \
+            Read it before reading a long file. Other languages answer from the syntax index, without types; precision \
+            says which. Example: {\"file\": \"src/app.py\"}.",
+        access: Access::Read,
+        core: true,
+        list: Some("symbols"),
+        example: r#"{"file": "tests/clients/python_mcp.py"}"#,
+    }
+};
+
+/// Arguments of `symbols`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    file: String,
+    /// Top-level symbols to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    /// Each `{name, kind, type?, line, column, end_line, signature?, children}`.
+    symbols: Vec<serde_json::Value>,
+    total: usize,
+    precision: &'static str,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let file = engine::file(call, &arguments.file)?;
+    let (all, precision): (Vec<serde_json::Value>, _) = if file.is_python {
+        let question = Question::Symbols { file: file.absolute.to_string_lossy().into_owned() };
+        let Answered::Symbols { symbols } = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
+        (symbols.iter().map(typed).collect(), "types")
+    } else {
+        let found = call.read(|snapshot| places::outline(snapshot, &file.shown))?;
+        let found = found.ok_or_else(|| {
+            Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.shown)))
+                .hint("`ixmcp files --skipped` says why.")
+        })?;
+        (found.iter().map(plain).collect(), "syntax")
+    };
+    let total = all.len();
+    let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
+    Ok(Answer { symbols: all.into_iter().skip(offset).collect(), total, precision })
+}
+
+fn typed(symbol: &Outline) -> serde_json::Value {
+    let mut shown = serde_json::json!({
+        "name": symbol.name,
+        "kind": symbol.kind,
+        "type": symbol.shown,
+        "line": symbol.line,
+        "column": symbol.column,
+        "end_line": symbol.end_line,
+        "children": symbol.children.iter().map(typed).collect::<Vec<_>>(),
+    });
+    if let Some(signature) = &symbol.signature {
+        shown["signature"] = signature.as_str().into();
+    }
+    shown
+}
+
+fn plain(symbol: &Nested) -> serde_json::Value {
+    let mut shown = serde_json::json!({
+        "name": symbol.definition.name,
+        "kind": symbol.definition.kind,
+        "line": symbol.definition.line,
+        "column": symbol.definition.column,
+        "end_line": symbol.definition.end_line,
+        "children": symbol.children.iter().map(plain).collect::<Vec<_>>(),
+    });
+    if let Some(signature) = &symbol.definition.signature {
+        shown["signature"] = signature.as_str().into();
+    }
+    shown
+}

@@ -1,0 +1,458 @@
+//! Types of Python code, through the program: the tools, their shapes, and freshness.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+
+const SHOP: &str = "
+//- /shop/__init__.py
+from .cart import Cart as Cart
+//- /shop/cart.py
+class Cart:
+    \"\"\"What somebody wants to buy.\"\"\"
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.items: list[int] = []
+
+    def total(self, tax: float = 0.0) -> float:
+        return sum(self.items) * (1 + tax)
+
+
+class Basket:
+    def total(self) -> int:
+        return 0
+//- /main.py
+from shop import Cart
+
+
+def pay(cart: \"Cart\") -> float:
+    # total is no reference here
+    return cart.total(tax=0.2)
+
+
+def maybe(cart: Cart | None) -> str:
+    if cart is None:
+        return \"\"
+    return cart.owner
+
+
+pay(Cart(1))
+";
+
+fn shop() -> Repo {
+    Repo::new(SHOP)
+}
+
+fn at(file: &str, line: u32, column: u32) -> Value {
+    json!({ "file": file, "line": line, "column": column })
+}
+
+fn places(answer: &Value, list: &str) -> Vec<String> {
+    let items = answer[list].as_array().unwrap().iter();
+    items.map(|item| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"])).collect()
+}
+
+#[test]
+fn check_names_rule_place_and_message() {
+    let answer = shop().call("check", &json!({}));
+    assert_eq!(answer["files_checked"], 3);
+    assert_eq!((&answer["errors"], &answer["warnings"], &answer["precision"]), (&json!(1), &json!(0), &json!("types")));
+    let found = &answer["diagnostics"][0];
+    assert_eq!(found["code"], "invalid-argument-type");
+    assert_eq!(places(&answer, "diagnostics"), ["main.py:15:10"]);
+    assert_eq!((&found["end_line"], &found["end_column"]), (&json!(15), &json!(11)));
+}
+
+#[test]
+fn check_of_one_file_and_of_one_severity() {
+    let repo = shop();
+    assert_eq!(repo.call("check", &json!({ "file": "shop/cart.py" }))["total"], 0);
+    assert_eq!(repo.call("check", &json!({ "file": "main.py", "severity": "error" }))["total"], 1);
+    assert_eq!(repo.call("check", &json!({ "severity": "warning" }))["total"], 0);
+    repo.write("notes.txt", "no code");
+    assert!(repo.fails(&["call", "check", "--args", r#"{"file": "notes.txt"}"#]).contains("INVALID_ARGUMENT"));
+    assert!(repo.fails(&["call", "check", "--args", r#"{"file": "gone.py"}"#]).contains("INVALID_PATH"));
+}
+
+#[test]
+fn type_at_narrows_and_explains() {
+    let repo = shop();
+    let answer = repo.call("type_at", &at("main.py", 12, 12));
+    assert_eq!((&answer["type"], &answer["expression"]), (&json!("Cart"), &json!("cart")));
+    // Just past the name.
+    assert_eq!(repo.call("type_at", &at("main.py", 12, 16))["type"], "Cart");
+    assert_eq!(repo.call("type_at", &at("main.py", 10, 8))["type"], "Cart | None");
+    let class = repo.call("type_at", &at("main.py", 1, 18));
+    assert_eq!(class["docstring"], "What somebody wants to buy.");
+    assert_eq!(class["definition"]["file"], "shop/cart.py");
+    // A keyword argument, a parameter, an attribute, a quoted annotation.
+    assert_eq!(repo.call("type_at", &at("main.py", 6, 23))["type"], "float*");
+    assert_eq!(repo.call("type_at", &at("shop/cart.py", 8, 21))["type"], "float");
+    assert_eq!(repo.call("type_at", &at("shop/cart.py", 6, 14))["type"], "list[int]");
+    assert_eq!(repo.call("type_at", &at("main.py", 4, 16))["expression"], "Cart");
+}
+
+#[test]
+fn where_nothing_stands_is_not_found() {
+    let repo = shop();
+    for (line, column) in [(5, 8), (2, 1), (99, 1), (1, 99)] {
+        let said = String::from_utf8(
+            repo.run(&["call", "type_at", "--args", &at("main.py", line, column).to_string()]).stderr,
+        )
+        .unwrap();
+        assert!(said.contains("NOT_FOUND"), "{line}:{column}: {said}");
+    }
+    assert!(repo.fails(&["call", "type_at", "--args", &at("main.py", 0, 1).to_string()]).contains("INVALID_ARGUMENT"));
+}
+
+#[test]
+fn definitions_lead_through_imports_and_into_the_standard_library() {
+    let repo = shop();
+    for (file, line, column, expected) in [
+        ("main.py", 1, 18, "shop/cart.py:1:7"),
+        ("main.py", 4, 16, "shop/cart.py:1:7"),
+        ("main.py", 6, 17, "shop/cart.py:8:9"),
+        ("main.py", 6, 23, "shop/cart.py:8:21"),
+        ("main.py", 12, 17, "shop/cart.py:5:9"),
+        ("main.py", 15, 1, "main.py:4:5"),
+        ("main.py", 15, 9, "shop/cart.py:4:9"),
+        ("shop/cart.py", 1, 7, "shop/cart.py:1:7"),
+    ] {
+        let answer = repo.call("goto_definition", &at(file, line, column));
+        assert_eq!(places(&answer, "definitions"), [expected], "{file}:{line}:{column}");
+        assert_eq!(answer["precision"], "types");
+    }
+    assert_eq!(repo.call("goto_definition", &at("main.py", 2, 1))["definitions"], json!([]));
+    let builtin = repo.call("goto_definition", &at("shop/cart.py", 9, 16));
+    let file = builtin["definitions"][0]["file"].as_str().unwrap();
+    let slice = json!({ "file_path": file, "start_line": builtin["definitions"][0]["line"], "end_line": 1_000_000 });
+    assert!(repo.call("get_slice", &slice)["content"].as_str().unwrap().contains("def sum("), "{file}");
+}
+
+#[test]
+fn sources_of_the_callers_environment_can_be_sliced_and_no_others() {
+    let repo = Repo::new("//- /a.py\nimport box\n\nbox.lid()\n");
+    let environment = tempfile::tempdir().unwrap();
+    let package = environment.path().join("lib/python3.12/site-packages/box");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(environment.path().join("pyvenv.cfg"), "home = /usr/bin\nversion = 3.12.1\n").unwrap();
+    std::fs::write(package.join("__init__.py"), "def lid(): ...\n").unwrap();
+    std::fs::write(package.join("secret.txt"), "no code\n").unwrap();
+    let call = |tool: &str, arguments: &Value| {
+        let arguments = arguments.to_string();
+        let mut command = repo.command(&["call", tool, "--args", &arguments]);
+        command.env("VIRTUAL_ENV", environment.path()).output().unwrap()
+    };
+    let found: Value = serde_json::from_slice(&call("goto_definition", &at("a.py", 3, 6)).stdout).unwrap();
+    let file = found["definitions"][0]["file"].as_str().unwrap();
+    assert_eq!(file, package.canonicalize().unwrap().join("__init__.py").to_str().unwrap());
+    let slice = |file: &str| call("get_slice", &json!({ "file_path": file, "start_line": 1, "end_line": 1 }));
+    assert!(String::from_utf8(slice(file).stdout).unwrap().contains("def lid"));
+    let beside = file.replace("__init__.py", "secret.txt");
+    let gone = file.replace("__init__.py", "gone.py");
+    for outside in ["/etc/passwd", "/etc/x.py", &beside, &gone] {
+        assert!(String::from_utf8(slice(outside).stderr).unwrap().contains("INVALID_PATH"), "{outside}");
+    }
+}
+
+#[test]
+fn references_are_those_that_mean_it() {
+    let repo = shop();
+    let all = repo.call("find_references", &at("shop/cart.py", 8, 9));
+    assert_eq!(places(&all, "references"), ["main.py:6:17", "shop/cart.py:8:9"]);
+    assert_eq!(all["total"], 2);
+    let uses = json!({ "file": "shop/cart.py", "line": 1, "column": 7, "include_declaration": false });
+    let uses = repo.call("find_references", &uses);
+    let expected = [
+        "main.py:1:18",
+        "main.py:4:16",
+        "main.py:9:17",
+        "main.py:15:5",
+        "shop/__init__.py:1:19",
+        "shop/__init__.py:1:27",
+    ];
+    assert_eq!(places(&uses, "references"), expected);
+    // A parameter, by the name of an argument in another file.
+    let parameter = repo.call("find_references", &at("shop/cart.py", 8, 21));
+    assert_eq!(places(&parameter, "references"), ["main.py:6:23", "shop/cart.py:8:21", "shop/cart.py:9:39"]);
+}
+
+#[test]
+fn references_in_files_that_are_not_indexed_count() {
+    let repo = Repo::new(
+        "//- /lib.py\ndef n(): ...\n//- /.ixmcp.toml\n[index]\nexclude = [\"big.py\"]\n//- /big.py\nimport lib\n\nlib.n()\n",
+    );
+    assert_eq!(places(&repo.call("find_references", &at("lib.py", 1, 5)), "references"), ["big.py:3:5", "lib.py:1:5"]);
+}
+
+#[test]
+fn symbols_are_a_tree_with_types() {
+    let answer = shop().call("symbols", &json!({ "file": "shop/cart.py" }));
+    let cart = &answer["symbols"][0];
+    assert_eq!((&cart["name"], &cart["kind"], &cart["end_line"]), (&json!("Cart"), &json!("class"), &json!(9)));
+    let names: Vec<&str> = cart["children"].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["__init__", "total", "owner", "items"]);
+    assert_eq!(cart["children"][1]["signature"], "def total(self, tax: float = 0.0) -> float");
+    assert_eq!(cart["children"][3]["type"], "list[int]");
+}
+
+#[test]
+fn other_languages_answer_from_syntax() {
+    let repo = Repo::new(
+        "//- /src/lib.rs\npub struct Cart {\n    pub items: u32,\n}\n\nimpl Cart {\n    pub fn total(&self) -> u32 {\n        self.items\n    }\n}\n//- /src/main.rs\nuse shop::Cart;\n\nfn main() {\n    Cart { items: 1 }.total();\n}\n",
+    );
+    let found = repo.call("goto_definition", &at("src/main.rs", 4, 24));
+    assert_eq!(
+        (places(&found, "definitions"), &found["precision"]),
+        (vec!["src/lib.rs:6:12".to_owned()], &json!("syntax"))
+    );
+    let uses = repo.call("find_references", &at("src/lib.rs", 6, 12));
+    assert_eq!(places(&uses, "references"), ["src/lib.rs:6:12", "src/main.rs:4:23"]);
+    let outline = repo.call("symbols", &json!({ "file": "src/lib.rs" }));
+    assert_eq!((&outline["precision"], &outline["symbols"][0]["name"]), (&json!("syntax"), &json!("Cart")));
+    assert!(
+        repo.fails(&["call", "type_at", "--args", &at("src/lib.rs", 1, 12).to_string()]).contains("INVALID_ARGUMENT")
+    );
+}
+
+#[test]
+fn an_answer_is_never_from_before_a_save() {
+    let repo = shop();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.call("check", &json!({}))["errors"], 1);
+    for round in 0..6 {
+        let argument = if round % 2 == 0 { "\"me\"" } else { "1" };
+        repo.write("main.py", format!("from shop import Cart\n\ntill = Cart({argument})\n"));
+        std::thread::sleep(Duration::from_millis(150));
+        assert_eq!(server.call("check", &json!({}))["errors"], round % 2, "round {round}");
+        let shown = server.call("type_at", &at("main.py", 3, 1));
+        assert_eq!(shown["type"], "Cart", "round {round}");
+    }
+    // A module that comes, changes and goes.
+    repo.write("main.py", "import later\n\nx = later.value\n");
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(server.call("check", &json!({}))["diagnostics"][0]["code"], "unresolved-import");
+    for (text, shown) in [("value: int = 1\n", "int"), ("value: str = \"a\"\n", "str")] {
+        repo.write("later.py", text);
+        std::thread::sleep(Duration::from_millis(150));
+        assert_eq!(server.call("check", &json!({}))["total"], 0);
+        assert_eq!(server.call("type_at", &at("main.py", 3, 1))["type"], shown);
+    }
+    repo.remove("later.py");
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(server.call("check", &json!({}))["diagnostics"][0]["code"], "unresolved-import");
+}
+
+#[test]
+fn the_command_line_ends_as_the_checker_would() {
+    let repo = shop();
+    let run = |arguments: &[&str]| {
+        let output = repo.run(arguments);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = run(&["check"]);
+    assert_eq!(code, Some(1));
+    // The line of source, marked.
+    assert!(text.contains("error[invalid-argument-type]") && text.contains("15 | pay(Cart(1))"), "{text}");
+    assert!(text.contains("^ Expected `str`"), "{text}");
+    let (_, github) = run(&["check", "--output-format", "github"]);
+    assert!(github.starts_with("::error title=ixmcp (invalid-argument-type),file=main.py,line=15,col=10,"), "{github}");
+    let (_, sarif) = run(&["check", "--output-format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let found = &sarif["runs"][0]["results"][0];
+    assert_eq!((&found["ruleId"], &found["level"]), (&json!("invalid-argument-type"), &json!("error")));
+    assert_eq!(run(&["check", "shop/cart.py"]).0, Some(0));
+    assert_eq!(run(&["check", "gone.py"]).0, Some(2));
+    repo.write("main.py", "x = 1  # ty: ignore[unresolved-import]\n");
+    assert_eq!(run(&["check"]).0, Some(1), "a warning");
+    assert_eq!(run(&["check", "--exit-zero-on-warning"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nerror-on-warning = false\n");
+    assert_eq!(run(&["check"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nno-such-setting = 1\n");
+    let (code, text) = run(&["check", "--output-format", "concise"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("ty.toml:2:1: error[invalid-setting] unknown setting `no-such-setting`"), "{text}");
+}
+
+#[test]
+fn places_on_the_command_line() {
+    let repo = shop();
+    assert_eq!(
+        repo.ok(&["def", "main.py:6:17"]),
+        "shop/cart.py:8:9  method  def total(self, tax: float = 0.0) -> float:\n"
+    );
+    assert_eq!(
+        repo.ok(&["refs", "shop/cart.py:8:9", "--no-declaration"]),
+        "main.py:6:17  read  return cart.total(tax=0.2)\n"
+    );
+    assert!(repo.ok(&["type-at", "main.py:12:12"]).starts_with("cart: Cart\n"));
+    assert_eq!(repo.run(&["def", "main.py:2:1"]).status.code(), Some(1));
+    assert_eq!(repo.run(&["type-at", "main.py:2:1"]).status.code(), Some(1));
+}
+
+#[test]
+fn hostile_files_cost_themselves_alone() {
+    let repo = Repo::new(
+        "//- /ok.py\nx: int = \"\"\n//- /a.py\nfrom b import y\nx = y\n//- /b.py\nfrom a import x\ny = x\n//- /half.py\ndef f(:\n  x =\nclass\n",
+    );
+    repo.write("sum.py", format!("x = {}\n", vec!["1"; 20_000].join(" + ")));
+    repo.write("bytes.py", b"x = \"\xff\xfe\"\n");
+    repo.write("deep.py", format!("x = {}{}\n", "(".repeat(2_000), ")".repeat(2_000)));
+    std::os::unix::fs::symlink("/nowhere", repo.path().join(".venv")).unwrap();
+    repo.write("pyproject.toml", "[project\nname = ");
+    let answer = repo.call("check", &json!({}));
+    let found = places(&answer, "diagnostics");
+    for expected in ["ok.py:1:10", "bytes.py:1:1", "half.py:1:7", "pyproject.toml:1:9"] {
+        assert!(found.iter().any(|place| place == expected), "{expected} is not in {found:?}");
+    }
+}
+
+/// Process numbers of the engines that a server has started.
+fn engines(server: &Server) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
+    let of = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let lists: Vec<String> = tasks.flatten().map(of).collect();
+    lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect()
+}
+
+#[test]
+fn an_engine_that_dies_takes_nothing_along() {
+    let repo = shop();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    let engines = engines(&server);
+    assert_eq!(engines.len(), 1);
+    let pid = rustix::process::Pid::from_raw(engines[0]).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}
+
+#[test]
+fn an_idle_engine_goes_and_comes_back() {
+    let repo = shop();
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_PYTHON_IDLE", "1s");
+    let mut server = Server::start(command);
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    assert_eq!(engines(&server).len(), 1);
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    while !engines(&server).is_empty() {
+        assert!(std::time::Instant::now() < until, "the engine stays");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}
+
+/// A file with what `infer_types` says of it put in.
+fn annotated(repo: &Repo, file: &str) -> String {
+    let answer = repo.call("infer_types", &json!({ "file": file }));
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    for suggestion in answer["suggestions"].as_array().unwrap() {
+        for edit in std::iter::once(&suggestion["edit"]).chain(suggestion["imports"].as_array().unwrap()) {
+            let number = |name: &str| usize::try_from(edit[name].as_u64().unwrap()).unwrap();
+            edits.push((number("line"), number("column"), edit["insert"].as_str().unwrap().to_owned()));
+        }
+    }
+    edits.sort();
+    edits.dedup();
+    let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    lines.push(String::new());
+    for (line, column, insert) in edits.into_iter().rev() {
+        let at = lines[line - 1].char_indices().nth(column - 1).map_or(lines[line - 1].len(), |(at, _)| at);
+        lines[line - 1].insert_str(at, &insert);
+    }
+    lines.concat()
+}
+
+#[test]
+fn annotations_are_inferred_across_calls_and_files() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"shop\"\nrequires-python = \">=3.12\"\n//- /item.py\nclass Item:\n    name: str = \"\"\n//- /main.py\nfrom cart import Cart\n\nCart(\"me\", 2).add(None)\n",
+    );
+    repo.write(
+        "cart.py",
+        "\"\"\"Carts.\"\"\"\nimport os\nimport item\n\n\nclass Cart:\n    def __init__(self, owner, size=3, *rest):\n        self.owner = owner\n        self.items = [item.Item()]\n        self.last = None\n\n    def add(self, other):\n        self.last = other\n        return self\n\n    def names(self):\n        for one in self.items:\n            yield one.name\n\n    def first(self):\n        if self.items:\n            return self.items[0]\n\n    def path(self):\n        return os.path.join(\"a\", label() or \"b\")\n\n    def todo(self):\n        raise NotImplementedError\n\n\ndef label():\n    return deep(3)\n\n\ndef deep(n):\n    if n == 0:\n        return None\n    if n == 1:\n        return \"x\"\n    return deep(n - 1)\n",
+    );
+    let text = annotated(&repo, "cart.py");
+    expect_test::expect![[r#"
+        """Carts."""
+        import os
+        import item
+        from collections.abc import Iterator
+        from typing import Self
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from item import Item
+
+
+        class Cart:
+            def __init__(self, owner: str, size: int=3, *rest) -> None:
+                self.owner: str = owner
+                self.items: "list[Item]" = [item.Item()]
+                self.last = None
+
+            def add(self, other) -> Self:
+                self.last = other
+                return self
+
+            def names(self) -> Iterator[str]:
+                for one in self.items:
+                    yield one.name
+
+            def first(self) -> "Item | None":
+                if self.items:
+                    return self.items[0]
+
+            def path(self) -> str:
+                return os.path.join("a", label() or "b")
+
+            def todo(self):
+                raise NotImplementedError
+
+
+        def label() -> str | None:
+            return deep(3)
+
+
+        def deep(n: int) -> str | None:
+            if n == 0:
+                return None
+            if n == 1:
+                return "x"
+            return deep(n - 1)
+    "#]]
+    .assert_eq(&text);
+    repo.write("cart.py", &text);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+    let one = repo.call("infer_types", &json!({ "file": "cart.py", "symbol": "label" }));
+    assert_eq!(one["total"], 0, "it has its annotation: {one}");
+}
+
+#[test]
+fn an_annotation_that_would_bring_a_diagnostic_is_not_offered() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Base:\n    def size(self) -> int:\n        return 0\n\n\nclass Odd(Base):\n    def size(self):\n        return \"large\"\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(answer["total"], 0);
+    assert!(
+        answer["skipped"][0]["reason"].as_str().unwrap().contains("`str` would bring a new diagnostic"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn inferred_annotations_are_a_patch_that_git_applies() {
+    let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
+    let patch = repo.ok(&["infer", "a.py", "--diff"]);
+    repo.write("p.diff", &patch);
+    let git =
+        std::process::Command::new("git").args(["apply", "--unidiff-zero", "p.diff"]).current_dir(repo.path()).output();
+    assert!(git.as_ref().unwrap().status.success(), "{patch}\n{git:?}");
+    let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
+    assert_eq!(text, "def f(x: int=1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
+}
