@@ -16,6 +16,10 @@ use crate::store::{ChunkId, FtsQuestion, Snapshot};
 const BUDGET: usize = 60_000;
 /// A word in more chunks than this picks no candidates, and is as common as one that stands in so many.
 const COMMON: usize = 20_000;
+/// Nor does a word in more than one of so many chunks, where there are more than a few thousand, once rarer ones do.
+const ONE_OF: u64 = 10;
+const FEW_THOUSAND: usize = 3_000;
+const RARER: u32 = 2;
 /// Words that begin so are looked for only from this many characters on: shorter ones match half of everything.
 const PREFIX_CHARS: usize = 3;
 /// Fewer candidates than this and words may also be beginnings.
@@ -34,6 +38,7 @@ struct Sought {
     asked: FtsQuestion,
     /// In how many chunks it stands.
     chunks: usize,
+    is_common: bool,
     weight: f64,
     /// The words of the question that it stands for.
     words: u64,
@@ -79,7 +84,13 @@ fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
                 if word.weight == 0.0 {
                     word.weight = rarity;
                 }
-                sought.push(Sought { asked, chunks, weight: counts * rarity, words: 1 << at });
+                sought.push(Sought {
+                    asked,
+                    chunks,
+                    is_common: is_common(all, chunks),
+                    weight: counts * rarity,
+                    words: 1 << at,
+                });
             }
         }
     }
@@ -87,12 +98,17 @@ fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
         let Some(asked) = FtsQuestion::phrase(&term.text) else { continue };
         let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
         if chunks > 0 {
+            let is_common = is_common(all, chunks);
             let words = term.words.iter().fold(0, |set, at| set | 1 << at);
-            sought.push(Sought { asked, chunks, weight: rarity(all, chunks), words });
+            sought.push(Sought { asked, chunks, is_common, weight: rarity(all, chunks), words });
         }
     }
     sought.sort_by_key(|sought| sought.chunks);
     Ok(sought)
+}
+
+fn is_common(all: u64, chunks: usize) -> bool {
+    chunks > usize::try_from(all / ONE_OF).unwrap_or(COMMON).clamp(FEW_THOUSAND, COMMON)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
@@ -104,8 +120,11 @@ fn rarity(all: u64, chunks: usize) -> f64 {
 /// Chunks by how much of the question they hold; of a name, those that hold all of its words if there are any.
 fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: usize) -> Result<Vec<ChunkId>> {
     let mut held: Vec<(ChunkId, f64, u64)> = Vec::new();
-    let mut picked = 0;
+    let mut picked = 0_u64;
     for one in sought.iter().filter(|one| one.chunks <= COMMON) {
+        if one.is_common && picked.count_ones() >= RARER {
+            break;
+        }
         if held.len() + one.chunks > BUDGET && !held.is_empty() {
             break;
         }
