@@ -2,9 +2,9 @@
 //! the last save, and serves it over MCP and on the command line. This page is the map; it holds no code.
 //!
 //! ```text
-//! disk ─► scan ─► extract ─────────► store ◄─ query ◄─ tools ◄─ serve   MCP and plain JSON-RPC
-//!         walk    decode             SQLite   smart    one      └ cli   people
-//!         rules   parse              FTS5     exact    file
+//! disk ─► scan ─► extract ─► embed ─► store ◄─ query ◄─ tools ◄─ serve   MCP and plain JSON-RPC
+//!         walk    decode     vectors  SQLite   smart    one      └ cli   people
+//!         rules   parse               FTS5     exact    file
 //!         hash    chunk                       symbols  each
 //!           └────────── index ──────────┘  the only writer; driven by the watch, by reads, and by the CLI
 //!                                              pytypes ─► child process with the Python type engine
@@ -28,6 +28,8 @@
 //!    decoding, tree-sitter, chunks, symbols, references, entities, edges. Bytes of a vanished file under a new name are a rename.
 //! 4. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred files
 //!    each; between batches other processes have their turn at the update lock.
+//! 5. Reads that waited go on. `index::vectors` then gives new chunks their vectors ([`embed`]), a thousand at a time; a chunk
+//!    whose text stayed kept its own.
 //!
 //! # A tool is called
 //!
@@ -58,6 +60,8 @@
 pub mod scan;
 
 pub mod extract;
+
+pub mod embed;
 
 pub mod store;
 

@@ -10,6 +10,7 @@ mod lock;
 mod pipeline;
 mod rebuild;
 mod sync;
+mod vectors;
 mod watch;
 mod workspaces;
 
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -68,6 +69,9 @@ pub struct Workspace {
     store: Store,
     /// The update that runs, or the last that ran: one at a time, for reads to wait for.
     current: Mutex<Option<Arc<Run>>>,
+    /// Held by the thread that embeds, which looks again where another wanted to meanwhile.
+    embedding: Mutex<()>,
+    embed_again: AtomicBool,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -162,6 +166,8 @@ impl Workspace {
             settings: Mutex::new(settings),
             store,
             current: Mutex::new(None),
+            embedding: Mutex::new(()),
+            embed_again: AtomicBool::new(false),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -323,6 +329,7 @@ impl Workspace {
         let outcome = sync::update(self, thoroughness, progress, budget);
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
+        self.embed(budget)?;
         self.count(started, budget)
     }
 
@@ -484,6 +491,10 @@ impl Workspace {
                     Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
                 });
                 worker.end(outcome);
+                // Who waited for the update has the words; the vectors follow.
+                if let Err(error) = workspace.embed_soon() {
+                    tracing::warn!("some vectors are missing: {error}");
+                }
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));

@@ -27,10 +27,12 @@ pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: 
     folder::discard(&new)?;
     let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
     sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
+    workspace.embed(budget)?;
     // What others have brought into the old one since must not be lost by the switch.
     let lock = UpdateLock::take(root, budget)?;
     let turn = Turn { lock: &lock, yields: false, progress, budget };
     sync::update_in_turn(&workspace, Thoroughness::Changed, &turn)?;
+    workspace.embed(budget)?;
     let mut report = sync::report(&workspace, started, budget)?;
     // Closing the last connection folds the log into the file: what is renamed is whole.
     drop(workspace);

@@ -6,6 +6,7 @@
 
 mod alike;
 mod candidates;
+mod meaning;
 mod places;
 mod question;
 mod rank;
@@ -15,17 +16,18 @@ mod weights;
 use std::collections::HashMap;
 
 use self::question::Question;
-use self::rank::Ranked;
+use self::rank::{Loaded, Ranked};
 use super::{Hit, Page, PathFilter, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{ChunkHit, ChunkId, Definition, FtsQuestion, Snapshot};
+use crate::store::{ChunkId, Definition, FtsQuestion, Snapshot};
 use crate::words;
 
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
+use meaning::Meaning;
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
 const CANDIDATES: usize = 200;
@@ -138,9 +140,16 @@ fn ranked(
 ) -> Result<Found> {
     let is_filtered = !filter.is_empty() || question.has_filters();
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
-    let candidates = candidates::find(snapshot, question, ranking, most)?;
+    let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
+    let candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, most)?;
     let complete = candidates.len() < most;
-    let loaded = load(snapshot, question, filter, candidates, budget)?;
+    let mut loaded = load(snapshot, question, filter, candidates, budget)?;
+    if let Some(meaning) = meaning {
+        let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
+        for (loaded, share) in loaded.iter_mut().zip(meaning.shares(snapshot, &ids)?) {
+            loaded.meaning = share;
+        }
+    }
     let complete = complete && loaded.len() < CANDIDATES;
     let ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
     Ok(Found { ranked, complete })
@@ -153,12 +162,12 @@ fn load(
     filter: &PathFilter,
     candidates: Vec<ChunkId>,
     budget: &Budget,
-) -> Result<Vec<ChunkHit>> {
+) -> Result<Vec<Loaded>> {
     let tagged = question.tagged_paths(snapshot)?;
     let is_filtered = !filter.is_empty() || question.has_filters();
     let mut loaded = Vec::new();
     for id in candidates {
-        if loaded.len() >= CANDIDATES {
+        if loaded.len() >= CANDIDATES + candidates::NEAREST {
             break;
         }
         budget.check()?;
@@ -179,7 +188,7 @@ fn load(
                 continue;
             }
         }
-        loaded.push(chunk);
+        loaded.push(Loaded { id, chunk, meaning: 0.0 });
     }
     Ok(loaded)
 }

@@ -45,7 +45,7 @@ statements! {
 const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1)";
 
 impl Snapshot<'_> {
-    /// The canonical dump, line by line.
+    /// The canonical dump, line by line. Vectors are in it: ask when none is pending.
     pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
         let families = [
             FILES,
@@ -68,7 +68,7 @@ impl Snapshot<'_> {
                 visit(row.get_ref(0)?.as_str().unwrap_or_default());
             }
         }
-        Ok(())
+        self.dump_vectors(visit)
     }
 }
 
@@ -97,6 +97,8 @@ impl Store {
             let found = statement.query_map([], |row| row.get::<_, String>(0))?;
             faults.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
         }
+        let snapshot = Snapshot { connection: &writer.connection, caches: &self.caches };
+        faults.extend(snapshot.faults_of_vectors()?);
         if let Err(error) = writer.connection.execute(CHECK_FTS, []) {
             faults.push(format!("the FTS differs from the chunks ({error})"));
         }

@@ -6,6 +6,8 @@
 //! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
 //! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
 
+use std::collections::HashMap;
+
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{named_params, params};
 
@@ -15,8 +17,10 @@ use crate::error::Result;
 use crate::model::Chunk;
 
 statements! {
-    INSERT = "INSERT INTO chunks (file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM spaces), 0))";
+    OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     SHOWN = "SELECT id, text, words, path, names FROM chunk_text WHERE file_id = ?1";
     INDEX = "INSERT INTO chunks_fts (rowid, text, words, path, names) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -48,6 +52,27 @@ pub struct ChunkHit {
     pub text: String,
     /// See [`crate::model::Chunk::names`].
     pub names: String,
+}
+
+/// Numbers for the chunks of a file: those that their text had before, then numbers above all there are. So a vector
+/// stays with its text, and what is above a number is what came after.
+pub(super) struct Numbers {
+    by_hash: HashMap<Vec<u8>, Vec<i64>>,
+    last: i64,
+}
+
+impl Numbers {
+    fn take(&mut self, hash: &[u8]) -> i64 {
+        let before = self.by_hash.get_mut(hash).and_then(Vec::pop);
+        before.unwrap_or_else(|| {
+            self.last += 1;
+            self.last
+        })
+    }
+
+    pub(super) fn left(&self) -> Vec<ChunkId> {
+        self.by_hash.values().flatten().copied().map(ChunkId).collect()
+    }
 }
 
 impl Snapshot<'_> {
@@ -106,23 +131,41 @@ impl Snapshot<'_> {
 }
 
 impl Batch<'_> {
-    pub(super) fn insert_chunks(&mut self, file: FileId, chunks: &[Chunk]) -> Result<()> {
+    /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
+    /// `numbers` is free.
+    pub(super) fn insert_chunks(&mut self, file: FileId, chunks: &[Chunk], numbers: &mut Numbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
         for (ordinal, chunk) in (0_i64..).zip(chunks) {
             let hash = blake3::hash(chunk.text.as_bytes());
+            let hash = &hash.as_bytes()[..16];
             insert.execute(params![
+                numbers.take(hash),
                 file.0,
                 ordinal,
                 chunk.start_line,
                 chunk.end_line,
                 chunk.start_offset,
-                &hash.as_bytes()[..16],
+                hash,
                 chunk.text,
                 chunk.words,
                 chunk.names,
             ])?;
         }
         self.index_chunks(file)
+    }
+
+    /// The numbers of a file's chunks, to be asked for before they go; of a new file, none.
+    pub(super) fn chunk_numbers(&self, file: Option<FileId>) -> Result<Numbers> {
+        let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+        let mut numbers = Numbers { by_hash: HashMap::new(), last };
+        if let Some(file) = file {
+            let mut statement = self.connection.prepare_cached(OF_FILE)?;
+            let mut rows = statement.query([file.0])?;
+            while let Some(row) = rows.next()? {
+                numbers.by_hash.entry(row.get(0)?).or_default().push(row.get(1)?);
+            }
+        }
+        Ok(numbers)
     }
 
     /// Puts a file's stored chunks into the FTS.

@@ -78,7 +78,7 @@ impl Snapshot<'_> {
     /// Counted anew only when something changed since: in a large index counting takes a while.
     pub fn totals(&self) -> Result<Totals> {
         let last_change_ns = self.fact(Fact::LastChange)?.and_then(|ns| ns.parse().ok());
-        if let Some(known) = &*locked(self.totals)
+        if let Some(known) = &*locked(&self.caches.totals)
             && known.last_change_ns == last_change_ns
             && last_change_ns.is_some()
         {
@@ -95,7 +95,7 @@ impl Snapshot<'_> {
             skipped: self.skipped_counts()?,
             last_change_ns,
         };
-        *locked(self.totals) = Some(totals.clone());
+        *locked(&self.caches.totals) = Some(totals.clone());
         Ok(totals)
     }
 

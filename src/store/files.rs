@@ -229,6 +229,7 @@ impl Batch<'_> {
         }
         self.record_change(row.path, known.map(|(_, hash, _)| hash))?;
         self.unskip(row.path.as_str())?;
+        let mut numbers = self.chunk_numbers(known.map(|(id, ..)| id))?;
         let id = match known {
             Some((id, ..)) => {
                 self.clear_file(id)?;
@@ -237,7 +238,10 @@ impl Batch<'_> {
             }
             None => self.insert_file(row)?,
         };
-        self.insert_chunks(id, &row.extracted.chunks)?;
+        self.insert_chunks(id, &row.extracted.chunks, &mut numbers)?;
+        if known.is_some() {
+            self.remove_vectors(&numbers.left())?;
+        }
         self.insert_symbols(id, row.extracted)?;
         self.insert_entity(id, row.path, row.extracted)?;
         let mut insert = self.connection.prepare_cached(INSERT_PROBLEM)?;
@@ -277,8 +281,10 @@ impl Batch<'_> {
     pub fn remove_file(&mut self, path: &RepoPath) -> Result<bool> {
         let Some((id, hash, _)) = self.id_and_hash(path)? else { return Ok(false) };
         self.record_change(path, Some(hash))?;
+        let numbers = self.chunk_numbers(Some(id))?;
         self.clear_file(id)?;
         self.connection.prepare_cached(DELETE)?.execute(named_params! { ":id": id.0 })?;
+        self.remove_vectors(&numbers.left())?;
         Ok(true)
     }
 

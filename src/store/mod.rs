@@ -17,6 +17,7 @@ mod facts;
 mod files;
 mod graph;
 mod migrate;
+mod near;
 mod open;
 mod plain;
 mod raw;
@@ -25,16 +26,19 @@ mod relations;
 mod search;
 mod statements;
 mod symbols;
+mod vectors;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+
+use near::Vectors;
 
 pub use chunks::{ChunkHit, ChunkText};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
@@ -49,6 +53,7 @@ pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
+pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
 
 use readers::Readers;
 
@@ -80,10 +85,19 @@ pub struct Store {
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
+    caches: Caches,
+    last_used: Mutex<Instant>,
+}
+
+/// What is kept in memory of the database between questions.
+#[derive(Default)]
+struct Caches {
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
+    /// Of words in chunks.
     frequencies: Mutex<Frequencies>,
-    last_used: Mutex<Instant>,
+    /// Of the space that was asked for last.
+    vectors: Mutex<Option<Arc<Vectors>>>,
 }
 
 struct Writer {
@@ -101,8 +115,7 @@ struct Interned {
 /// One state of the index, to ask questions of.
 pub struct Snapshot<'c> {
     connection: &'c Connection,
-    totals: &'c Mutex<Option<Totals>>,
-    frequencies: &'c Mutex<Frequencies>,
+    caches: &'c Caches,
 }
 
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
@@ -135,8 +148,7 @@ impl Store {
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
             readers: Readers::of(readers),
-            totals: Mutex::new(None),
-            frequencies: Mutex::default(),
+            caches: Caches::default(),
             last_used: Mutex::new(Instant::now()),
         })
     }
@@ -165,7 +177,7 @@ impl Store {
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
-        let answer = in_snapshot(&connection, &self.totals, &self.frequencies, ask);
+        let answer = in_snapshot(&connection, &self.caches, ask);
         connection.progress_handler(0, None::<fn() -> bool>)?;
         drop(connection);
         answer.map_err(|error| if error.kind == ErrorKind::Cancelled { budget.error() } else { error })
@@ -201,7 +213,7 @@ impl Store {
             writer.interned.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let snapshot = Snapshot { connection: &transaction, totals: &self.totals, frequencies: &self.frequencies };
+        let snapshot = Snapshot { connection: &transaction, caches: &self.caches };
         let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
@@ -249,6 +261,7 @@ impl Store {
         if locked(&self.last_used).elapsed() >= time {
             self.readers.clear();
             *locked(&self.writer) = None;
+            *locked(&self.caches.vectors) = None;
         }
     }
 
@@ -272,22 +285,18 @@ impl Store {
         if *opened != now {
             self.readers.clear();
             *locked(&self.writer) = None;
-            *locked(&self.totals) = None;
-            *locked(&self.frequencies) = Frequencies::default();
+            *locked(&self.caches.totals) = None;
+            *locked(&self.caches.vectors) = None;
+            *locked(&self.caches.frequencies) = Frequencies::default();
             *opened = now;
         }
         Ok(now)
     }
 }
 
-fn in_snapshot<T>(
-    connection: &Connection,
-    totals: &Mutex<Option<Totals>>,
-    frequencies: &Mutex<Frequencies>,
-    ask: impl FnOnce(&Snapshot) -> Result<T>,
-) -> Result<T> {
+fn in_snapshot<T>(connection: &Connection, caches: &Caches, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    ask(&Snapshot { connection: &transaction, totals, frequencies })
+    ask(&Snapshot { connection: &transaction, caches })
 }
 
 /// A panic while a lock was held left no half-done state in what these guard.

@@ -102,7 +102,7 @@ impl Snapshot<'_> {
     pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<(usize, u64)> {
         let now = self.fact(Fact::LastChange)?;
         {
-            let mut known = locked(self.frequencies);
+            let mut known = locked(&self.caches.frequencies);
             if known.as_of != now {
                 *known = Frequencies { as_of: now.clone(), ..Frequencies::default() };
             }
@@ -110,10 +110,10 @@ impl Snapshot<'_> {
                 return Ok((*count, chunks));
             }
         }
-        let chunks = locked(self.frequencies).chunks;
+        let chunks = locked(&self.caches.frequencies).chunks;
         let chunks = chunks.map_or_else(|| self.chunk_count(), Ok)?;
         let count = self.count(FREQUENCY, ":question", &question.0, most)?;
-        let mut known = locked(self.frequencies);
+        let mut known = locked(&self.caches.frequencies);
         // Another reader may have seen another state meanwhile.
         if known.as_of == now && known.counts.len() < REMEMBERED {
             known.chunks = Some(chunks);

@@ -12,7 +12,9 @@ pub(super) use statements;
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols};
+    use crate::store::{
+        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols, vectors,
+    };
 
     #[test]
     fn every_statement_prepares_against_a_fresh_database() {
@@ -29,6 +31,7 @@ mod tests {
             relations::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
+            vectors::STATEMENTS,
         ];
         store
             .write(|batch| {

@@ -43,9 +43,20 @@ struct Answer {
     entities: u64,
     tags: u64,
     vectors: u64,
+    /// Chunks that are found by their words alone until they have a vector.
+    vectors_pending: u64,
+    model: Model,
     schema_version: i64,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
     watch_mode: &'static str,
+}
+
+/// What texts are embedded with.
+#[derive(Serialize, JsonSchema)]
+struct Model {
+    name: &'static str,
+    dimension: usize,
+    device: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -55,8 +66,16 @@ struct Language {
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
-    let counts = call.read(|snapshot| snapshot.totals())?;
     let workspace = call.workspace();
+    let space = workspace.space();
+    let (counts, vectors, vectors_pending) = call.read(|snapshot| {
+        let counts = snapshot.totals()?;
+        let (vectors, pending) = match snapshot.space(&space)? {
+            Some(space) => (snapshot.vector_count(space)?, snapshot.vectors_pending(space)?),
+            None => (0, counts.chunks),
+        };
+        Ok((counts, vectors, pending))
+    })?;
     let last_update = counts.last_change_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok());
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {
@@ -71,7 +90,9 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         skipped: counts.skipped.into_iter().collect(),
         entities: counts.entities,
         tags: counts.tags,
-        vectors: 0,
+        vectors,
+        vectors_pending,
+        model: Model { name: space.model, dimension: space.dimension, device: "cpu" },
         schema_version: schema_version(),
         watch_mode: workspace.watch_mode(),
     })

@@ -26,5 +26,6 @@ mod surface;
 mod tidy;
 mod tree;
 mod types;
+mod vectors;
 mod watch;
 mod wire;

@@ -42,7 +42,9 @@ pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }
 
+/// As it is when no vector is pending.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
+    workspace.embed(&Budget::unlimited()).unwrap();
     let mut lines = Vec::new();
     workspace.read(&Budget::unlimited(), |snapshot| snapshot.dump(|line| lines.push(line.to_owned()))).unwrap();
     lines

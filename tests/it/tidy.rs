@@ -15,11 +15,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("scan", &["config"]),
     ("extract", &[]),
+    ("embed", &[]),
     ("store", &[]),
-    ("index", &["scan", "extract", "store", "config"]),
+    ("index", &["scan", "extract", "embed", "store", "config"]),
     ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
-    ("query", &["store", "extract"]),
+    ("query", &["store", "extract", "embed"]),
     // `store` for the snapshot that a question is asked of, `extract` for the list of languages.
     ("tools", &["query", "index", "store", "extract", "pytypes"]),
     // `scan` for what git tracks and where a repository begins.

@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::meaning::Meaning;
 use super::question::{Question, Shape};
 use super::weights::{Arm, Ranking};
 use crate::error::Result;
@@ -26,6 +27,8 @@ const PREFIX_CHARS: usize = 3;
 const FEW: usize = 10;
 /// Definitions of one name.
 const DEFINITIONS: usize = 50;
+/// Chunks by their meaning alone.
+pub(super) const NEAREST: usize = 100;
 /// A name is written as at most so many words.
 const WORDS_OF_NAME: usize = 4;
 /// What a word counts in a defined name, beside what it counts in the chunk.
@@ -49,6 +52,7 @@ struct Sought {
 pub(super) fn find(
     snapshot: &Snapshot,
     question: &mut Question,
+    meaning: Option<&Meaning>,
     ranking: &Ranking,
     limit: usize,
 ) -> Result<Vec<ChunkId>> {
@@ -67,6 +71,10 @@ pub(super) fn find(
     }
     if ranking.has(Arm::Names) {
         add_new(&mut found, named(snapshot, question)?);
+    }
+    if let Some(meaning) = meaning {
+        let near = meaning.nearest(snapshot, NEAREST)?;
+        add_new(&mut found, near.into_iter().map(|near| near.id).collect());
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use super::question::{Question, Shape};
 use super::scan::{Scanner, Seen};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
-use crate::store::{ChunkHit, Snapshot};
+use crate::store::{ChunkHit, ChunkId, Snapshot};
 
 /// Candidates whose names are looked up for how much they are used.
 const LOOKED_UP: usize = 40;
@@ -21,6 +21,14 @@ const CENTRAL: usize = 200;
 const HALF: f64 = 1.5;
 /// A defined name of which less is asked for does not show where the hit is.
 const SHOWS: f64 = 0.5;
+
+/// A candidate with its text.
+pub(super) struct Loaded {
+    pub id: ChunkId,
+    pub chunk: ChunkHit,
+    /// See [`Part::Meaning`].
+    pub meaning: f64,
+}
 
 /// A candidate with its place in the order.
 pub(super) struct Ranked {
@@ -42,7 +50,7 @@ pub(super) fn rank(
     question: &Question,
     ranking: &Ranking,
     rerank: bool,
-    candidates: Vec<ChunkHit>,
+    candidates: Vec<Loaded>,
 ) -> Result<Vec<Ranked>> {
     let weights = weights(question, ranking);
     let mut scanner = Scanner::new(question);
@@ -106,8 +114,10 @@ fn centrality(files: usize) -> f64 {
 }
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
-fn look_at(question: &Question, scanner: &mut Scanner, chunk: ChunkHit) -> Ranked {
+fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
+    let Loaded { chunk, meaning, .. } = candidate;
     let mut parts = Parts::default();
+    parts.set(Part::Meaning, meaning);
     let seen = scanner.scan(&chunk.text);
     let names = look_at_names(question, scanner, &chunk.names);
     parts.set(Part::Defines, names.defines);

@@ -29,6 +29,8 @@ macro_rules! weights {
 weights! {
     /// BM25 of the chunk, of the best chunk's.
     Words = "words", 1.0, 1.0;
+    /// How near the chunk's vector is to the question's, of the nearest one's.
+    Meaning = "meaning", 0.2, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.4, 2.0;
     /// The same with the same upper and lower case.
@@ -122,18 +124,21 @@ pub enum Arm {
     Names,
     /// Other words for those of the question: `dir` for directory.
     Alike,
+    /// Candidates: chunks whose vectors are near the question's.
+    Meaning,
     /// The order of candidates by all weights; without it they stay as the arms found them.
     Rerank,
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Rerank];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
             Self::Names => "names",
             Self::Alike => "alike",
+            Self::Meaning => "meaning",
             Self::Rerank => "rerank",
         }
     }

@@ -1,0 +1,118 @@
+//! Vectors for chunks that have none, in batches, after words and symbols answer.
+//!
+//! Needs no update lock: a batch is stored only as far as its chunks are still the next to be embedded, so that two who do
+//! the same work store it once, and one who is overtaken by a change stores nothing wrong.
+
+use std::num::NonZero;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+use super::Workspace;
+use crate::budget::Budget;
+use crate::embed::{Embedder, Purpose, Vector, built_in};
+use crate::error::{Error, Result};
+use crate::store::{SpaceKey, Store, Unembedded};
+
+/// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
+const BATCH: usize = 1_000;
+/// How often one who waits for vectors looks.
+const LOOK_FOR_VECTORS: Duration = Duration::from_millis(10);
+/// Fewer are not worth a thread.
+const PER_THREAD: usize = 100;
+
+impl Workspace {
+    /// Returns when every chunk has its vector.
+    pub fn embed(&self, budget: &Budget) -> Result<()> {
+        loop {
+            budget.check()?;
+            if let Some(_alone) = if_free(&self.embedding) {
+                return catch_up(&self.store, self.embedder(), budget);
+            }
+            std::thread::sleep(LOOK_FOR_VECTORS);
+        }
+    }
+
+    /// Sees to it that every chunk gets its vector, here or in the thread that is at it.
+    pub(super) fn embed_soon(&self) -> Result<()> {
+        self.embed_again.store(true, Ordering::SeqCst);
+        while self.embed_again.load(Ordering::SeqCst) {
+            let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
+            self.embed_again.store(false, Ordering::SeqCst);
+            catch_up(&self.store, self.embedder(), &Budget::unlimited())?;
+        }
+        Ok(())
+    }
+
+    /// What questions are to be embedded with.
+    pub fn embedder(&self) -> &'static dyn Embedder {
+        built_in()
+    }
+
+    /// The space that answers come from.
+    pub fn space(&self) -> SpaceKey<'static> {
+        key(self.embedder())
+    }
+}
+
+/// The lock, unless another has it.
+fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// What the space of an embedder is called in the store.
+fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
+    let space = embedder.space();
+    SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension }
+}
+
+/// Embeds what is not embedded yet, until nothing is left.
+fn catch_up(store: &Store, embedder: &dyn Embedder, budget: &Budget) -> Result<()> {
+    let key = key(embedder);
+    loop {
+        let batch = store.read(budget, |snapshot| match snapshot.space(&key)? {
+            Some(space) => snapshot.unembedded(space, BATCH).map(Some),
+            None => Ok(None),
+        })?;
+        let Some(batch) = batch else {
+            store.write(|changes| changes.use_space(&key))?;
+            continue;
+        };
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let vectors = embed(embedder, &batch)?;
+        let known = |vector: &'_ Vector| !vector.is_zero();
+        store.write(|changes| {
+            // Another file may have come in the place of this one: its space has another number.
+            let space = changes.use_space(&key)?;
+            let vectors = batch.iter().zip(&vectors).map(|(chunk, vector)| (chunk, Some(vector).filter(|v| known(v))));
+            let vectors: Vec<_> = vectors.map(|(chunk, vector)| (chunk, vector.map(Vector::components))).collect();
+            changes.add_vectors(space, &vectors)
+        })?;
+        budget.check()?;
+    }
+}
+
+/// The vectors of a batch, by as many threads as are worth it.
+fn embed(embedder: &dyn Embedder, batch: &[Unembedded]) -> Result<Vec<Vector>> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cores.min(batch.len().div_ceil(PER_THREAD)).max(1);
+    let work = |part: &[Unembedded]| {
+        let texts: Vec<&str> = part.iter().map(|chunk| chunk.text.as_str()).collect();
+        embedder.embed(Purpose::Passage, &texts)
+    };
+    std::thread::scope(|scope| {
+        let parts: Vec<_> =
+            batch.chunks(batch.len().div_ceil(threads)).map(|part| scope.spawn(move || work(part))).collect();
+        let mut vectors = Vec::with_capacity(batch.len());
+        for part in parts {
+            vectors.extend(part.join().map_err(|_| Error::internal("an embedder failed"))??);
+        }
+        Ok(vectors)
+    })
+}

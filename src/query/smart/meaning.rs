@@ -1,0 +1,48 @@
+//! What a question means: its vector, the chunks near it, and how near.
+//!
+//! Names are not asked for by meaning: a table knows their parts, and the words find those.
+
+use super::question::{Question, Shape};
+use crate::embed::{Embedder, Purpose, Vector, built_in};
+use crate::error::Result;
+use crate::store::{ChunkId, NearChunk, Snapshot, SpaceId, SpaceKey};
+
+/// Less than this is what texts about different things have in common.
+const LEAST: f64 = 0.3;
+
+/// A question's vector in the space that the index has.
+pub(super) struct Meaning {
+    space: SpaceId,
+    vector: Vector,
+}
+
+impl Meaning {
+    /// `None` for a name, for words that the model does not know, and while nothing is embedded.
+    pub(super) fn of(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
+        if question.shape == Shape::Code {
+            return Ok(None);
+        }
+        let embedder = built_in();
+        let named = embedder.space();
+        let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
+        let Some(space) = snapshot.space(&key)? else { return Ok(None) };
+        let text: Vec<&str> = question.terms.iter().map(|term| term.written.as_str()).collect();
+        let vector = embedder.embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
+        Ok(vector.filter(|vector| !vector.is_zero()).map(|vector| Self { space, vector }))
+    }
+
+    /// The nearest chunks that are near at all, nearest first.
+    pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize) -> Result<Vec<NearChunk>> {
+        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, None)?;
+        near.retain(|near| near.cosine >= LEAST);
+        Ok(near)
+    }
+
+    /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the question.
+    pub(super) fn shares(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<f64>> {
+        let cosines = snapshot.cosines(self.space, self.vector.components(), chunks)?;
+        let above: Vec<f64> = cosines.into_iter().map(|cosine| (cosine.unwrap_or_default() - LEAST).max(0.0)).collect();
+        let most = above.iter().copied().fold(0.0, f64::max);
+        Ok(above.into_iter().map(|above| if most > 0.0 { above / most } else { 0.0 }).collect())
+    }
+}

@@ -1,0 +1,506 @@
+//! `spaces` and their vec0 tables: which chunks have a vector, and the chunks nearest to one.
+//!
+//! A chunk has the vectors that its text had before: a file that is replaced keeps the ids of chunks whose text stays, and
+//! a vector's rowid is its chunk's id. A new chunk gets an id above all there are and all that were embedded, so that one
+//! number a space tells what is still to be embedded, and an id that had a vector never comes again for another text.
+
+use rusqlite::{OptionalExtension, named_params, params};
+
+use super::statements::statements;
+use super::{Batch, ChunkId, Snapshot};
+use crate::error::Result;
+
+statements! {
+    SPACE = "SELECT id FROM spaces WHERE model = :model AND hash = :hash AND dimension = :dimension";
+    SPACES = "SELECT id FROM spaces";
+    ADD_SPACE = "INSERT INTO spaces (model, hash, dimension, embedded, vectors)
+        VALUES (:model, :hash, :dimension, 0, 0)";
+    STATE = "SELECT embedded, vectors, dimension, made FROM spaces WHERE id = :space";
+    ADDED = "UPDATE spaces SET embedded = :embedded, vectors = vectors + :added WHERE id = :space";
+    REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
+    NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
+    PENDING = "SELECT count(*) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
+    UNEMBEDDED = "SELECT id, hash, text FROM chunks
+        WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
+    BETWEEN = "SELECT id FROM chunks WHERE id > :above AND id <= :embedded ORDER BY id";
+    HAS = "SELECT 1 FROM chunks WHERE id = ?1";
+}
+
+/// What vec0 gives at most.
+const MOST_NEAREST: usize = 4096;
+
+/// Key of a row in `spaces`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpaceId(i64);
+
+/// What names a space: the model, a hash of its files, and how many numbers a vector has.
+#[derive(Clone, Copy, Debug)]
+pub struct SpaceKey<'a> {
+    pub model: &'a str,
+    pub hash: &'a str,
+    pub dimension: usize,
+}
+
+/// A chunk that has no vector yet.
+#[derive(Clone, Debug)]
+pub struct Unembedded {
+    pub id: ChunkId,
+    /// Of the text: a chunk that has changed since is not given this text's vector.
+    pub hash: Vec<u8>,
+    pub text: String,
+}
+
+/// A chunk and how near it is: 1 for the same direction, 0 for none in common.
+#[derive(Clone, Copy, Debug)]
+pub struct NearChunk {
+    pub id: ChunkId,
+    pub cosine: f64,
+}
+
+/// How far a space has come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    pub embedded: i64,
+    pub vectors: i64,
+    pub dimension: usize,
+    /// Another build of the index has other ids.
+    pub made: [u8; 8],
+}
+
+/// `vec0` tables come and go with their spaces, so their statements are made for each.
+fn table(space: SpaceId) -> String {
+    format!("vectors_{}", space.0)
+}
+
+/// What vec0 takes as `int8`.
+fn blob(components: &[i8]) -> Vec<u8> {
+    components.iter().map(|component| component.cast_unsigned()).collect()
+}
+
+impl Snapshot<'_> {
+    /// The space, if anything was ever embedded in it.
+    pub fn space(&self, key: &SpaceKey) -> Result<Option<SpaceId>> {
+        let mut statement = self.connection.prepare_cached(SPACE)?;
+        let parameters = named_params! { ":model": key.model, ":hash": key.hash, ":dimension": count(key.dimension) };
+        Ok(statement.query_row(parameters, |row| Ok(SpaceId(row.get(0)?))).optional()?)
+    }
+
+    /// Chunks that have no vector in this space yet.
+    pub fn vectors_pending(&self, space: SpaceId) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(PENDING)?;
+        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
+    pub fn unembedded(&self, space: SpaceId, limit: usize) -> Result<Vec<Unembedded>> {
+        let mut statement = self.connection.prepare_cached(UNEMBEDDED)?;
+        let rows = statement.query_map(named_params! { ":space": space.0, ":limit": count(limit) }, |row| {
+            Ok(Unembedded { id: ChunkId(row.get(0)?), hash: row.get(1)?, text: row.get(2)? })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// By vec0, which looks at every vector.
+    pub(super) fn nearest_in_table(&self, space: SpaceId, vector: &[i8], limit: usize) -> Result<Vec<NearChunk>> {
+        let sql = format!(
+            "SELECT rowid, distance FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :limit ORDER BY distance",
+            table(space)
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let limit = count(limit.min(MOST_NEAREST));
+        let rows = statement.query_map(named_params! { ":vector": blob(vector), ":limit": limit }, |row| {
+            Ok(NearChunk { id: ChunkId(row.get(0)?), cosine: 1.0 - row.get::<_, f64>(1)? })
+        })?;
+        let mut near: Vec<NearChunk> = rows.collect::<rusqlite::Result<_>>()?;
+        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
+        Ok(near)
+    }
+
+    /// The vector of a chunk, if it has one.
+    pub(super) fn vector(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<u8>>> {
+        let sql = format!("SELECT vector FROM {} WHERE rowid = ?1", table(space));
+        Ok(self.connection.prepare_cached(&sql)?.query_row([chunk.0], |row| row.get(0)).optional()?)
+    }
+
+    /// Chunks above `above` up to `embedded`: those whose vectors came since.
+    pub(super) fn chunks_between(&self, above: i64, embedded: i64) -> Result<Vec<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(BETWEEN)?;
+        let rows = statement
+            .query_map(named_params! { ":above": above, ":embedded": embedded }, |row| Ok(ChunkId(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub(super) fn has_chunk(&self, chunk: ChunkId) -> Result<bool> {
+        Ok(self.connection.prepare_cached(HAS)?.exists([chunk.0])?)
+    }
+
+    /// Shows each vector of a space to `visit`, in no order.
+    pub(super) fn each_vector(&self, space: SpaceId, mut visit: impl FnMut(ChunkId, &[u8])) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(&format!("SELECT rowid, vector FROM {}", table(space)))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Lines of the canonical dump: the vector of each chunk.
+    pub(super) fn dump_vectors(&self, mut visit: impl FnMut(&str)) -> Result<()> {
+        for space in self.spaces()? {
+            let mut statement = self.connection.prepare(&format!(
+                "SELECT json_array('vector', s.model, s.hash, f.path, c.start_offset, hex(v.vector))
+                 FROM {} v JOIN chunks c ON c.id = v.rowid JOIN files f ON f.id = c.file_id, spaces s
+                 WHERE s.id = ?1 ORDER BY f.path, c.start_offset",
+                table(space)
+            ))?;
+            let mut rows = statement.query([space.0])?;
+            while let Some(row) = rows.next()? {
+                visit(row.get_ref(0)?.as_str().unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the vectors, in words.
+    pub(super) fn faults_of_vectors(&self) -> Result<Vec<String>> {
+        let mut faults = Vec::new();
+        for space in self.spaces()? {
+            let sql = format!(
+                "SELECT count(*), count(*) FILTER (WHERE rowid NOT IN (SELECT id FROM chunks) OR rowid > ?1) FROM {}",
+                table(space)
+            );
+            let state = self.state(space)?;
+            let (all, strays): (i64, i64) =
+                self.connection.query_row(&sql, [state.embedded], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            if strays != 0 {
+                faults.push(format!("{strays} vectors belong to no chunk"));
+            }
+            if all != state.vectors {
+                faults.push(format!("there are {all} vectors where {} are counted", state.vectors));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// Vectors of a space.
+    pub fn vector_count(&self, space: SpaceId) -> Result<u64> {
+        Ok(self.state(space)?.vectors.cast_unsigned())
+    }
+
+    pub(super) fn state(&self, space: SpaceId) -> Result<State> {
+        let mut statement = self.connection.prepare_cached(STATE)?;
+        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| {
+            Ok(State {
+                embedded: row.get(0)?,
+                vectors: row.get(1)?,
+                dimension: row.get::<_, u32>(2)? as usize,
+                made: row.get(3)?,
+            })
+        })?)
+    }
+
+    pub(super) fn spaces(&self) -> Result<Vec<SpaceId>> {
+        let mut statement = self.connection.prepare_cached(SPACES)?;
+        let rows = statement.query_map([], |row| Ok(SpaceId(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+impl Batch<'_> {
+    /// The space, made if it is new.
+    pub fn use_space(&self, key: &SpaceKey) -> Result<SpaceId> {
+        if let Some(space) = self.space(key)? {
+            return Ok(space);
+        }
+        let parameters = named_params! { ":model": key.model, ":hash": key.hash, ":dimension": count(key.dimension) };
+        self.connection.prepare_cached(ADD_SPACE)?.execute(parameters)?;
+        let space = SpaceId(self.connection.last_insert_rowid());
+        self.connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE {} USING vec0 (vector int8[{}] distance_metric=cosine)",
+            table(space),
+            key.dimension
+        ))?;
+        Ok(space)
+    }
+
+    /// Gives chunks their vectors, in the order in which [`Snapshot::unembedded`] gave them. Ends at the first of them that
+    /// is no longer the next: what comes then must be asked for again. `None` is a text that the model knows nothing of.
+    pub fn add_vectors(&self, space: SpaceId, vectors: &[(&Unembedded, Option<&[i8]>)]) -> Result<()> {
+        let embedded = self.state(space)?.embedded;
+        let mut insert = self
+            .connection
+            .prepare_cached(&format!("INSERT INTO {} (rowid, vector) VALUES (?1, vec_int8(?2))", table(space)))?;
+        let mut next = self.connection.prepare_cached(NEXT)?;
+        let mut next = next.query(named_params! { ":embedded": embedded, ":limit": count(vectors.len()) })?;
+        let (mut last, mut added) = (embedded, 0);
+        for (chunk, vector) in vectors.iter().skip_while(|(chunk, _)| chunk.id.0 <= embedded) {
+            let Some(row) = next.next()? else { break };
+            if row.get::<_, i64>(0)? != chunk.id.0 || row.get_ref(1)?.as_blob().ok() != Some(chunk.hash.as_slice()) {
+                break;
+            }
+            if let Some(vector) = vector {
+                insert.execute(params![chunk.id.0, blob(vector)])?;
+                added += 1;
+            }
+            last = chunk.id.0;
+        }
+        let mut statement = self.connection.prepare_cached(ADDED)?;
+        statement.execute(named_params! { ":space": space.0, ":embedded": last, ":added": added })?;
+        Ok(())
+    }
+
+    /// Takes the vectors of chunks that are gone out of every space.
+    pub(super) fn remove_vectors(&self, chunks: &[ChunkId]) -> Result<()> {
+        for space in self.spaces()? {
+            let sql = format!("DELETE FROM {} WHERE rowid = ?1", table(space));
+            let mut delete = self.connection.prepare_cached(&sql)?;
+            let mut removed = 0;
+            for chunk in chunks {
+                removed += delete.execute([chunk.0])?;
+            }
+            if removed > 0 {
+                let mut statement = self.connection.prepare_cached(REMOVED)?;
+                statement.execute(named_params! { ":space": space.0, ":removed": count(removed) })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// As SQLite counts.
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
+    use crate::store::{FileRow, Mode, Store};
+
+    const KEY: SpaceKey = SpaceKey { model: "first letters", hash: "00", dimension: 8 };
+
+    /// Only the first letter counts; nothing is known of what begins with `-`.
+    fn vector(text: &str) -> Option<Vec<i8>> {
+        let letter = text.bytes().next().filter(|letter| *letter != b'-')?;
+        Some((0..8).map(|bit| if letter >> bit & 1 == 1 { 127 } else { -127 }).collect())
+    }
+
+    struct Index {
+        store: Store,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Index {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            Self { store: Store::open(&folder.path().join("index.db"), Mode::Write).unwrap(), _folder: folder }
+        }
+
+        fn put(&self, path: &str, texts: &[&str]) {
+            let chunks = (0..).zip(texts).map(|(at, text)| Chunk {
+                start_line: at + 1,
+                end_line: at + 1,
+                start_offset: at * 100,
+                text: (*text).to_owned(),
+                words: String::new(),
+                names: String::new(),
+            });
+            let extracted = Extracted { language: "text", chunks: chunks.collect(), ..Extracted::default() };
+            let hash = ContentHash::of(texts.concat().as_bytes());
+            let path = RepoPath::new(path).unwrap();
+            let row =
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+            self.store.write(|batch| batch.replace_file(&row)).unwrap();
+        }
+
+        fn remove(&self, path: &str) {
+            self.store.write(|batch| batch.remove_file(&RepoPath::new(path).unwrap())).unwrap();
+        }
+
+        fn space(&self) -> SpaceId {
+            self.store.write(|batch| batch.use_space(&KEY)).unwrap()
+        }
+
+        fn unembedded(&self) -> Vec<Unembedded> {
+            let space = self.space();
+            self.store.read(&Budget::unlimited(), |snapshot| snapshot.unembedded(space, 100)).unwrap()
+        }
+
+        fn pending(&self) -> Vec<String> {
+            let pending: Vec<String> = self.unembedded().into_iter().map(|chunk| chunk.text).collect();
+            let space = self.space();
+            let count = self.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(space)).unwrap();
+            assert_eq!(count, pending.len() as u64);
+            pending
+        }
+
+        fn add(&self, chunks: &[Unembedded]) {
+            let space = self.space();
+            let vectors: Vec<_> = chunks.iter().map(|chunk| vector(&chunk.text)).collect();
+            let vectors: Vec<_> =
+                chunks.iter().zip(&vectors).map(|(chunk, vector)| (chunk, vector.as_deref())).collect();
+            self.store.write(|batch| batch.add_vectors(space, &vectors)).unwrap();
+            assert_eq!(self.store.faults().unwrap(), Vec::<String>::new());
+        }
+
+        fn embed(&self) {
+            while !self.unembedded().is_empty() {
+                self.add(&self.unembedded());
+            }
+        }
+
+        /// Texts by nearness to the vector of `text`, and how near.
+        fn nearest(&self, text: &str, limit: usize) -> Vec<(String, f64)> {
+            let space = self.space();
+            let near = |snapshot: &Snapshot| {
+                let near = snapshot.nearest(space, &vector(text).unwrap(), limit, None)?;
+                near.iter().map(|near| Ok((snapshot.chunk(near.id)?.text, near.cosine))).collect()
+            };
+            self.store.read(&Budget::unlimited(), near).unwrap()
+        }
+
+        fn vectors(&self) -> u64 {
+            let space = self.space();
+            self.store.read(&Budget::unlimited(), |snapshot| snapshot.vector_count(space)).unwrap()
+        }
+    }
+
+    #[test]
+    fn the_nearest_chunks_come_first_with_their_cosine() {
+        let index = Index::new();
+        index.put("a.txt", &["apple", "-unknown", "zebra", "banana"]);
+        assert_eq!(index.pending().len(), 4);
+        index.embed();
+        assert_eq!(index.vectors(), 3, "a text that the model knows nothing of has no vector");
+        let near = index.nearest("avocado", 2);
+        assert_eq!(near[0].0, "apple");
+        assert!((near[0].1 - 1.0).abs() < 1e-6, "{near:?}");
+        // a is 0110_0001, z 0111_1010: four of eight differ; b is 0110_0010: two do.
+        assert_eq!(near[1].0, "banana");
+        assert!((near[1].1 - 0.5).abs() < 1e-6, "{near:?}");
+    }
+
+    #[test]
+    fn a_chunk_whose_text_stays_keeps_its_vector() {
+        let index = Index::new();
+        index.put("a.txt", &["one", "two", "two", "three"]);
+        index.put("b.txt", &["other"]);
+        index.embed();
+        index.put("a.txt", &["zero", "three", "two", "one"]);
+        assert_eq!(index.pending(), ["zero"]);
+        assert_eq!(index.vectors(), 4, "one of the doubled chunks is gone");
+        index.embed();
+        assert_eq!(index.nearest("zz", 1)[0].0, "zero");
+        index.remove("a.txt");
+        assert_eq!(index.vectors(), 1);
+        assert_eq!(index.pending(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn new_chunks_in_place_of_embedded_ones_are_pending() {
+        let index = Index::new();
+        index.put("a.txt", &["one"]);
+        index.put("b.txt", &["two", "three"]);
+        index.embed();
+        index.remove("b.txt");
+        index.put("c.txt", &["three", "four"]);
+        assert_eq!(index.pending(), ["three", "four"]);
+        index.put("c.txt", &[]);
+        index.put("a.txt", &["five"]);
+        assert_eq!(index.pending(), ["five"]);
+        index.embed();
+        assert_eq!(index.nearest("f", 9).len(), 1);
+    }
+
+    #[test]
+    fn a_batch_that_was_overtaken_is_stored_as_far_as_it_holds() {
+        let index = Index::new();
+        index.put("a.txt", &["one"]);
+        index.put("b.txt", &["two", "three", "four"]);
+        let batch = index.unembedded();
+        index.remove("b.txt");
+        // Where `two` and `three` were; `four` has the number that it had.
+        index.put("c.txt", &["six", "seven", "four"]);
+        index.add(&batch);
+        assert_eq!(index.pending(), ["six", "seven", "four"]);
+        // Another has embedded the same.
+        let batch = index.unembedded();
+        index.embed();
+        index.add(&batch);
+        assert_eq!(index.vectors(), 4);
+        assert_eq!(index.nearest("s", 2).iter().filter(|(text, _)| text.starts_with('s')).count(), 2);
+    }
+
+    #[test]
+    fn a_renamed_file_keeps_its_vectors() {
+        let index = Index::new();
+        index.put("a.txt", &["one", "two"]);
+        index.embed();
+        let (from, to) = (RepoPath::new("a.txt").unwrap(), RepoPath::new("b.txt").unwrap());
+        index.store.write(|batch| batch.rename_file(&from, &to, &Stat::default(), 0)).unwrap();
+        assert_eq!(index.pending(), Vec::<String>::new());
+        assert_eq!(index.vectors(), 2);
+    }
+
+    #[test]
+    fn memory_and_table_find_the_same_whatever_has_changed() {
+        let index = Index::new();
+        let text = |number: u32| format!("{}{number}", char::from(u8::try_from(33 + number % 90).unwrap()));
+        let file = |number: u32| -> Vec<String> { (0..100).map(|at| text(number * 37 + at)).collect() };
+        let put = |path: &str, texts: &[String]| index.put(path, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+        for number in 0..60 {
+            put(&format!("{number}.txt"), &file(number));
+        }
+        index.embed();
+        let space = index.space();
+        let check = |context: &str| {
+            let ask = |snapshot: &Snapshot| {
+                for wanted in ["!", "A", "m", "z"] {
+                    let vector = vector(wanted).unwrap();
+                    let cosines = |near: Vec<NearChunk>| near.iter().map(|near| near.cosine).collect::<Vec<_>>();
+                    let table = cosines(snapshot.nearest_in_table(space, &vector, 50)?);
+                    let memory = snapshot.nearest(space, &vector, 50, None)?;
+                    let ids: Vec<ChunkId> = memory.iter().map(|near| near.id).collect();
+                    let again = snapshot.cosines(space, &vector, &ids)?;
+                    let memory = cosines(memory);
+                    let close = |a: f64, b: f64| (a - b).abs() < 1e-5;
+                    assert!(again.iter().zip(&memory).all(|(a, &b)| a.is_some_and(|a| close(a, b))), "{context}");
+                    assert_eq!(memory.len(), table.len(), "{context}");
+                    assert!(memory.iter().zip(&table).all(|(&a, &b)| close(a, b)), "{context}: {memory:?} {table:?}");
+                    let even = snapshot.nearest(space, &vector, 50, Some(&|id| id.0 % 2 == 0))?;
+                    assert!(even.len() == 50 && even.iter().all(|near| near.id.0 % 2 == 0), "{context}");
+                }
+                Ok(())
+            };
+            index.store.read(&Budget::unlimited(), ask).unwrap();
+        };
+        check("at first");
+        put("7.txt", &file(1_000));
+        put("61.txt", &file(2_000));
+        index.remove("8.txt");
+        index.embed();
+        check("a little has changed");
+        (9..30).for_each(|number| index.remove(&format!("{number}.txt")));
+        check("much is gone");
+        (9..40).for_each(|number| put(&format!("{number}.txt"), &file(number + 500)));
+        check("much is pending");
+        index.embed();
+        check("much is new");
+    }
+
+    #[test]
+    fn spaces_do_not_mix() {
+        let index = Index::new();
+        index.put("a.txt", &["one"]);
+        index.embed();
+        let other = SpaceKey { hash: "01", ..KEY };
+        let other = index.store.write(|batch| batch.use_space(&other)).unwrap();
+        let pending =
+            |space| index.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(space)).unwrap();
+        assert_eq!((pending(index.space()), pending(other)), (0, 1));
+        index.remove("a.txt");
+        assert_eq!((pending(index.space()), pending(other)), (0, 0));
+    }
+}

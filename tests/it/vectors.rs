@@ -1,0 +1,94 @@
+//! Vectors of chunks: made after words answer, kept with their text, found by meaning.
+
+use ixmcp::budget::Budget;
+use ixmcp::embed::Purpose;
+use ixmcp::index::Workspace;
+use serde_json::json;
+
+use crate::harness::Repo;
+use crate::sound::{assert_sound, freshen, open, sync, watched};
+
+/// What the vectors say of a question: the paths of the nearest chunks, nearest first.
+fn nearest(workspace: &Workspace, question: &str) -> Vec<String> {
+    let vector = workspace.embedder().embed(Purpose::Question, &[question]).unwrap().remove(0);
+    workspace
+        .read(&Budget::unlimited(), |snapshot| {
+            let space = snapshot.space(&workspace.space())?.expect("something was embedded");
+            let near = snapshot.nearest(space, vector.components(), 10, None)?;
+            near.iter().map(|near| Ok(snapshot.chunk(near.id)?.path)).collect()
+        })
+        .unwrap()
+}
+
+fn pending(workspace: &Workspace) -> u64 {
+    workspace
+        .read(&Budget::unlimited(), |snapshot| match snapshot.space(&workspace.space())? {
+            Some(space) => snapshot.vectors_pending(space),
+            None => snapshot.chunk_count(),
+        })
+        .unwrap()
+}
+
+fn repository() -> Repo {
+    let repo = Repo::new("");
+    repo.write("shelf.rs", "pub fn erase(file: &Path) -> io::Result<()> {\n    fs::unlink(file)\n}\n");
+    repo.write("sums.py", "def mean(numbers):\n    return sum(numbers) / len(numbers)\n");
+    repo.write("net.go", "func Dial(host string, port int) (*Conn, error) {\n\treturn connectSocket(host, port)\n}\n");
+    repo.write("notes.md", "# Cooking\n\nBoil the pasta in salted water for nine minutes, then add the sauce.\n");
+    repo
+}
+
+#[test]
+fn a_paraphrase_finds_what_shares_no_word_with_it() {
+    let repo = repository();
+    let workspace = open(repo.path());
+    sync(&workspace);
+    assert_eq!(pending(&workspace), 0, "a sync returns when the vectors stand");
+    assert_eq!(nearest(&workspace, "delete a document from disk")[0], "shelf.rs");
+    assert_eq!(nearest(&workspace, "average of some values")[0], "sums.py");
+    assert_eq!(nearest(&workspace, "open a TCP connection to a server")[0], "net.go");
+    assert_eq!(nearest(&workspace, "recipe for noodles")[0], "notes.md");
+    let stats = repo.call("stats", &json!({}));
+    assert_eq!(stats["vectors"], 4);
+    assert_eq!(stats["vectors_pending"], 0);
+    assert_eq!(stats["model"]["name"], "ixmcp-static");
+    assert_eq!(stats["model"]["device"], "cpu");
+    assert_sound(&workspace, "after a sync");
+}
+
+#[test]
+fn vectors_follow_a_save_in_a_watched_tree() {
+    let repo = repository();
+    let workspace = watched(repo.path());
+    repo.write("shelf.rs", "pub fn paint(canvas: &mut Canvas) {\n    canvas.draw_circle(RED);\n}\n");
+    repo.write("new.rs", "pub fn encrypt(key: &Key, plaintext: &[u8]) -> Ciphertext {\n    aes(key, plaintext)\n}\n");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    freshen(&workspace);
+    workspace.embed(&Budget::unlimited()).unwrap();
+    assert_eq!(pending(&workspace), 0);
+    assert_eq!(nearest(&workspace, "secret cipher")[0], "new.rs");
+    assert_eq!(nearest(&workspace, "picture of a round shape")[0], "shelf.rs");
+    repo.remove("new.rs");
+    sync(&workspace);
+    assert!(!nearest(&workspace, "secret cipher").contains(&"new.rs".to_owned()));
+    assert_sound(&workspace, "after saves");
+}
+
+#[test]
+fn a_chunk_that_stays_is_not_embedded_again() {
+    let repo = Repo::new("");
+    let function = |name: &str| format!("def {name}(x):\n    return {}\n\n\n", "x + ".repeat(250) + "1");
+    let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
+    repo.write("many.py", names.map(function).concat());
+    let workspace = open(repo.path());
+    sync(&workspace);
+    let chunks = workspace.read(&Budget::unlimited(), |snapshot| snapshot.chunk_count()).unwrap();
+    assert!(chunks >= 4, "{chunks}");
+    repo.write("many.py", names.map(|name| function(if name == "zeta" { "omega" } else { name })).concat());
+    let number = |query: &str| -> u64 { repo.ok(&["sql", query]).lines().last().unwrap().trim().parse().unwrap() };
+    let embedded = number("select embedded from spaces");
+    sync(&workspace);
+    let new = number(&format!("select count(*) from chunks where id > {embedded}"));
+    assert_eq!(new, 1, "of {chunks} chunks one has another text");
+    assert_sound(&workspace, "after an edit");
+}
