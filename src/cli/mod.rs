@@ -3,21 +3,27 @@
 //! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
 
 mod call;
+mod check;
 mod daemon;
+mod def;
 mod engine;
 mod eval;
 mod files;
+mod infer;
 mod log;
 mod mcp;
 mod output;
+mod place;
 mod query;
 mod rebuild;
+mod refs;
 mod relations;
 mod slice;
 mod sql;
 mod stats;
 mod symbol;
 mod sync;
+mod type_at;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,6 +66,11 @@ enum Command {
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Check(check::Arguments),
+    TypeAt(type_at::Arguments),
+    Def(def::Arguments),
+    Refs(refs::Arguments),
+    Infer(infer::Arguments),
     Call(call::Arguments),
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
@@ -122,6 +133,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Slice(arguments) => slice::run(&session, &arguments),
         Command::Files(arguments) => files::run(&session, &arguments),
         Command::Stats(arguments) => stats::run(&session, &arguments),
+        Command::Check(arguments) => check::run(&session, &arguments),
+        Command::TypeAt(arguments) => type_at::run(&session, &arguments),
+        Command::Def(arguments) => def::run(&session, &arguments),
+        Command::Refs(arguments) => refs::run(&session, &arguments),
+        Command::Infer(arguments) => infer::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),

@@ -44,6 +44,16 @@ pub const fn version(language: &Language) -> u32 {
     EXTRACTOR * 10_000 + language.version
 }
 
+/// What rows depend on besides a file's bytes and the options, in words to compare with: the languages as they are now.
+pub fn told() -> String {
+    let mut told = format!("{EXTRACTOR}");
+    for language in LANGUAGES {
+        let Language { name, version, extensions, file_names, interpreters, .. } = language;
+        told.push_str(&format!(" {name} {version} {extensions:?} {file_names:?} {interpreters:?}"));
+    }
+    told
+}
+
 /// Everything `bytes` mean, or why they are not indexed.
 pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     let decoded = text::decode(bytes)?;

@@ -16,6 +16,7 @@ mod workspaces;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -143,6 +144,11 @@ impl Workspace {
         let store = match Store::open(&path, Mode::Write) {
             // What there is may still answer; where that is nothing, the first fault is the one to tell.
             Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read).map_err(|_| error)?,
+            Err(error) if error.kind == ErrorKind::CorruptIndex && Store::is_of_another_build(&path) => {
+                tracing::warn!("{error}: it is made anew");
+                folder::discard(&path)?;
+                Store::open(&path, Mode::Write)?
+            }
             opened => opened?,
         };
         Self::over(root, sources, store)
@@ -352,6 +358,11 @@ impl Workspace {
         }
         let asked = Instant::now();
         let give_up = asked.checked_add(patience.unwrap_or(PATIENCE));
+        if let Some(watch) = self.watch.get()
+            && !self.store.path().exists()
+        {
+            watch.ask_for_sweep();
+        }
         let since = match self.watch.get() {
             Some(watch) if !watch.is_limited() => {
                 watch.settle(asked, SHARE_COOKIES);
@@ -461,10 +472,17 @@ impl Workspace {
             .name("update".to_owned())
             .spawn(move || {
                 let budget = Budget::unlimited();
-                let outcome = match work {
+                let update = || match work {
                     Work::Noticed => sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &budget),
                     Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
                 };
+                // Whoever waits for a run that never ends would be told for ever that it goes on.
+                let outcome = catch_unwind(AssertUnwindSafe(update)).unwrap_or_else(|_| {
+                    if let Some(watch) = workspace.watch.get() {
+                        watch.ask_for_sweep();
+                    }
+                    Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
+                });
                 worker.end(outcome);
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
 use super::watch::Dirty;
-use super::{Workspace, diff, entities, pipeline};
+use super::{Workspace, diff, entities, folder, pipeline};
 use crate::budget::{Budget, Progress};
 use crate::config::Config;
 use crate::error::Result;
-use crate::extract::Options;
+use crate::extract::{self, Options};
 use crate::model::RepoPath;
-use crate::scan::{self, Listing, Rules};
-use crate::store::Fact;
+use crate::scan::{self, Ground, Listing, Rules};
+use crate::store::{Fact, Store};
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
 const BULK_FILES: usize = 1000;
@@ -70,7 +70,20 @@ pub(super) fn update(
     progress: &Progress,
     budget: &Budget,
 ) -> Result<()> {
+    let is_gone = !workspace.store.path().exists();
+    if is_gone {
+        // Somebody has removed it, perhaps with its folder: that costs time and nothing else.
+        folder::prepare(&workspace.root)?;
+    }
     let lock = UpdateLock::take(&workspace.root, budget)?;
+    if is_gone && !workspace.store.path().exists() {
+        // A log without its database would be taken for the new one's.
+        folder::discard(workspace.store.path())?;
+        workspace.store.restore()?;
+        if let Some(watch) = workspace.watch.get() {
+            watch.ask_for_sweep();
+        }
+    }
     let turn = Turn { lock: &lock, yields: true, progress, budget };
     update_in_turn(workspace, thoroughness, &turn)
 }
@@ -100,6 +113,11 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
     while pass(workspace, dirty, thoroughness, turn, &mut so_far)? {}
     if so_far.bulk {
         workspace.store.settle(true)?;
+        // It took a while: what was saved in the meantime, and a state to compare the next sync with.
+        if *dirty == Dirty::Everything {
+            let mut since = SoFar::default();
+            while pass(workspace, dirty, Thoroughness::Changed, turn, &mut since)? {}
+        }
     }
     Ok(())
 }
@@ -146,6 +164,16 @@ fn pass(
     let options = extraction(&settings.config);
     let fingerprint = format!("{options:?}");
     let revision = store.revision()?;
+    let context = format!("{fingerprint} {}", extract::told());
+    let looks_everywhere = *dirty == Dirty::Everything;
+    let may_trust = matches!(thoroughness, Thoroughness::Changed | Thoroughness::Noticed) && so_far.done.is_empty();
+    // A watch needs the listing's folders.
+    if looks_everywhere && may_trust && !so_far.changed && workspace.watch.get().is_none() {
+        let rules = &settings.rules;
+        if is_as_it_was(workspace, rules, &fingerprint, &context, budget)? {
+            return Ok(false);
+        }
+    }
     let (known, built, made_with) = store.read(budget, |snapshot| {
         let known = match dirty {
             Dirty::Paths(paths) => (snapshot.stored_files_at(paths)?, snapshot.skipped_at(paths)?),
@@ -156,9 +184,15 @@ fn pass(
     // Other options make other rows of the same bytes.
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
+    let began_ns = now_ns();
     let listing = list(workspace, &settings.rules, dirty, budget)?;
+    let ground = looks_everywhere.then(|| {
+        let ground = Ground::of(root, &settings.rules, &context, &listing, began_ns);
+        ground.map_or_else(String::new, |ground| ground.to_text())
+    });
     let plan = diff::plan(listing, known.0, known.1, thoroughness, &so_far.done);
     if built && plan.is_empty() && !other_options && !so_far.changed {
+        keep_ground(store, ground, budget)?;
         return Ok(false);
     }
     if made_with.is_none() {
@@ -168,6 +202,9 @@ fn pass(
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;
     let job = Job { root, rules: &settings.rules, options: &options, anew };
+    if !built && looks_everywhere {
+        store.begin_first_build()?;
+    }
     let applied = match pipeline::apply(store, plan, &job, turn, revision, &mut so_far.done) {
         Ok(applied) => applied,
         Err(error) => {
@@ -180,19 +217,45 @@ fn pass(
     if applied.overtaken {
         return Ok(true);
     }
-    let part = if *dirty == Dirty::Everything || built { Fact::Built } else { Fact::Entities };
+    if !built && looks_everywhere {
+        store.end_first_build()?;
+    }
+    let part = if looks_everywhere || built { Fact::Built } else { Fact::Entities };
     store.write(|batch| {
         batch.set_fact(part, "1")?;
         // Rows of other options are made anew by the pass over everything alone.
-        if part == Fact::Built && (*dirty == Dirty::Everything || !other_options) {
+        if part == Fact::Built && (looks_everywhere || !other_options) {
             batch.set_fact(Fact::Options, &fingerprint)?;
         }
         if so_far.changed || !built {
             batch.set_fact(Fact::LastChange, &now_ns().to_string())?;
         }
-        Ok(())
+        ground.map_or(Ok(()), |ground| batch.set_fact(Fact::Ground, &ground))
     })?;
     Ok(false)
+}
+
+fn keep_ground(store: &Store, ground: Option<String>, budget: &Budget) -> Result<()> {
+    let Some(ground) = ground else { return Ok(()) };
+    let kept = store.read(budget, |snapshot| snapshot.fact(Fact::Ground))?;
+    if kept.unwrap_or_default() == ground {
+        return Ok(());
+    }
+    store.write(|batch| batch.set_fact(Fact::Ground, &ground))
+}
+
+/// Whether a listing would find what the last one found, and every file as it was read.
+fn is_as_it_was(workspace: &Workspace, rules: &Rules, options: &str, context: &str, budget: &Budget) -> Result<bool> {
+    let known = workspace.store.read(budget, |snapshot| {
+        let is_current = snapshot.fact(Fact::Built)?.is_some()
+            && snapshot.fact(Fact::Options)?.is_some_and(|made_with| made_with == options);
+        let ground = snapshot.fact(Fact::Ground)?.filter(|_| is_current).and_then(|text| Ground::from_text(&text));
+        ground.map(|ground| Ok((ground, snapshot.stored_stats()?))).transpose()
+    })?;
+    let Some((ground, stats)) = known else { return Ok(false) };
+    let settled = stats.iter().all(|(_, stat, seen_ns)| seen_ns == 0 || scan::trusted(&stat, seen_ns, &stat));
+    let files: Vec<_> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
+    Ok(settled && ground.stands(&workspace.root, rules, context, &files))
 }
 
 /// What is on disk. Folders that come into view are watched first and listed after, so that nothing saved in between is
@@ -214,7 +277,11 @@ fn list(workspace: &Workspace, rules: &Rules, dirty: &Dirty, budget: &Budget) ->
 }
 
 pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -> Result<Report> {
-    let counted = workspace.store.write(|batch| batch.count_changes("sync"))?;
+    let (counted, chunks, symbols) = workspace.store.write(|batch| {
+        let counted = batch.count_changes("sync")?;
+        let (chunks, symbols) = batch.count_rows()?;
+        Ok((counted, chunks, symbols))
+    })?;
     workspace.store.settle(false)?;
     workspace.read(budget, |snapshot| {
         let files = usize::try_from(snapshot.file_count()?).unwrap_or(usize::MAX);
@@ -224,8 +291,8 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
             deleted: counted.deleted.len(),
             unchanged: files.saturating_sub(counted.added.len() + counted.modified.len()),
             skipped: snapshot.skipped_counts()?.into_iter().collect(),
-            chunks: snapshot.chunk_count()?,
-            symbols: snapshot.symbol_count()?,
+            chunks,
+            symbols,
             seconds: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
             db_bytes: workspace.store.size(),
         })

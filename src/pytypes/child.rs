@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// A question whose budget is spent is given up by the engine within this, or the engine is ended.
 const GRACE: Duration = Duration::from_millis(1500);
 /// No file that a person wrote takes so long.
-const LONGEST_FILE: Duration = Duration::from_secs(30);
+const LONGEST_FILE: Duration = Duration::from_secs(45);
 /// Bytes of memory at which something has gone wrong: Django with its tests takes less than one of these gigabytes.
 const MOST_MEMORY: u64 = 6 << 30;
 /// A cancelled call is noticed within this time.

@@ -14,7 +14,7 @@ pub trait Engine {
     fn shelve(&mut self, files: &[String]);
 
     /// A hold on the engine's state for one question. It must not outlive it: changes wait for it.
-    fn answerer(&self) -> Box<dyn Answerer>;
+    fn answerer(&self, question: &Question) -> Box<dyn Answerer>;
 }
 
 pub trait Answerer: Send {

@@ -112,7 +112,7 @@ impl Owner<'_> {
             while self.idle > 0
                 && let Some((id, question)) = self.waiting.pop_front()
             {
-                let answerer = engine.answerer();
+                let answerer = engine.answerer(&question);
                 self.running.insert(id, Some(answerer.canceller()));
                 self.idle -= 1;
                 let _answerers_live_as_long = self.jobs.send(Job { id, question, answerer });

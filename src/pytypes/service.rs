@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::child::{Child, Ended, Outcome};
-use super::values::{Answer, Changes, Checked, Diagnostic, Position, Question, Severity, Span};
+use super::values::{Answer, Changes, Checked, Diagnostic, Question, Severity, Span};
 use super::wire::Order;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -67,6 +67,9 @@ struct Shelved {
     why: Ended,
 }
 
+/// A question is asked so often again of a new engine without that anything was found out.
+const FRUITLESS: usize = 2;
+
 /// How often the keeper looks after an engine.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -77,28 +80,34 @@ impl Service {
 
     /// The answer to a question, of the disk as it is. `tell` hears how far a long one has come.
     pub fn ask(self: &Arc<Self>, question: &Question, budget: &Budget, tell: &dyn Fn(usize, usize)) -> Result<Answer> {
-        if let Some(shelved) = file_of(question).and_then(|file| self.shelved(Path::new(file))) {
+        if let Some(shelved) = question.file().and_then(|file| self.shelved(Path::new(file))) {
             return match question {
-                Question::Check { .. } => {
-                    Ok(Answer::Check(Checked { diagnostics: vec![self.told(&shelved)], files: 1 }))
-                }
+                Question::Check { .. } => Ok(Answer::Check(Checked {
+                    diagnostics: vec![self.told(&shelved)],
+                    files: 1,
+                    ..Checked::default()
+                })),
                 _ => Err(gave_up(&self.shown(&shelved.path), shelved.why)),
             };
         }
-        let ended = match self.try_once(question, budget, tell)? {
-            Outcome::Answered(answer) => return self.completed(question, answer),
-            Outcome::Ended(ended, at) => (ended, at),
-        };
-        let _alone = self.second_try.lock().unwrap_or_else(PoisonError::into_inner);
-        self.shelve_culprits(question, ended, budget)?;
-        match self.try_once(question, budget, tell)? {
-            Outcome::Answered(answer) => self.completed(question, answer),
-            Outcome::Ended(why, at) => {
-                for path in at.iter().map(PathBuf::from).chain(file_of(question).map(PathBuf::from)) {
-                    self.shelve(path, why);
-                }
-                let file = file_of(question).map(|file| self.shown(Path::new(file)));
-                Err(gave_up(&file.or_else(|| at.first().cloned()).unwrap_or_else(|| "the project".to_owned()), why))
+        let mut fruitless = 0;
+        let mut alone = None;
+        loop {
+            let (why, at) = match self.try_once(question, budget, tell)? {
+                Outcome::Answered(answer) => return self.completed(question, answer),
+                Outcome::Ended(why, at) => (why, at),
+            };
+            // One by one from now on: which of the questions it died of shows.
+            alone.get_or_insert_with(|| self.second_try.lock().unwrap_or_else(PoisonError::into_inner));
+            let culprits = self.culprits(question, why, at, fruitless > 0, budget)?;
+            for path in &culprits {
+                self.shelve(path.clone(), why);
+            }
+            match (question.file(), culprits.first()) {
+                (Some(file), Some(_)) => return Err(gave_up(&self.shown(Path::new(file)), why)),
+                (None, Some(_)) => fruitless = 0,
+                (_, None) if fruitless >= FRUITLESS => return Err(gave_up("the project", why)),
+                (_, None) => fruitless += 1,
             }
         }
     }
@@ -160,30 +169,31 @@ impl Service {
         Ok((child, true))
     }
 
-    /// Finds out which of the files that an engine looked at when it ended it ends at again.
-    fn shelve_culprits(
+    /// The files that an engine ended of, among those that it looked at then.
+    fn culprits(
         self: &Arc<Self>,
         question: &Question,
-        (why, at): (Ended, Vec<String>),
+        why: Ended,
+        at: Vec<String>,
+        is_again: bool,
         budget: &Budget,
-    ) -> Result<()> {
-        if !matches!(question, Question::Check { file: None, .. }) {
-            return Ok(());
+    ) -> Result<Vec<PathBuf>> {
+        // Which one was stuck is known.
+        if why == Ended::Overran && !at.is_empty() {
+            return Ok(at.iter().map(|file| self.spec.root.join(file)).collect());
         }
+        if let Some(file) = question.file() {
+            return Ok(is_again.then(|| PathBuf::from(file)).into_iter().collect());
+        }
+        let mut culprits = Vec::new();
         for file in at {
             let path = self.spec.root.join(file);
-            if why == Ended::Overran {
-                // Which one was stuck is known.
-                self.shelve(path, why);
-                continue;
-            }
             let alone = Question::Check { file: Some(path.to_string_lossy().into_owned()), rendered: false };
-            if let Ok(Outcome::Ended(why, _)) = self.try_once(&alone, budget, &|_, _| {}) {
-                self.shelve(path, why);
+            if let Outcome::Ended(..) = self.try_once(&alone, budget, &|_, _| {})? {
+                culprits.push(path);
             }
-            budget.check()?;
         }
-        Ok(())
+        Ok(culprits)
     }
 
     fn shelve(&self, path: PathBuf, why: Ended) {
@@ -271,18 +281,6 @@ fn changes_of(fresh: Fresh) -> Option<Changes> {
             Some(Changes::Paths(paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()))
         }
         Fresh::Everything => Some(Changes::Everything),
-    }
-}
-
-fn file_of(question: &Question) -> Option<&str> {
-    match question {
-        Question::Check { file, .. } => file.as_deref(),
-        Question::Symbols { file } => Some(file),
-        Question::TypeAt(Position { file, .. })
-        | Question::Definition(Position { file, .. })
-        | Question::Subject(Position { file, .. })
-        | Question::References { at: Position { file, .. }, .. } => Some(file),
-        Question::Files | Question::Libraries => None,
     }
 }
 

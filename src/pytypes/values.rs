@@ -49,10 +49,30 @@ pub enum Question {
         /// Files that hold the name, absolute; `None`: look at all.
         files: Option<Vec<String>>,
     },
+    /// Annotations that a file, or one symbol of it, could have.
+    Infer {
+        file: String,
+        symbol: Option<String>,
+    },
     /// The files of the project, absolute.
     Files,
     /// Where library sources lie that answers may name.
     Libraries,
+}
+
+impl Question {
+    /// The one file that it is about.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Check { file, .. } => file.as_deref(),
+            Self::Symbols { file } | Self::Infer { file, .. } => Some(file),
+            Self::TypeAt(Position { file, .. })
+            | Self::Definition(Position { file, .. })
+            | Self::Subject(Position { file, .. })
+            | Self::References { at: Position { file, .. }, .. } => Some(file),
+            Self::Files | Self::Libraries => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +84,7 @@ pub enum Answer {
     Definition { definitions: Vec<Definition> },
     Subject { found: Option<Subject> },
     References { references: Vec<Reference> },
+    Infer(Inferred),
     Files { files: Vec<String> },
     Libraries(Libraries),
 }
@@ -73,6 +94,9 @@ pub struct Checked {
     /// By file, then by place.
     pub diagnostics: Vec<Diagnostic>,
     pub files: usize,
+    /// The project's settings let warnings pass.
+    #[serde(default)]
+    pub warnings_pass: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +206,45 @@ pub struct Outline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
     pub children: Vec<Self>,
+}
+
+/// Annotations that were found, and why others were not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inferred {
+    pub suggestions: Vec<Suggestion>,
+    pub skipped: Vec<Skipped>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    pub name: String,
+    /// The qualified name around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// parameter, return, variable or attribute.
+    pub kind: String,
+    pub line: u32,
+    pub column: u32,
+    pub shown: String,
+    /// In words, what speaks for it.
+    pub evidence: String,
+    pub edit: Insertion,
+    pub imports: Vec<Insertion>,
+}
+
+/// Text to put in at a place of the file as it is. Equal ones of several suggestions are one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Insertion {
+    pub line: u32,
+    pub column: u32,
+    pub insert: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    pub name: String,
+    pub kind: String,
+    pub reason: String,
 }
 
 /// Folders outside the repository of which Python sources may be read.

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-const RULE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore"];
+pub(super) const RULE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore"];
 
 /// Nobody writes this many rules.
 const LARGEST: u64 = 4 * 1024 * 1024;

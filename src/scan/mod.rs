@@ -4,6 +4,7 @@
 //! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
+mod ground;
 mod guard;
 mod hash;
 mod open;
@@ -19,6 +20,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
+pub use ground::Ground;
 pub use hash::{Content, read, stat_of, trusted};
 pub use open::open_beneath;
 pub use resolve::{Place, Resolved, Resolver};
@@ -50,6 +52,8 @@ pub struct Listing {
     pub skipped: Vec<Left>,
     /// Folders that were looked into (the root aside): where something new would be news.
     pub folders: Vec<RepoPath>,
+    /// Something was left aside that no folder's times would tell of, such as a tracked file that is gone.
+    pub is_shaky: bool,
     /// What could not be taken into account, such as a damaged git index: for a log.
     pub warnings: Vec<String>,
 }
@@ -99,5 +103,6 @@ pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<Verdict
 /// Whether git tracks anything below `folder` of the repository, such as an index that a clone shipped.
 pub fn tracks_under(root: &Path, folder: &str) -> bool {
     let rules = Rules::default();
-    rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(folder).next().is_some())
+    tracked::may_name(root, folder)
+        && rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(folder).next().is_some())
 }

@@ -54,6 +54,11 @@ impl Rules {
         tracked::of(root, &self.tracked)
     }
 
+    /// All that the rules depend on, in words to compare with.
+    pub(super) fn told(&self) -> String {
+        format!("{:?} {:?}", self.settings, self.named)
+    }
+
     /// The largest file that is read.
     pub fn max_file_size(&self) -> u64 {
         self.settings.max_file_size

@@ -167,6 +167,7 @@ impl Drop for Part<'_> {
         all.skipped.append(&mut self.listing.skipped);
         all.folders.append(&mut self.listing.folders);
         all.warnings.append(&mut self.listing.warnings);
+        all.is_shaky |= self.listing.is_shaky;
     }
 }
 
@@ -209,6 +210,12 @@ fn walk_serial_entities(
     let known: HashSet<String> = of_entities.map(str::to_owned).collect();
     for entry in walk.build() {
         budget.check()?;
+        if let Ok(folder) = &entry
+            && folder.file_type().is_some_and(|kind| kind.is_dir())
+        {
+            take_folder(root, folder, scope, listing);
+            continue;
+        }
         let Some(path) = entry.as_ref().ok().and_then(|entry| RepoPath::under(root, entry.path())) else { continue };
         if is_entity(path.as_str()) && !known.contains(path.as_str()) {
             take(root, entry, scope, rules, listing);
@@ -268,8 +275,7 @@ fn take(
         Err(error) => return take_failure(root, &error, listing),
     };
     if entry.file_type().is_some_and(|kind| kind.is_dir()) {
-        let folder = RepoPath::under(root, entry.path()).filter(|folder| scope.holds(folder.as_str()));
-        listing.folders.extend(folder);
+        take_folder(root, &entry, scope, listing);
         return;
     }
     let relative = relative_to(root, entry.path());
@@ -279,6 +285,13 @@ fn take(
     match entry.metadata() {
         Ok(metadata) => judge(relative, &metadata, rules, listing),
         Err(error) => take_failure(root, &error, listing),
+    }
+}
+
+fn take_folder(root: &Path, entry: &DirEntry, scope: &Scope, listing: &mut Listing) {
+    match relative_to(root, entry.path()).to_str().map(RepoPath::new) {
+        Some(folder) => listing.folders.extend(folder.filter(|folder| scope.holds(folder.as_str()))),
+        None => listing.is_shaky = true,
     }
 }
 
@@ -359,9 +372,13 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
         if is_listed || is_skipped(path) || path.iter().any(is_private_name) || rules.excludes(path, false) {
             continue;
         }
-        let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else { continue };
+        let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else {
+            ignored.is_shaky = true;
+            continue;
+        };
         judge(path, &metadata, rules, &mut ignored);
     }
+    listing.is_shaky |= ignored.is_shaky;
     listing.files.append(&mut ignored.files);
     listing.skipped.append(&mut ignored.skipped);
     Ok(())

@@ -18,6 +18,7 @@ statements! {
         WHERE c.consumer = :consumer ORDER BY c.path";
     COUNT_ENTITIES = "SELECT count(*) FROM entities";
     COUNT_TAGS = "SELECT count(DISTINCT tag_id) FROM tagged";
+    FORGET_COUNTS = "DELETE FROM meta WHERE key = 'counts'";
     FORGET = "DELETE FROM changes WHERE consumer = :consumer";
 }
 
@@ -32,6 +33,8 @@ pub enum Fact {
     LastChange,
     /// Options that the rows were made with; other options make every file anew.
     Options,
+    /// What the last look at everything rested on; empty where the next has to look again.
+    Ground,
 }
 
 impl Fact {
@@ -41,6 +44,7 @@ impl Fact {
             Self::Entities => "entities",
             Self::LastChange => "last_change_ns",
             Self::Options => "options",
+            Self::Ground => "ground",
         }
     }
 }
@@ -119,6 +123,7 @@ impl Batch<'_> {
 
     /// Notes that a path changed, with the hash it had before, for every kind of answer that counts changes.
     pub(super) fn record_change(&self, path: &RepoPath, before: Option<ContentHash>) -> Result<()> {
+        self.connection.prepare_cached(FORGET_COUNTS)?.execute([])?;
         let hash = before.as_ref().map(|hash| hash.0.as_slice());
         let mut record = self.connection.prepare_cached(RECORD)?;
         let mut consumers = self.connection.prepare_cached(CONSUMERS)?;
@@ -155,6 +160,20 @@ impl Batch<'_> {
         }
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(counted)
+    }
+
+    /// How many chunks and symbols there are: counted when files have changed, for it takes a look at each.
+    pub fn count_rows(&self) -> Result<(u64, u64)> {
+        let mut statement = self.connection.prepare_cached(FACT)?;
+        let kept: Option<String> =
+            statement.query_row(named_params! { ":key": "counts" }, |row| row.get(0)).optional()?;
+        let numbers = kept.as_deref().and_then(|kept| kept.split_once(' '));
+        if let Some((Ok(chunks), Ok(symbols))) = numbers.map(|(chunks, symbols)| (chunks.parse(), symbols.parse())) {
+            return Ok((chunks, symbols));
+        }
+        let (chunks, symbols) = (self.chunk_count()?, self.symbol_count()?);
+        self.put("counts", &format!("{chunks} {symbols}"))?;
+        Ok((chunks, symbols))
     }
 
     fn put(&self, key: &str, value: &str) -> Result<()> {

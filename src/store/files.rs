@@ -15,6 +15,8 @@ statements! {
     /// A path and what is below it: `0` comes right after `/`.
     STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
         WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
+    STATS = "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
+        UNION ALL SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped";
     PATHS = "SELECT path, language FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
     ID_AND_HASH = "SELECT id, hash, extractor FROM files WHERE path = :path";
@@ -52,6 +54,23 @@ pub struct StoredFile {
     pub stat: Stat,
     /// The clock just before the bytes were read.
     pub seen_ns: i64,
+}
+
+/// The stats of all files that were found, indexed or left out.
+#[derive(Clone, Debug, Default)]
+pub struct StoredStats {
+    /// All paths, one after the other: a large repository has a hundred thousand.
+    paths: String,
+    /// Where each path ends, its stat, and the clock just before the bytes were read; 0 where they were not.
+    rows: Vec<(usize, Stat, i64)>,
+}
+
+impl StoredStats {
+    /// (path, stat, clock), in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Stat, i64)> {
+        let starts = std::iter::once(0).chain(self.rows.iter().map(|(end, ..)| *end));
+        starts.zip(&self.rows).map(|(start, (end, stat, seen_ns))| (&self.paths[start..*end], *stat, *seen_ns))
+    }
 }
 
 /// A file that was found and left out.
@@ -114,6 +133,18 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(STORED)?;
         let rows = statement.query_map([], stored)?;
         Ok(rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Stats of every file that was found.
+    pub fn stored_stats(&self) -> Result<StoredStats> {
+        let mut statement = self.connection.prepare_cached(STATS)?;
+        let mut rows = statement.query([])?;
+        let mut stats = StoredStats::default();
+        while let Some(row) = rows.next()? {
+            stats.paths.push_str(row.get_ref(0)?.as_str().unwrap_or_default());
+            stats.rows.push((stats.paths.len(), stat(row, 1)?, row.get(5)?));
+        }
+        Ok(stats)
     }
 
     /// Indexed files at or below the paths, each once.

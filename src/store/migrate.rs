@@ -1,6 +1,7 @@
 //! The schema: migrations from `migrations/`, append-only, run by `refinery`.
 //!
-//! The index is derived, so a file that cannot be migrated is never mended here: the error names `ixmcp rebuild`.
+//! The index is derived, so a file that cannot be migrated is never mended here: the error names `ixmcp rebuild`. A file
+//! whose migrations had other words than ours (of a build in between two versions) is told apart by their checksums.
 
 use std::path::Path;
 
@@ -23,10 +24,13 @@ pub fn newest() -> i64 {
 /// Brings the file up to the newest version.
 pub(super) fn up(mut connection: Connection, path: &Path) -> Result<Connection> {
     let version = version(&connection)?;
+    refuse_newer(version, path)?;
+    if is_of_another_build(&connection)? {
+        return Err(of_another_build(path));
+    }
     if version == Some(newest()) {
         return Ok(connection);
     }
-    refuse_newer(version, path)?;
     embedded::migrations::runner().run(&mut connection).map_err(|error| failed(error, path))?;
     Ok(connection)
 }
@@ -48,12 +52,40 @@ fn failed(error: refinery::Error, path: &Path) -> Error {
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
     let version = version(connection)?;
     refuse_newer(version, path)?;
+    if is_of_another_build(connection)? {
+        return Err(of_another_build(path));
+    }
     match version {
         Some(version) if version == newest() => Ok(()),
         Some(_) => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
             .hint("Run `ixmcp sync` where the index can be written.")),
         None => Err(foreign(path)),
     }
+}
+
+const APPLIED: &str = "SELECT version, checksum FROM refinery_schema_history ORDER BY version";
+
+/// Whether the migrations that made the file are not the first of ours, word for word.
+pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
+    if version(connection)?.is_none() {
+        return Ok(false);
+    }
+    let runner = embedded::migrations::runner();
+    let mut ours = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
+    let mut statement = connection.prepare(APPLIED)?;
+    let applied = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    for step in applied {
+        let step: (i64, String) = step?;
+        if ours.next() != Some(step) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn of_another_build(path: &Path) -> Error {
+    Error::new(ErrorKind::CorruptIndex, format!("{} was made by another build of ixmcp", path.display()))
+        .hint("Run `ixmcp rebuild`.")
 }
 
 fn refuse_newer(version: Option<i64>, path: &Path) -> Result<()> {

@@ -39,7 +39,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub use chunks::{ChunkHit, ChunkText};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
-pub use files::{FileRow, SkippedFile, StoredFile};
+pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
@@ -68,7 +68,7 @@ pub struct Revision {
 }
 
 /// Interned names kept between batches, at most: one entry is some 60 bytes.
-const NAMES_CACHED: usize = 200_000;
+const NAMES_CACHED: usize = 1_000_000;
 
 /// The index of one repository.
 pub struct Store {
@@ -137,6 +137,18 @@ impl Store {
         })
     }
 
+    /// Whether opening failed because another build of this program made the file: then it can be made anew, for all of it
+    /// is derived.
+    pub fn is_of_another_build(path: &Path) -> bool {
+        open::is_of_another_build(path)
+    }
+
+    /// Makes the file again after somebody removed it.
+    pub fn restore(&self) -> Result<()> {
+        // The next use sees that it is another file.
+        open::connect(&self.path, self.mode).map(drop)
+    }
+
     pub fn is_read_only(&self) -> bool {
         self.mode == Mode::Read
     }
@@ -198,11 +210,26 @@ impl Store {
         outcome
     }
 
+    /// Takes away the indexes that no writer needs, for the first build: made at its end they take half the time, and
+    /// less space. [`Store::end_first_build`] makes them; until then questions by name would look at every row.
+    pub fn begin_first_build(&self) -> Result<()> {
+        self.write(|batch| Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?))
+    }
+
+    /// Merges the FTS, which leaves pages free, and then makes the indexes in them.
+    pub fn end_first_build(&self) -> Result<()> {
+        self.write(|batch| {
+            batch.connection.execute_batch(search::OPTIMIZE)?;
+            Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
+        })
+    }
+
     /// Moves what the log holds into the database file and merges the FTS, after a bulk build.
     pub fn settle(&self, after_bulk: bool) -> Result<()> {
-        let slot = locked(&self.writer);
-        let Some(writer) = slot.as_ref() else { return Ok(()) };
+        let mut slot = locked(&self.writer);
+        let Some(writer) = slot.as_mut() else { return Ok(()) };
         if after_bulk {
+            writer.interned = Interned::default();
             writer.connection.execute_batch(search::OPTIMIZE)?;
             // Pages of a bulk build that nobody may ask for again.
             writer.connection.execute_batch("PRAGMA optimize; PRAGMA shrink_memory")?;

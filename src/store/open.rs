@@ -103,6 +103,13 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
     }
 }
 
+/// Whether the file is an index that a build of this program made whose schema is not ours, older or newer.
+pub(super) fn is_of_another_build(path: &Path) -> bool {
+    let Ok(connection) = open_for_reading(path) else { return false };
+    let id = connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i32>(0));
+    id.is_ok_and(|id| id == APPLICATION_ID) && migrate::is_of_another_build(&connection).unwrap_or(false)
+}
+
 /// A database in a folder where nothing can be written has no shared memory file; it is then read as it stands.
 fn open_for_reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;

@@ -59,6 +59,13 @@ statements! {
         WHERE s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1";
 }
 
+/// As the migrations have them.
+pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS uses_by_name";
+pub(super) const MAKE_INDEXES: &str = "
+    CREATE INDEX IF NOT EXISTS symbols_by_name ON symbol_rows (name_id);
+    CREATE INDEX IF NOT EXISTS uses_by_name ON uses (name_id);
+";
+
 /// A definition with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
@@ -336,4 +343,30 @@ fn is_in_one_piece(range: &Range<u32>, chunks: &[Chunk]) -> bool {
     let Some(chunk) = next.checked_sub(1).map(|at| &chunks[at]) else { return false };
     // To SQLite a text ends at NUL.
     chunks.get(next).is_none_or(|next| range.end <= next.start_offset) && !chunk.text.contains('\0')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::{Mode, Store};
+
+    #[test]
+    fn a_first_build_ends_with_the_indexes_of_the_migrations() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        let indexes = || -> Vec<(String, String)> {
+            let question = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
+            store
+                .write(|batch| {
+                    let mut statement = batch.connection.prepare(question)?;
+                    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                    Ok(rows.collect::<rusqlite::Result<_>>()?)
+                })
+                .unwrap()
+        };
+        let migrated = indexes();
+        store.begin_first_build().unwrap();
+        assert_eq!(indexes().len(), migrated.len() - 2);
+        store.end_first_build().unwrap();
+        assert_eq!(indexes(), migrated);
+    }
 }

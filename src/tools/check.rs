@@ -68,6 +68,9 @@ struct Answer {
     errors: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<usize>,
+    /// No errors, and no warnings unless the settings let them pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<bool>,
     /// Diagnostics in all; of running work, files.
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,11 +150,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let next = offset + diagnostics.len();
     let goes_on = next < wanted.len() && !diagnostics.is_empty();
     let count = |fits: fn(Severity) -> bool| checked.diagnostics.iter().filter(|one| fits(one.severity)).count();
+    let errors = count(|severity| severity >= Severity::Error);
+    let warnings = count(|severity| severity == Severity::Warning);
     Ok(Answer {
         diagnostics: Some(diagnostics),
         files_checked: Some(checked.files),
-        errors: Some(count(|severity| severity >= Severity::Error)),
-        warnings: Some(count(|severity| severity == Severity::Warning)),
+        errors: Some(errors),
+        warnings: Some(warnings),
+        passed: Some(errors == 0 && (warnings == 0 || checked.warnings_pass)),
         total: wanted.len(),
         truncated: Some(goes_on),
         next_offset: goes_on.then_some(next),

@@ -10,6 +10,7 @@ mod find_references;
 mod get_slice;
 mod get_symbol;
 mod goto_definition;
+mod infer_types;
 mod ixchel_context;
 mod ixchel_graph;
 mod ixchel_search;
@@ -58,6 +59,7 @@ pub static TOOLS: &[&Declaration] = &[
     &symbols::SYMBOLS,
     &goto_definition::GOTO_DEFINITION,
     &find_references::FIND_REFERENCES,
+    &infer_types::INFER_TYPES,
     &ixchel_search::IXCHEL_SEARCH,
     &ixchel_show::IXCHEL_SHOW,
     &ixchel_context::IXCHEL_CONTEXT,

@@ -172,6 +172,56 @@ fn an_index_of_a_newer_version_is_left_alone() {
 }
 
 #[test]
+fn an_index_of_another_build_is_made_anew() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    for other in [
+        "UPDATE refinery_schema_history SET checksum = '1' WHERE version = 1; DROP TABLE uses",
+        "DELETE FROM refinery_schema_history WHERE version = 2; DROP VIEW refs",
+    ] {
+        let status = std::process::Command::new("sqlite3").arg(repo.database()).arg(other).status().unwrap();
+        assert!(status.success());
+        let error = repo.fails(&["sql", "SELECT 1"]);
+        assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
+        assert_eq!(repo.sync()["added"], 3);
+    }
+}
+
+#[test]
+fn an_index_of_the_first_schema_is_made_anew_and_its_counts_go_on() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let sqlite3 = |statements: &str| {
+        let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(statements).output().unwrap();
+        assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = sqlite3(
+        "SELECT quote(version), quote(name), quote(applied_on), quote(checksum) FROM refinery_schema_history
+         WHERE version = 1",
+    );
+    let files = sqlite3(
+        "SELECT 'INSERT INTO files VALUES (' || id || ',' || quote(path) || ','''',''python'',1,NULL,' || quote(hash) ||
+         ',1,1,1,1,1,1);' FROM files",
+    );
+    let application = sqlite3("PRAGMA application_id");
+    fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
+    fs::create_dir(repo.path().join(".ixmcp")).unwrap();
+    sqlite3(&format!(
+        "PRAGMA application_id = {application}; {} {files}
+         CREATE TABLE refinery_schema_history
+             (version INT4 PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255), checksum VARCHAR(255));
+         INSERT INTO refinery_schema_history VALUES ({});
+         INSERT INTO meta VALUES ('baseline:sync', '1'), ('built', '1');",
+        include_str!("../../migrations/V1__init.sql"),
+        first.trim().replace('|', ","),
+    ));
+    repo.write("new.py", "N = 1\n");
+    let report = repo.sync();
+    assert_eq!([&report["added"], &report["modified"], &report["unchanged"]], [1, 0, 3], "{report}");
+}
+
+#[test]
 fn the_index_can_be_asked_in_sql_but_not_changed() {
     let repo = Repo::new(SMALL);
     repo.sync();

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn a_process_that_is_killed_leaves_a_sound_index() {
     let started = Instant::now();
     tree.repo.sync();
     let mut window = started.elapsed();
-    let (kills, mut in_the_midst) = (number("IXMCP_KILLS", KILLS), 0);
+    let (kills, mut in_the_midst, mut at_commits) = (number("IXMCP_KILLS", KILLS), 0, 0);
     for round in 0..kills {
         (0..5).for_each(|_| tree.step());
         let mut random = Random(round);
@@ -63,13 +63,21 @@ fn a_process_that_is_killed_leaves_a_sound_index() {
             fs::remove_dir_all(tree.repo.path().join(".ixmcp")).unwrap();
         }
         let mut child = tree.repo.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // At any moment of its life.
-        std::thread::sleep(window.mul_f64(f64::from(u32::try_from(random.below(1000)).unwrap()) / 1000.0));
+        let at_commit = round % 2 == 1;
+        if at_commit {
+            wait_for_commit(&mut child, &tree.repo.path().join(".ixmcp"), &mut random);
+        } else {
+            // At any moment of its life.
+            std::thread::sleep(window.mul_f64(f64::from(u32::try_from(random.below(1000)).unwrap()) / 1000.0));
+        }
         child.kill().unwrap();
         let was_killed = child.wait().unwrap().code().is_none();
         in_the_midst += u64::from(was_killed);
-        // So that about half of them are still at work, on a machine of any speed.
-        window = window.mul_f64(if was_killed { 1.2 } else { 0.8 }).max(Duration::from_millis(20));
+        at_commits += u64::from(was_killed && at_commit);
+        if !at_commit {
+            // So that nine of ten are still at work, on a machine of any speed.
+            window = window.mul_f64(if was_killed { 1.05 } else { 0.6 }).max(Duration::from_millis(20));
+        }
 
         let context = format!("round {round}, {arguments:?}: {:#?}", tree.log);
         let workspace = open(tree.repo.path());
@@ -77,8 +85,29 @@ fn a_process_that_is_killed_leaves_a_sound_index() {
         sync(&workspace);
         assert_sound(&workspace, &context);
     }
-    println!("{in_the_midst} of {kills} were killed in the midst");
-    assert!(in_the_midst * 5 >= kills, "only {in_the_midst} of {kills} were killed in the midst");
+    println!("{in_the_midst} of {kills} were killed in the midst, {at_commits} of them as they wrote");
+    assert!(in_the_midst * 2 >= kills, "only {in_the_midst} of {kills} were killed in the midst");
+    assert!(at_commits * 5 >= kills, "only {at_commits} of {kills} were killed as they wrote");
+}
+
+/// Returns when the process has begun to write a batch into the log, or moments after: a commit takes about as long.
+fn wait_for_commit(child: &mut Child, folder: &Path, random: &mut Random) {
+    let logs = ["index.db-wal", "index.db.new-wal"].map(|name| folder.join(name));
+    let lengths = || logs.clone().map(|log| fs::metadata(log).map_or(0, |found| found.len()));
+    for _ in 0..=random.below(4) {
+        let before = lengths();
+        while lengths() == before {
+            if child.try_wait().unwrap().is_some() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+    let moment = Instant::now();
+    let rest = Duration::from_micros(random.below(800));
+    while moment.elapsed() < rest {
+        std::hint::spin_loop();
+    }
 }
 
 /// A small file system on a folder, for as long as this lives.
@@ -184,7 +213,7 @@ fn a_slow_writer_never_brings_back_what_another_has_replaced() {
     let mut random = Random(5);
     let mut writer = None;
     for round in 0..40 {
-        let is_done = |child: &mut std::process::Child| child.try_wait().unwrap().is_some();
+        let is_done = |child: &mut Child| child.try_wait().unwrap().is_some();
         if writer.as_mut().is_none_or(is_done) {
             let arguments: &[&str] = if random.below(3) == 0 { &["rebuild"] } else { &["sync", "--force"] };
             writer = Some(repo.command(arguments).stdout(Stdio::null()).spawn().unwrap());
@@ -208,6 +237,30 @@ fn a_slow_writer_never_brings_back_what_another_has_replaced() {
     assert!(writer.unwrap().wait().unwrap().success());
     freshen(&workspace);
     assert_sound(&workspace, "after forced syncs beside a watch");
+}
+
+#[test]
+fn an_index_that_is_removed_under_a_live_process_is_made_again() {
+    let repo = Repo::new("//- /first.py\ndef first_of_all(): pass\n");
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
+    for removed in [".ixmcp", ".ixmcp/index.db"] {
+        let removed = repo.path().join(removed);
+        if removed.is_dir() {
+            fs::remove_dir_all(&removed).unwrap();
+        } else {
+            fs::remove_file(&removed).unwrap();
+        }
+        wait_as_promised();
+        assert_eq!(server.finds("first_of_all").unwrap(), "first.py", "{}", removed.display());
+        repo.write("second.py", "def second_of_all(): pass\n");
+        wait_as_promised();
+        assert_eq!(server.finds("second_of_all").unwrap(), "second.py");
+        repo.remove("second.py");
+    }
+    drop(server);
+    sync(&open(repo.path()));
+    assert_sound(&open(repo.path()), "after the index was removed twice");
 }
 
 #[test]

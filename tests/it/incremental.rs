@@ -3,11 +3,14 @@
 //! Sequences are random and reproducible: a failure prints its seed, and `IXMCP_SEED=N cargo test incremental` runs that
 //! one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
 
+use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ixmcp::budget::{Budget, Progress};
 use ixmcp::index::{Thoroughness, Workspace, rebuild};
+use ixmcp::store::Fact;
 
 use crate::harness::Repo;
 use crate::sound::{assert_same, assert_sound, dump, number, open, sources, sync};
@@ -67,6 +70,110 @@ fn swept_sequences_equal_a_fresh_build_4() {
 }
 
 /// Bursts of steps in a watched tree, each followed by a read.
+/// Long enough for times of the file system to tell a later change from an earlier.
+const PAUSE: Duration = Duration::from_millis(70);
+
+/// Brings the index to where the next sync compares times and walks no more.
+fn settle(workspace: &Workspace) {
+    std::thread::sleep(PAUSE);
+    sync(workspace);
+    let ground = workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::Ground)).unwrap();
+    assert!(ground.is_some_and(|ground| !ground.is_empty()), "nothing to compare the next sync with");
+}
+
+/// As the others, at the pace of people: then a sync that finds all times as they were does not walk the tree.
+#[test]
+fn slow_sequences_equal_a_fresh_build() {
+    for seed in seeds(6).into_iter().take(usize::try_from(number("IXMCP_SLOW_SEQUENCES", 6)).unwrap()) {
+        let mut tree = Tree::new(seed);
+        let workspace = open(tree.repo.path());
+        for _ in 0..STEPS {
+            tree.step();
+            sync(&workspace);
+            std::thread::sleep(PAUSE);
+            sync(&workspace);
+        }
+        check(&tree, &workspace, seed);
+    }
+}
+
+#[test]
+fn a_sync_that_walks_no_more_misses_nothing() {
+    let repo = Repo::new(
+        "//- /a.py\nA = 1\n//- /deep/er/b.py\nB = 1\n//- /deep/.gitignore\nbuild/\n//- /deep/build/c.py\nC = 1\n//- /big.bin\n\0\n",
+    );
+    let below = repo.path().join("below");
+    let root = below.join("tree");
+    fs::create_dir_all(&below).unwrap();
+    let mut copy = Command::new("cp");
+    copy.arg("-a").args(["a.py", "deep", "big.bin", ".git"].map(|name| repo.path().join(name)));
+    fs::create_dir(&root).unwrap();
+    assert!(copy.arg(&root).status().unwrap().success());
+    let git = |arguments: &[&str]| {
+        let git = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+            .args(arguments)
+            .current_dir(&root)
+            .output();
+        assert!(git.unwrap().status.success(), "git {arguments:?}");
+    };
+    git(&["init", "-q"]);
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let a = root.join("a.py");
+    let changes: &[(&str, &dyn Fn())] = &[
+        ("an edit", &|| write("a.py", "A = 2\n")),
+        ("an edit of the same length with the old time", &|| {
+            let time = fs::metadata(&a).unwrap().modified().unwrap();
+            write("a.py", "A = 3\n");
+            fs::File::options().write(true).open(&a).unwrap().set_modified(time).unwrap();
+        }),
+        ("a new file deep down", &|| write("deep/er/new.py", "N = 1\n")),
+        ("a new folder", &|| write("fresh/folder/new.py", "N = 2\n")),
+        ("a file gone", &|| fs::remove_file(root.join("deep/er/new.py")).unwrap()),
+        ("a rename", &|| fs::rename(root.join("fresh"), root.join("older")).unwrap()),
+        ("an ignore file edited in place", &|| write("deep/.gitignore", "built/\n")),
+        ("a new ignore file", &|| write("older/.ignore", "new.py\n")),
+        ("an ignore file gone", &|| fs::remove_file(root.join("older/.ignore")).unwrap()),
+        ("git's own exclusions", &|| write(".git/info/exclude", "/older\n")),
+        ("a tracked file that is ignored", &|| git(&["add", "-f", "older/folder/new.py"])),
+        ("that file gone", &|| fs::remove_file(root.join("older/folder/new.py")).unwrap()),
+        ("and here again", &|| write("older/folder/new.py", "N = 3\n")),
+        ("an ignore file above the root", &|| fs::write(below.join(".ignore"), "er\n").unwrap()),
+        ("gone again", &|| fs::remove_file(below.join(".ignore")).unwrap()),
+        ("settings", &|| write(".ixmcp.toml", "[index]\nexclude = [\"a.py\"]\n")),
+        ("no settings", &|| fs::remove_file(root.join(".ixmcp.toml")).unwrap()),
+        ("a file that was left out", &|| write("big.bin", "text now\n")),
+        ("a folder in the place of a file", &|| {
+            fs::remove_file(&a).unwrap();
+            write("a.py/x.py", "X = 1\n");
+        }),
+        ("an entity where git ignores it", &|| write(".ixchel/decisions/d.md", "---\nid: dec-1\n---\nText.\n")),
+        ("one more", &|| write(".ixchel/decisions/e.md", "---\nid: dec-2\n---\nText.\n")),
+        ("a repository within", &|| git(&["init", "-q", "older/inner"])),
+        ("its exclusions", &|| write("older/inner/.git/info/exclude", "no.py\n")),
+    ];
+    let workspace = open(&root);
+    for (what, change) in changes {
+        // What cannot be compared by times is walked: then the next sync has to find the change all the same.
+        let is_walked = ["here again", "within", "its exclusions"].iter().any(|end| what.ends_with(end));
+        if is_walked {
+            sync(&workspace);
+        } else {
+            settle(&workspace);
+        }
+        change();
+        sync(&workspace);
+        let found = dump(&workspace);
+        // In its place: what stands above the root counts.
+        rebuild(&root, sources(&root), &Arc::default(), &Budget::unlimited()).unwrap();
+        assert_same(&found, &dump(&workspace), what);
+    }
+}
+
 #[test]
 fn watched_sequences_equal_a_fresh_build() {
     for seed in seeds(5).into_iter().step_by(4) {
@@ -93,7 +200,7 @@ fn a_rename_beside_other_options_keeps_no_old_rows() {
     let workspace = open(repo.path());
     sync(&workspace);
     repo.write(".ixmcp.toml", "[index]\nchunk_size = 500\n");
-    std::fs::rename(repo.path().join("a.py"), repo.path().join("b.py")).unwrap();
+    fs::rename(repo.path().join("a.py"), repo.path().join("b.py")).unwrap();
     sync(&workspace);
     assert_sound(&workspace, "renamed while the options changed");
 }

@@ -245,3 +245,214 @@ fn an_answer_is_never_from_before_a_save() {
     std::thread::sleep(Duration::from_millis(150));
     assert_eq!(server.call("check", &json!({}))["diagnostics"][0]["code"], "unresolved-import");
 }
+
+#[test]
+fn the_command_line_ends_as_the_checker_would() {
+    let repo = shop();
+    let run = |arguments: &[&str]| {
+        let output = repo.run(arguments);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = run(&["check"]);
+    assert_eq!(code, Some(1));
+    // The line of source, marked.
+    assert!(text.contains("error[invalid-argument-type]") && text.contains("15 | pay(Cart(1))"), "{text}");
+    assert!(text.contains("^ Expected `str`"), "{text}");
+    let (_, github) = run(&["check", "--output-format", "github"]);
+    assert!(github.starts_with("::error title=ixmcp (invalid-argument-type),file=main.py,line=15,col=10,"), "{github}");
+    let (_, sarif) = run(&["check", "--output-format", "sarif"]);
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let found = &sarif["runs"][0]["results"][0];
+    assert_eq!((&found["ruleId"], &found["level"]), (&json!("invalid-argument-type"), &json!("error")));
+    assert_eq!(run(&["check", "shop/cart.py"]).0, Some(0));
+    assert_eq!(run(&["check", "gone.py"]).0, Some(2));
+    repo.write("main.py", "x = 1  # ty: ignore[unresolved-import]\n");
+    assert_eq!(run(&["check"]).0, Some(1), "a warning");
+    assert_eq!(run(&["check", "--exit-zero-on-warning"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nerror-on-warning = false\n");
+    assert_eq!(run(&["check"]).0, Some(0));
+    repo.write("ty.toml", "[terminal]\nno-such-setting = 1\n");
+    let (code, text) = run(&["check", "--output-format", "concise"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("ty.toml:2:1: error[invalid-setting] unknown setting `no-such-setting`"), "{text}");
+}
+
+#[test]
+fn places_on_the_command_line() {
+    let repo = shop();
+    assert_eq!(
+        repo.ok(&["def", "main.py:6:17"]),
+        "shop/cart.py:8:9  method  def total(self, tax: float = 0.0) -> float:\n"
+    );
+    assert_eq!(
+        repo.ok(&["refs", "shop/cart.py:8:9", "--no-declaration"]),
+        "main.py:6:17  read  return cart.total(tax=0.2)\n"
+    );
+    assert!(repo.ok(&["type-at", "main.py:12:12"]).starts_with("cart: Cart\n"));
+    assert_eq!(repo.run(&["def", "main.py:2:1"]).status.code(), Some(1));
+    assert_eq!(repo.run(&["type-at", "main.py:2:1"]).status.code(), Some(1));
+}
+
+#[test]
+fn hostile_files_cost_themselves_alone() {
+    let repo = Repo::new(
+        "//- /ok.py\nx: int = \"\"\n//- /a.py\nfrom b import y\nx = y\n//- /b.py\nfrom a import x\ny = x\n//- /half.py\ndef f(:\n  x =\nclass\n",
+    );
+    repo.write("sum.py", format!("x = {}\n", vec!["1"; 20_000].join(" + ")));
+    repo.write("bytes.py", b"x = \"\xff\xfe\"\n");
+    repo.write("deep.py", format!("x = {}{}\n", "(".repeat(2_000), ")".repeat(2_000)));
+    std::os::unix::fs::symlink("/nowhere", repo.path().join(".venv")).unwrap();
+    repo.write("pyproject.toml", "[project\nname = ");
+    let answer = repo.call("check", &json!({}));
+    let found = places(&answer, "diagnostics");
+    for expected in ["ok.py:1:10", "bytes.py:1:1", "half.py:1:7", "pyproject.toml:1:9"] {
+        assert!(found.iter().any(|place| place == expected), "{expected} is not in {found:?}");
+    }
+}
+
+/// Process numbers of the engines that a server has started.
+fn engines(server: &Server) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
+    let of = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let lists: Vec<String> = tasks.flatten().map(of).collect();
+    lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect()
+}
+
+#[test]
+fn an_engine_that_dies_takes_nothing_along() {
+    let repo = shop();
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    let engines = engines(&server);
+    assert_eq!(engines.len(), 1);
+    let pid = rustix::process::Pid::from_raw(engines[0]).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}
+
+#[test]
+fn an_idle_engine_goes_and_comes_back() {
+    let repo = shop();
+    let mut command = repo.command(&["mcp", "--no-daemon"]);
+    command.env("IXMCP_PYTHON_IDLE", "1s");
+    let mut server = Server::start(command);
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+    assert_eq!(engines(&server).len(), 1);
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    while !engines(&server).is_empty() {
+        assert!(std::time::Instant::now() < until, "the engine stays");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
+}
+
+/// A file with what `infer_types` says of it put in.
+fn annotated(repo: &Repo, file: &str) -> String {
+    let answer = repo.call("infer_types", &json!({ "file": file }));
+    let mut edits: Vec<(usize, usize, String)> = Vec::new();
+    for suggestion in answer["suggestions"].as_array().unwrap() {
+        for edit in std::iter::once(&suggestion["edit"]).chain(suggestion["imports"].as_array().unwrap()) {
+            let number = |name: &str| usize::try_from(edit[name].as_u64().unwrap()).unwrap();
+            edits.push((number("line"), number("column"), edit["insert"].as_str().unwrap().to_owned()));
+        }
+    }
+    edits.sort();
+    edits.dedup();
+    let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    lines.push(String::new());
+    for (line, column, insert) in edits.into_iter().rev() {
+        let at = lines[line - 1].char_indices().nth(column - 1).map_or(lines[line - 1].len(), |(at, _)| at);
+        lines[line - 1].insert_str(at, &insert);
+    }
+    lines.concat()
+}
+
+#[test]
+fn annotations_are_inferred_across_calls_and_files() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"shop\"\nrequires-python = \">=3.12\"\n//- /item.py\nclass Item:\n    name: str = \"\"\n//- /main.py\nfrom cart import Cart\n\nCart(\"me\", 2).add(None)\n",
+    );
+    repo.write(
+        "cart.py",
+        "\"\"\"Carts.\"\"\"\nimport os\nimport item\n\n\nclass Cart:\n    def __init__(self, owner, size=3, *rest):\n        self.owner = owner\n        self.items = [item.Item()]\n        self.last = None\n\n    def add(self, other):\n        self.last = other\n        return self\n\n    def names(self):\n        for one in self.items:\n            yield one.name\n\n    def first(self):\n        if self.items:\n            return self.items[0]\n\n    def path(self):\n        return os.path.join(\"a\", label() or \"b\")\n\n    def todo(self):\n        raise NotImplementedError\n\n\ndef label():\n    return deep(3)\n\n\ndef deep(n):\n    if n == 0:\n        return None\n    if n == 1:\n        return \"x\"\n    return deep(n - 1)\n",
+    );
+    let text = annotated(&repo, "cart.py");
+    expect_test::expect![[r#"
+        """Carts."""
+        import os
+        import item
+        from collections.abc import Iterator
+        from typing import Self
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from item import Item
+
+
+        class Cart:
+            def __init__(self, owner: str, size: int=3, *rest) -> None:
+                self.owner: str = owner
+                self.items: "list[Item]" = [item.Item()]
+                self.last = None
+
+            def add(self, other) -> Self:
+                self.last = other
+                return self
+
+            def names(self) -> Iterator[str]:
+                for one in self.items:
+                    yield one.name
+
+            def first(self) -> "Item | None":
+                if self.items:
+                    return self.items[0]
+
+            def path(self) -> str:
+                return os.path.join("a", label() or "b")
+
+            def todo(self):
+                raise NotImplementedError
+
+
+        def label() -> str | None:
+            return deep(3)
+
+
+        def deep(n: int) -> str | None:
+            if n == 0:
+                return None
+            if n == 1:
+                return "x"
+            return deep(n - 1)
+    "#]]
+    .assert_eq(&text);
+    repo.write("cart.py", &text);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+    let one = repo.call("infer_types", &json!({ "file": "cart.py", "symbol": "label" }));
+    assert_eq!(one["total"], 0, "it has its annotation: {one}");
+}
+
+#[test]
+fn an_annotation_that_would_bring_a_diagnostic_is_not_offered() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Base:\n    def size(self) -> int:\n        return 0\n\n\nclass Odd(Base):\n    def size(self):\n        return \"large\"\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(answer["total"], 0);
+    assert!(
+        answer["skipped"][0]["reason"].as_str().unwrap().contains("`str` would bring a new diagnostic"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn inferred_annotations_are_a_patch_that_git_applies() {
+    let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
+    let patch = repo.ok(&["infer", "a.py", "--diff"]);
+    repo.write("p.diff", &patch);
+    let git =
+        std::process::Command::new("git").args(["apply", "--unidiff-zero", "p.diff"]).current_dir(repo.path()).output();
+    assert!(git.as_ref().unwrap().status.success(), "{patch}\n{git:?}");
+    let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
+    assert_eq!(text, "def f(x: int=1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
+}

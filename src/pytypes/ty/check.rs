@@ -73,7 +73,7 @@ pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, 
         .flatten_iter()
         .collect();
     sort(&mut found);
-    Checked { diagnostics: found, files: total }
+    Checked { diagnostics: found, files: total, ..Checked::default() }
 }
 
 /// What a script's own settings have that is not taken.

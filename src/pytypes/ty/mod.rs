@@ -5,6 +5,7 @@
 mod check;
 mod db;
 mod files;
+mod infer;
 mod lines;
 mod references;
 mod settings;
@@ -15,7 +16,9 @@ mod type_at;
 
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ruff_db::Db as _;
 use ruff_db::files::{File, FileRootKind, Files, system_path_to_file, vendored_path_to_file};
@@ -63,7 +66,7 @@ impl Embedded {
     }
 
     fn list_files(&mut self) {
-        let settings = std::sync::Arc::clone(self.db.project().settings(&self.db));
+        let settings = Arc::clone(self.db.project().settings(&self.db));
         let paths = files::list(&settings, &self.shown.root, &self.system);
         let found: HashSet<File> = paths.iter().filter_map(|path| on_disk(&self.db, path)).collect();
         self.db.set_files(found);
@@ -126,9 +129,45 @@ impl Engine for Embedded {
         }
     }
 
-    fn answerer(&self) -> Box<dyn Answerer> {
-        Box::new(View { db: self.db.clone(), shown: self.shown.clone() })
+    fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
+        match question {
+            // It edits: on a database of its own, so that nobody waits for it.
+            Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
+            _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
+        }
     }
+}
+
+/// Work on a database that is made for one question.
+struct Apart {
+    root: PathBuf,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Answerer for Apart {
+    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
+        let Question::Infer { file, symbol } = question else {
+            return Err(Error::internal("this question needs no database of its own"));
+        };
+        witness.begins(&Shown { root: self.root.clone() }.relative(Path::new(file)));
+        let is_over = || self.is_over.load(Ordering::Relaxed);
+        let work = AssertUnwindSafe(|| infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over));
+        match ruff_db::panic::catch_unwind(work) {
+            Ok(_) if is_over() => Ok(Answered::Cancelled),
+            Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),
+            Err(panic) => Err(failed(&panic)),
+        }
+    }
+
+    fn canceller(&self) -> Box<dyn Fn() + Send + Sync> {
+        let is_over = Arc::clone(&self.is_over);
+        Box::new(move || is_over.store(true, Ordering::Relaxed))
+    }
+}
+
+fn failed(panic: &ruff_db::panic::PanicError) -> Error {
+    Error::internal(format!("the type engine failed: {}", printable(&panic.payload.to_string())))
+        .hint("Ask about another place, or report it.")
 }
 
 /// One thread's hold on the database.
@@ -145,8 +184,7 @@ impl Answerer for View {
             Err(panic) => match panic.payload.downcast_ref::<salsa::Cancelled>() {
                 Some(salsa::Cancelled::PendingWrite) => Ok(Answered::Interrupted),
                 Some(salsa::Cancelled::Local) => Ok(Answered::Cancelled),
-                _ => Err(Error::internal(format!("the type engine failed: {}", printable(&panic.payload.to_string())))
-                    .hint("Ask about another place, or report it.")),
+                _ => Err(failed(&panic)),
             },
         }
     }
@@ -160,6 +198,9 @@ impl Answerer for View {
 impl View {
     fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
         let (db, shown) = (&self.db, &self.shown);
+        if let Some(file) = question.file() {
+            witness.begins(&shown.relative(Path::new(file)));
+        }
         Ok(match question {
             Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
             Question::TypeAt(at) => {
@@ -182,6 +223,7 @@ impl View {
                 let references = references::all(db, own, &wanted, &files, shown, *include_declaration);
                 Answer::References { references }
             }
+            Question::Infer { .. } => return Err(Error::internal("this question needs a database of its own")),
             Question::Files => {
                 let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());
                 let mut files: Vec<String> = paths.map(|path| path.as_str().to_owned()).collect();
@@ -209,13 +251,14 @@ impl View {
                 problem
             }));
             check::sort(&mut checked.diagnostics);
+            checked.warnings_pass = self.db.project().settings(&self.db).warnings_pass;
             return Ok(checked);
         };
         let file = self.file(path)?;
         let mut diagnostics = check::told(&self.db, check::diagnostics(&self.db, file), &self.shown, rendered);
         diagnostics.extend(check::of_settings(&self.db, file.file(&self.db), &self.shown));
         check::sort(&mut diagnostics);
-        Ok(Checked { diagnostics, files: 1 })
+        Ok(Checked { diagnostics, files: 1, warnings_pass: self.db.project().settings(&self.db).warnings_pass })
     }
 
     fn wanted(&self, at: &Position) -> Result<Option<references::Wanted<'_>>> {

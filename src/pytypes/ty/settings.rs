@@ -38,6 +38,7 @@ pub(super) struct Settings {
     pub files: Filter,
     pub respect_ignore_files: bool,
     pub exclude_scripts: bool,
+    pub warnings_pass: bool,
     /// What the settings files have that is not taken.
     pub problems: Vec<Diagnostic>,
     /// Library folders that a caller may read: not those that a repository's file names.
@@ -173,6 +174,7 @@ fn resolve(home: &Path, written: &Written, is_project: bool, system: &OsSystem) 
         overrides,
         files,
         respect_ignore_files: source.respect_ignore_files.unwrap_or(true),
+        warnings_pass: written.options.error_on_warning == Some(false),
         exclude_scripts: source.exclude_scripts.unwrap_or(false),
         problems,
         libraries,

@@ -1,0 +1,37 @@
+//! `ixmcp def`: the tool `goto_definition`, for people.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::place::Place;
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+
+/// Show where the name at a place is defined
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    place: Place,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let Place { file, line, column } = &typed.place;
+    let answer = session.call("goto_definition", arguments! { "file": file, "line": line, "column": column })?;
+    let found = answer["definitions"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&answer);
+    } else {
+        found.iter().for_each(|one| print(one, "kind"));
+    }
+    Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+/// A place with its line, and what it is.
+pub(super) fn print(found: &Value, what: &str) {
+    let text = |name: &str| output::text(&found[name]);
+    let place = format!("{}:{}:{}", text("file"), found["line"], found["column"]);
+    output::line(&format!("{place}  {}  {}", text(what), text("preview")));
+}

@@ -1,0 +1,37 @@
+//! `ixmcp refs`: the tool `find_references`, for people.
+
+use clap::Args;
+
+use super::def::print;
+use super::place::Place;
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+
+/// Show every place that means the name at a place
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    place: Place,
+    /// Leave out the definition itself
+    #[arg(long)]
+    no_declaration: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let Place { file, line, column } = &typed.place;
+    let mut given = arguments! { "file": file, "line": line, "column": column };
+    if typed.no_declaration {
+        given["include_declaration"] = false.into();
+    }
+    let answer = session.call("find_references", given)?;
+    let found = answer["references"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&answer);
+    } else {
+        found.iter().for_each(|one| print(one, "role"));
+    }
+    Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}

@@ -1,0 +1,35 @@
+//! `ixmcp type-at`: the tool `type_at`, for people.
+
+use clap::Args;
+
+use super::place::Place;
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+
+/// Show the type of what stands at a place of a Python file
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    place: Place,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let Place { file, line, column } = &typed.place;
+    let answer = session.call("type_at", arguments! { "file": file, "line": line, "column": column })?;
+    if typed.json {
+        output::json(&answer);
+        return Ok(Outcome::Found);
+    }
+    output::line(&format!("{}: {}", output::text(&answer["expression"]), output::text(&answer["type"])));
+    if let Some(definition) = answer.get("definition") {
+        let place = format!("{}:{}:{}", output::text(&definition["file"]), definition["line"], definition["column"]);
+        output::line(&format!("    {place}  {}", output::text(&definition["preview"])));
+    }
+    for line in answer["docstring"].as_str().unwrap_or_default().lines() {
+        output::line(&format!("    {}", crate::model::printable(line)));
+    }
+    Ok(Outcome::Found)
+}

@@ -1,0 +1,331 @@
+//! What speaks for a type: values that are returned, defaults, assignments, and arguments of calls.
+//!
+//! Owns gathering it in one state of the text. Unknown evidence is no evidence: what is not wholly known is left out, or
+//! nothing is said.
+
+use std::collections::{BTreeSet, HashMap};
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
+use ruff_text_size::Ranged;
+use ty_python_core::definition::Definition;
+use ty_python_semantic::types::{Type, UnionType};
+use ty_python_semantic::{
+    Db as _, HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
+};
+
+use super::flow::{Exits, exits, falls_through, is_promise};
+use super::slots::{Kind, Of, Parameter, Place, Slot, is_decorated};
+use crate::pytypes::ty::db::{Database, Db as _};
+use crate::pytypes::ty::target::Target;
+
+/// A type, and in words why.
+pub(super) struct Evidence<'db> {
+    pub inferred: Shape<'db>,
+    pub words: String,
+}
+
+pub(super) enum Shape<'db> {
+    Plain(Type<'db>),
+    /// `Iterator[…]`, `AsyncIterator[…]` of what a generator yields.
+    Yields(Type<'db>, bool),
+    /// The receiver itself.
+    Receiver,
+}
+
+/// Files with calls that are looked into.
+const MOST_FILES: usize = 300;
+
+/// The arguments that calls in the project give to parameters, by function and the parameter's name.
+pub(super) struct Calls<'db> {
+    arguments: HashMap<(Definition<'db>, String), Vec<Option<Type<'db>>>>,
+    files: HashMap<Definition<'db>, BTreeSet<File>>,
+}
+
+/// What is known of one slot; the error says why nothing is.
+pub(super) fn of_slot<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    calls: &Calls<'db>,
+) -> Result<Evidence<'db>, String> {
+    match &slot.of {
+        Of::Function(function, place) => of_return(db, model, function, *place),
+        Of::Parameter(function, parameter) => of_parameter(db, model, slot, function, parameter, calls),
+        Of::Values(values) => of_values(db, model, slot.kind, values),
+    }
+}
+
+fn of_return<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    place: Place,
+) -> Result<Evidence<'db>, String> {
+    if is_decorated(function, "overload") {
+        return Err("an overload".to_owned());
+    }
+    if is_decorated(function, "abstractmethod") || is_promise(&function.body) {
+        return Err("the body is only promised".to_owned());
+    }
+    if is_decorated(function, "contextmanager") || is_decorated(function, "asynccontextmanager") {
+        return Err("a decorator makes something else of it".to_owned());
+    }
+    let found = exits(function);
+    if found.is_generator {
+        return of_yields(db, model, function, &found);
+    }
+    if let Some(only) = own_receiver(function, &found, place) {
+        return Ok(only);
+    }
+    let mut types = Vec::new();
+    for value in &found.values {
+        if is_call_of_itself(value, function, place) && found.values.len() > 1 {
+            continue;
+        }
+        types.push(known(value.inferred_type(model)).ok_or("a returned value is of unknown type")?);
+    }
+    let never =
+        |expression: &Expr| expression.is_call_expr() && matches!(expression.inferred_type(model), Some(Type::Never));
+    let reaches_end = falls_through(&function.body, &never);
+    let environment = model.program_environment();
+    let nothing = reaches_end || found.returns_nothing;
+    if nothing {
+        types.push(Type::none(db, &environment));
+    }
+    if types.is_empty() {
+        return Err("it never returns".to_owned());
+    }
+    let words = match (found.values.len(), nothing) {
+        (0, _) => "no value is returned".to_owned(),
+        (1, false) => "the returned value".to_owned(),
+        (1, true) => "the returned value, and the end without one".to_owned(),
+        (number, false) => format!("{number} returned values"),
+        (number, true) => format!("{number} returned values, and the end without one"),
+    };
+    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words })
+}
+
+/// A method that gives back its receiver and nothing else.
+fn own_receiver<'db>(function: &ast::StmtFunctionDef, found: &Exits<'_>, place: Place) -> Option<Evidence<'db>> {
+    let is_bound = place.in_class && !is_decorated(function, "staticmethod") && !is_decorated(function, "classmethod");
+    let receiver = function.parameters.posonlyargs.iter().chain(&function.parameters.args).next()?;
+    let is_receiver = |value: &&Expr| matches!(value, Expr::Name(name) if name.id == receiver.parameter.name.id);
+    let only = is_bound
+        && !found.values.is_empty()
+        && !found.returns_nothing
+        && found.values.iter().all(is_receiver)
+        && !falls_through(&function.body, &|_| false);
+    only.then(|| Evidence { inferred: Shape::Receiver, words: "the receiver is returned".to_owned() })
+}
+
+fn of_yields<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    found: &Exits<'_>,
+) -> Result<Evidence<'db>, String> {
+    if found.yields_otherwise || !found.values.is_empty() || found.yields.is_empty() {
+        return Err("a generator that does more than yield".to_owned());
+    }
+    let types: Option<Vec<Type<'db>>> = found.yields.iter().map(|value| known(value.inferred_type(model))).collect();
+    let types = types.ok_or("a yielded value is of unknown type")?;
+    let yielded = UnionType::from_elements(db, &model.program_environment(), types);
+    Ok(Evidence {
+        inferred: Shape::Yields(yielded, function.is_async),
+        words: match found.yields.len() {
+            1 => "the yielded value".to_owned(),
+            number => format!("{number} yielded values"),
+        },
+    })
+}
+
+fn is_call_of_itself(value: &Expr, function: &ast::StmtFunctionDef, place: Place) -> bool {
+    let Expr::Call(call) = value else { return false };
+    match &*call.func {
+        Expr::Name(name) => !place.in_class && name.id == function.name.id,
+        Expr::Attribute(attribute) => {
+            place.in_class
+                && attribute.attr.id == function.name.id
+                && attribute.value.as_name_expr().is_some_and(|name| matches!(name.id.as_str(), "self" | "cls"))
+        }
+        _ => false,
+    }
+}
+
+fn of_parameter<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    slot: &Slot<'_>,
+    function: &ast::StmtFunctionDef,
+    parameter: &Parameter<'_>,
+    calls: &Calls<'db>,
+) -> Result<Evidence<'db>, String> {
+    if parameter.is_variadic {
+        return Err("it takes any number of arguments".to_owned());
+    }
+    let environment = model.program_environment();
+    let default = parameter.default.and_then(|default| default.inferred_type(model));
+    let is_optional = parameter.default.is_some_and(Expr::is_none_literal_expr);
+    let default = if is_optional { None } else { known(default) };
+    let definition = function.definition(model);
+    let given = calls.arguments.get(&(definition, slot.name.clone()));
+    let arguments: Option<Vec<Type<'db>>> = given.and_then(|given| given.iter().copied().collect());
+    let arguments = arguments.unwrap_or_default();
+    let is_none = |one: &Type<'db>| one.is_none(db);
+    let tells_nothing = arguments.iter().all(is_none);
+    if default.is_none() && tells_nothing {
+        return Err(match given {
+            Some(given) if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),
+            _ if is_optional => "its default is None, and no call says more".to_owned(),
+            _ => "no default, and no call that says more".to_owned(),
+        });
+    }
+    let mut words = Vec::new();
+    if let (Some(_), Some(default)) = (default, parameter.default) {
+        let text = source_text(db, model.file());
+        let shown: String = text[default.range()].chars().take(40).collect();
+        words.push(format!("its default {shown}"));
+    }
+    if !arguments.is_empty() {
+        let files = calls.files.get(&definition).map_or(0, BTreeSet::len);
+        let plural =
+            |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
+        words.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files, "file")));
+    }
+    let none = is_optional.then(|| Type::none(db, &environment));
+    let types = default.into_iter().chain(arguments).chain(none);
+    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words: words.join(", ") })
+}
+
+fn of_values<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    kind: Kind,
+    values: &[&Expr],
+) -> Result<Evidence<'db>, String> {
+    let types: Option<Vec<Type<'db>>> = values.iter().map(|value| known(value.inferred_type(model))).collect();
+    let types = types.ok_or("an assigned value is of unknown type")?;
+    if types.iter().all(|one| one.is_none(db)) {
+        return Err("only None is assigned".to_owned());
+    }
+    // What is assigned once says its type itself; a declaration would only repeat it.
+    let is_plain = |value: &&Expr| value.is_literal_expr() || value.is_f_string_expr();
+    if kind == Kind::Variable && values.iter().all(is_plain) && values.len() == 1 {
+        return Err("a literal says its type itself".to_owned());
+    }
+    let words = match values.len() {
+        1 => "the assigned value".to_owned(),
+        number => format!("{number} assigned values"),
+    };
+    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &model.program_environment(), types)), words })
+}
+
+/// A type that says something; what cannot be reached says nothing either.
+fn known(inferred: Option<Type<'_>>) -> Option<Type<'_>> {
+    inferred.filter(|one| !matches!(one, Type::Dynamic(_) | Type::Divergent(_)))
+}
+
+/// Looks through the project for calls of these functions of one file.
+pub(super) fn calls<'db>(
+    db: &'db Database,
+    own: File,
+    functions: &[(Definition<'db>, &ast::StmtFunctionDef, Option<String>)],
+) -> Calls<'db> {
+    let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
+    // A constructor is called by its class's name.
+    let names: BTreeSet<String> = functions
+        .iter()
+        .filter_map(|(_, function, class)| match function.name.as_str() {
+            "__init__" | "__new__" => class.clone(),
+            "__call__" => None,
+            name => Some(name.to_owned()),
+        })
+        .collect();
+    let mut files: Vec<File> = db.project().files(db).iter().copied().collect();
+    files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
+    let holds = |file: &File| {
+        let text = source_text(db, *file);
+        names.iter().any(|name| contains_identifier(&text, name))
+    };
+    for file in files.into_iter().filter(holds).take(MOST_FILES) {
+        let program_file = db.program_file(file);
+        let model = SemanticModel::new(db, program_file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let mut finder = CallFinder { model: &model, names: &names, functions, file, calls: &mut calls };
+        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
+    }
+    calls
+}
+
+struct CallFinder<'a, 'db> {
+    model: &'a SemanticModel<'db>,
+    names: &'a BTreeSet<String>,
+    functions: &'a [(Definition<'db>, &'a ast::StmtFunctionDef, Option<String>)],
+    file: File,
+    calls: &'a mut Calls<'db>,
+}
+
+impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
+    fn visit_expr(&mut self, expression: &'s Expr) {
+        if let Expr::Call(call) = expression {
+            self.call(call);
+        }
+        walk_expr(self, expression);
+    }
+}
+
+impl<'db> CallFinder<'_, 'db> {
+    fn call(&mut self, call: &ast::ExprCall) {
+        let name = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return,
+        };
+        if !self.names.contains(name) {
+            return;
+        }
+        let callee = ExprRef::from(&*call.func);
+        let target = Target::Callee { callee, call, on_parenthesis: true };
+        let meant = target.declared(self.model, ImportAliasResolution::ResolveAliases);
+        for (definition, function, _) in self.functions {
+            // What a function hands on to itself says nothing new.
+            let is_own = definition.file(self.model.db()) == self.file && function.range().contains_range(call.range());
+            if !is_own && meant.contains(&ResolvedDefinition::Definition(*definition)) {
+                self.arguments(call, *definition, function);
+            }
+        }
+    }
+
+    /// Which argument goes to which parameter, as far as that can be told from the call alone.
+    fn arguments(&mut self, call: &ast::ExprCall, definition: Definition<'db>, function: &ast::StmtFunctionDef) {
+        let parameters = &function.parameters;
+        let all: Vec<&ast::ParameterWithDefault> = parameters.posonlyargs.iter().chain(&parameters.args).collect();
+        // A bound receiver takes the first place; a plain function called through its module has none.
+        let in_class =
+            ty_python_core::scope::ScopeKind::Class == definition.scope(self.model.db()).scope(self.model.db()).kind();
+        let bound = usize::from(in_class && !is_decorated(function, "staticmethod"));
+        for (at, argument) in call.arguments.args.iter().enumerate() {
+            if argument.is_starred_expr() {
+                break;
+            }
+            if let Some(parameter) = all.get(at + bound) {
+                self.note(definition, parameter.parameter.name.as_str(), argument);
+            }
+        }
+        for keyword in &call.arguments.keywords {
+            if let Some(name) = &keyword.arg {
+                self.note(definition, name.as_str(), &keyword.value);
+            }
+        }
+        self.calls.files.entry(definition).or_default().insert(self.file);
+    }
+
+    fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: &Expr) {
+        let given = known(argument.inferred_type(self.model));
+        self.calls.arguments.entry((definition, parameter.to_owned())).or_default().push(given);
+    }
+}

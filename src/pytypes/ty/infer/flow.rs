@@ -1,0 +1,157 @@
+//! What a function gives back, as its statements say: values, yields, and whether its end is reached.
+//!
+//! Owns the reading of a body. Types are the caller's.
+
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
+
+/// The ways out of a function's own body, not of those inside it.
+#[derive(Default)]
+pub(super) struct Exits<'a> {
+    pub values: Vec<&'a Expr>,
+    /// A `return` without a value.
+    pub returns_nothing: bool,
+    pub yields: Vec<&'a Expr>,
+    /// `yield` without a value, `yield from`, or a `yield` whose own value is used.
+    pub yields_otherwise: bool,
+    pub is_generator: bool,
+}
+
+pub(super) fn exits(function: &ast::StmtFunctionDef) -> Exits<'_> {
+    let mut exits = Exits::default();
+    exits.visit_body(&function.body);
+    exits
+}
+
+impl<'a> SourceOrderVisitor<'a> for Exits<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            Stmt::Return(one) => {
+                match &one.value {
+                    Some(value) => {
+                        self.values.push(value);
+                        self.visit_expr(value);
+                    }
+                    None => self.returns_nothing = true,
+                };
+            }
+            // The only place where nobody can send anything in.
+            Stmt::Expr(ast::StmtExpr { value, .. }) if value.is_yield_expr() => {
+                if let Expr::Yield(one) = &**value {
+                    self.is_generator = true;
+                    match &one.value {
+                        Some(value) => self.yields.push(value),
+                        None => self.yields_otherwise = true,
+                    }
+                }
+            }
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Lambda(_) => {}
+            Expr::Yield(_) | Expr::YieldFrom(_) => {
+                self.is_generator = true;
+                self.yields_otherwise = true;
+            }
+            expression => walk_expr(self, expression),
+        }
+    }
+}
+
+/// Whether control can come to the end of these statements. `never` says of an expression that it does not come back.
+pub(super) fn falls_through(body: &[Stmt], never: &dyn Fn(&Expr) -> bool) -> bool {
+    body.iter().all(|statement| passes(statement, never))
+}
+
+fn passes(statement: &Stmt, never: &dyn Fn(&Expr) -> bool) -> bool {
+    match statement {
+        Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_) => false,
+        Stmt::Expr(one) => !never(&one.value),
+        Stmt::If(one) => {
+            let has_else = one.elif_else_clauses.last().is_some_and(|clause| clause.test.is_none());
+            !has_else
+                || falls_through(&one.body, never)
+                || one.elif_else_clauses.iter().any(|clause| falls_through(&clause.body, never))
+        }
+        Stmt::While(one) => {
+            let is_endless = match &*one.test {
+                Expr::BooleanLiteral(literal) => literal.value,
+                Expr::NumberLiteral(literal) => matches!(&literal.value, ast::Number::Int(number) if *number != 0),
+                _ => false,
+            };
+            !is_endless || breaks(&one.body)
+        }
+        // A context manager may swallow what is raised in it; what returns does not come on.
+        Stmt::With(one) => falls_through(&one.body, never) || raises(&one.body),
+        Stmt::Try(one) => {
+            if !one.finalbody.is_empty() && !falls_through(&one.finalbody, never) {
+                return false;
+            }
+            let body = falls_through(&one.body, never) && falls_through(&one.orelse, never);
+            let handled = one.handlers.iter().any(|handler| {
+                let ast::ExceptHandler::ExceptHandler(handler) = handler;
+                falls_through(&handler.body, never)
+            });
+            body || handled
+        }
+        Stmt::Match(one) => {
+            let is_whole = one.cases.iter().any(|case| case.guard.is_none() && is_wildcard(&case.pattern));
+            !is_whole || one.cases.iter().any(|case| falls_through(&case.body, never))
+        }
+        _ => true,
+    }
+}
+
+fn is_wildcard(pattern: &ast::Pattern) -> bool {
+    matches!(pattern, ast::Pattern::MatchAs(ast::PatternMatchAs { pattern: None, .. }))
+}
+
+fn raises(body: &[Stmt]) -> bool {
+    body.iter().any(|statement| matches!(statement, Stmt::Raise(_)))
+}
+
+/// Whether a `break` of this very loop stands in its body.
+fn breaks(body: &[Stmt]) -> bool {
+    body.iter().any(|statement| match statement {
+        Stmt::Break(_) => true,
+        Stmt::If(one) => breaks(&one.body) || one.elif_else_clauses.iter().any(|clause| breaks(&clause.body)),
+        Stmt::With(one) => breaks(&one.body),
+        Stmt::Try(one) => {
+            let handled = one.handlers.iter().any(|handler| {
+                let ast::ExceptHandler::ExceptHandler(handler) = handler;
+                breaks(&handler.body)
+            });
+            breaks(&one.body) || breaks(&one.orelse) || breaks(&one.finalbody) || handled
+        }
+        Stmt::Match(one) => one.cases.iter().any(|case| breaks(&case.body)),
+        // Of an inner loop, what follows it when it ends by itself.
+        Stmt::For(one) => breaks(&one.orelse),
+        Stmt::While(one) => breaks(&one.orelse),
+        _ => false,
+    })
+}
+
+/// A body that only stands for one: a docstring, `...`, `pass`, or the announcement that others have to write it.
+pub(super) fn is_promise(body: &[Stmt]) -> bool {
+    let rest = match body {
+        [Stmt::Expr(first), rest @ ..] if first.value.is_string_literal_expr() => rest,
+        all => all,
+    };
+    let is_announced = |raised: &Expr| {
+        let name = match raised {
+            Expr::Call(call) => &*call.func,
+            raised => raised,
+        };
+        matches!(name, Expr::Name(name) if name.id.as_str() == "NotImplementedError")
+    };
+    match rest {
+        [] => body.len() == 1,
+        [Stmt::Expr(only)] => only.value.is_ellipsis_literal_expr(),
+        [Stmt::Raise(only)] => only.exc.as_deref().is_some_and(is_announced),
+        _ => false,
+    }
+}

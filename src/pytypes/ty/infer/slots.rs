@@ -1,0 +1,327 @@
+//! The places of a file where an annotation could stand.
+//!
+//! Owns finding them, in an order that annotations do not change: a slot keeps its number while others are filled.
+
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+
+/// What an annotation would be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Parameter,
+    Return,
+    Variable,
+    Attribute,
+}
+
+impl Kind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parameter => "parameter",
+            Self::Return => "return",
+            Self::Variable => "variable",
+            Self::Attribute => "attribute",
+        }
+    }
+}
+
+/// A place for an annotation, by offsets of the text it was found in.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<'a> {
+    pub kind: Kind,
+    pub name: String,
+    /// The qualified name around it.
+    pub container: Option<String>,
+    /// Of the name.
+    pub range: TextRange,
+    /// Where the annotation goes.
+    pub at: TextSize,
+    pub is_annotated: bool,
+    /// The statement that a fault of the annotation would show in.
+    pub body: TextRange,
+    pub of: Of<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Of<'a> {
+    Function(&'a ast::StmtFunctionDef, Place),
+    /// A parameter of a function.
+    Parameter(&'a ast::StmtFunctionDef, Parameter<'a>),
+    /// What is assigned to a name or an attribute, everywhere in its class or module.
+    Values(Vec<&'a Expr>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Parameter<'a> {
+    pub default: Option<&'a Expr>,
+    pub is_variadic: bool,
+}
+
+/// What stands around a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub in_class: bool,
+}
+
+/// Every slot, annotated or not, in the order of the text.
+pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
+    let mut finder = Finder { around: Vec::new(), in_class: false, slots: Vec::new() };
+    finder.names(body, Kind::Variable);
+    finder.visit_body(body);
+    finder.slots
+}
+
+struct Finder<'a> {
+    around: Vec<String>,
+    in_class: bool,
+    slots: Vec<Slot<'a>>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => {
+                self.around.push(class.name.to_string());
+                let outer = std::mem::replace(&mut self.in_class, true);
+                self.names(&class.body, Kind::Variable);
+                self.attributes(class);
+                self.visit_body(&class.body);
+                self.in_class = outer;
+                self.around.pop();
+            }
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    // No slot stands in an expression.
+    fn visit_expr(&mut self, _expression: &'a Expr) {}
+}
+
+impl<'a> Finder<'a> {
+    fn container(&self) -> Option<String> {
+        (!self.around.is_empty()).then(|| self.around.join("."))
+    }
+
+    fn function(&mut self, function: &'a ast::StmtFunctionDef) {
+        let place = Place { in_class: self.in_class };
+        self.slots.push(Slot {
+            kind: Kind::Return,
+            name: function.name.to_string(),
+            container: self.container(),
+            range: function.name.range(),
+            at: function.parameters.range().end(),
+            is_annotated: function.returns.is_some(),
+            body: function.range(),
+            of: Of::Function(function, place),
+        });
+        self.around.push(function.name.to_string());
+        self.parameters(function, place);
+        let outer = std::mem::replace(&mut self.in_class, false);
+        self.visit_body(&function.body);
+        self.in_class = outer;
+        self.around.pop();
+    }
+
+    fn parameters(&mut self, function: &'a ast::StmtFunctionDef, place: Place) {
+        let is_static = is_decorated(function, "staticmethod");
+        let has_receiver = place.in_class && !is_static;
+        let parameters = &function.parameters;
+        let by_position = parameters.posonlyargs.iter().chain(&parameters.args);
+        // The receiver needs none.
+        let by_position = by_position.skip(usize::from(has_receiver));
+        for parameter in by_position.chain(&parameters.kwonlyargs) {
+            let default = parameter.default.as_deref();
+            self.parameter(function, &parameter.parameter, Parameter { default, is_variadic: false });
+        }
+        for parameter in parameters.vararg.iter().chain(&parameters.kwarg) {
+            self.parameter(function, parameter, Parameter { default: None, is_variadic: true });
+        }
+    }
+
+    fn parameter(&mut self, function: &'a ast::StmtFunctionDef, parameter: &'a ast::Parameter, of: Parameter<'a>) {
+        self.slots.push(Slot {
+            kind: Kind::Parameter,
+            name: parameter.name.to_string(),
+            container: self.container(),
+            range: parameter.name.range(),
+            at: parameter.name.range().end(),
+            is_annotated: parameter.annotation.is_some(),
+            body: function.range(),
+            of: Of::Parameter(function, of),
+        });
+    }
+
+    /// Names that are assigned at one level of a module or class: the first assignment can carry the annotation.
+    fn names(&mut self, body: &'a [Stmt], kind: Kind) {
+        let mut found: Vec<(&'a ast::ExprName, Option<TextRange>, Vec<&'a Expr>)> = Vec::new();
+        for statement in body {
+            let (target, value, whole) = match statement {
+                Stmt::Assign(ast::StmtAssign { targets, value, range, .. }) => match targets.as_slice() {
+                    [Expr::Name(name)] => (name, Some(&**value), Some(*range)),
+                    _ => continue,
+                },
+                Stmt::AnnAssign(ast::StmtAnnAssign { target, value, .. }) => match &**target {
+                    Expr::Name(name) => (name, value.as_deref(), None),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            match found.iter_mut().find(|(name, ..)| name.id == target.id) {
+                Some((_, _, values)) => values.extend(value),
+                None => found.push((target, whole, value.into_iter().collect())),
+            }
+        }
+        for (name, whole, values) in found {
+            self.slots.push(Slot {
+                kind,
+                name: name.id.to_string(),
+                container: self.container(),
+                range: name.range(),
+                at: name.range().end(),
+                is_annotated: whole.is_none(),
+                body: whole.unwrap_or(name.range()),
+                of: Of::Values(values),
+            });
+        }
+    }
+
+    /// Attributes that methods give to their receiver: the first assignment can carry the annotation.
+    fn attributes(&mut self, class: &'a ast::StmtClassDef) {
+        let mut finder = Attributes { receiver: String::new(), found: Vec::new() };
+        for statement in &class.body {
+            let Stmt::FunctionDef(method) = statement else { continue };
+            let receiver = method.parameters.posonlyargs.iter().chain(&method.parameters.args).next();
+            let Some(receiver) = receiver.filter(|_| !is_decorated(method, "staticmethod")) else { continue };
+            finder.receiver = receiver.parameter.name.to_string();
+            finder.visit_body(&method.body);
+        }
+        let declared: Vec<&str> = class.body.iter().filter_map(declared_name).collect();
+        for Attribute { attribute, whole, values, is_simple } in finder.found {
+            if declared.contains(&attribute.attr.as_str()) {
+                continue;
+            }
+            self.slots.push(Slot {
+                kind: Kind::Attribute,
+                name: attribute.attr.to_string(),
+                container: self.container(),
+                range: attribute.attr.range(),
+                at: attribute.range().end(),
+                is_annotated: whole.is_none() || !is_simple,
+                body: whole.unwrap_or(attribute.range()),
+                of: Of::Values(values),
+            });
+        }
+    }
+}
+
+/// A name that the class's own body gives a value or a type.
+fn declared_name(statement: &Stmt) -> Option<&str> {
+    match statement {
+        Stmt::AnnAssign(assign) => assign.target.as_name_expr().map(|name| name.id.as_str()),
+        Stmt::Assign(assign) => match assign.targets.as_slice() {
+            [Expr::Name(name)] => Some(name.id.as_str()),
+            _ => None,
+        },
+        Stmt::FunctionDef(function) => Some(function.name.as_str()),
+        _ => None,
+    }
+}
+
+struct Attribute<'a> {
+    attribute: &'a ast::ExprAttribute,
+    /// The statement of the first assignment; `None` when that is annotated.
+    whole: Option<TextRange>,
+    values: Vec<&'a Expr>,
+    /// It is only ever assigned alone: nothing is unpacked into it.
+    is_simple: bool,
+}
+
+struct Attributes<'a> {
+    receiver: String,
+    found: Vec<Attribute<'a>>,
+}
+
+impl<'a> Attributes<'a> {
+    fn own(&self, target: &'a Expr) -> Option<&'a ast::ExprAttribute> {
+        let attribute = target.as_attribute_expr()?;
+        let is_own = attribute.value.as_name_expr().is_some_and(|name| name.id.as_str() == self.receiver);
+        is_own.then_some(attribute)
+    }
+
+    fn note(
+        &mut self,
+        attribute: &'a ast::ExprAttribute,
+        whole: Option<TextRange>,
+        value: Option<&'a Expr>,
+        is_simple: bool,
+    ) {
+        match self.found.iter_mut().find(|one| one.attribute.attr.id == attribute.attr.id) {
+            Some(one) => {
+                one.values.extend(value);
+                one.is_simple &= is_simple;
+            }
+            None => self.found.push(Attribute { attribute, whole, values: value.into_iter().collect(), is_simple }),
+        }
+    }
+
+    fn unpacked(&mut self, target: &'a Expr) {
+        match target {
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                elts.iter().for_each(|element| self.unpacked(element));
+            }
+            Expr::Starred(starred) => self.unpacked(&starred.value),
+            target => {
+                if let Some(attribute) = self.own(target) {
+                    self.note(attribute, None, None, false);
+                }
+            }
+        }
+    }
+}
+
+impl<'a> SourceOrderVisitor<'a> for Attributes<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [target] if self.own(target).is_some() => {
+                    if let Some(attribute) = self.own(target) {
+                        self.note(attribute, Some(assign.range()), Some(&assign.value), true);
+                    }
+                }
+                targets => targets.iter().for_each(|target| self.unpacked(target)),
+            },
+            Stmt::AnnAssign(assign) => {
+                if let Some(attribute) = self.own(&assign.target) {
+                    self.note(attribute, None, assign.value.as_deref(), true);
+                }
+            }
+            Stmt::AugAssign(assign) => self.unpacked(&assign.target),
+            Stmt::For(statement) => {
+                self.unpacked(&statement.target);
+                self.visit_body(&statement.body);
+                self.visit_body(&statement.orelse);
+            }
+            Stmt::With(with) => {
+                with.items.iter().filter_map(|item| item.optional_vars.as_deref()).for_each(|one| self.unpacked(one));
+                self.visit_body(&with.body);
+            }
+            // Their receiver is another's.
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        walk_expr(self, expression);
+    }
+}
+
+pub(super) fn is_decorated(function: &ast::StmtFunctionDef, name: &str) -> bool {
+    function.decorator_list.iter().any(|decorator| match &decorator.expression {
+        Expr::Name(one) => one.id.as_str() == name,
+        Expr::Attribute(one) => one.attr.as_str() == name,
+        _ => false,
+    })
+}

@@ -1,0 +1,164 @@
+//! Insertions into a text: applied together, and undone for offsets. And where imports go.
+//!
+//! Owns nothing of types.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::{Ranged, TextSize};
+
+use super::annotation::Import;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Edit {
+    pub at: TextSize,
+    pub insert: String,
+}
+
+/// Insertions by offsets of one text, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edits(BTreeSet<Edit>);
+
+impl Edits {
+    pub fn add(&mut self, edit: Edit) {
+        self.0.insert(edit);
+    }
+
+    pub fn applied(&self, text: &str) -> String {
+        let mut edited = String::with_capacity(text.len() + self.0.len() * 16);
+        let mut done = 0;
+        for edit in &self.0 {
+            let at = edit.at.to_usize();
+            edited.push_str(&text[done..at]);
+            edited.push_str(&edit.insert);
+            done = at;
+        }
+        edited.push_str(&text[done..]);
+        edited
+    }
+
+    /// Where an offset of the edited text was before; of inserted text, where it was inserted.
+    pub fn original(&self, edited: TextSize) -> TextSize {
+        let mut grown = 0;
+        for edit in &self.0 {
+            let begins = edit.at.to_usize() + grown;
+            if edited.to_usize() < begins {
+                break;
+            }
+            if edited.to_usize() < begins + edit.insert.len() {
+                return edit.at;
+            }
+            grown += edit.insert.len();
+        }
+        TextSize::try_from(edited.to_usize() - grown).unwrap_or(edited)
+    }
+}
+
+/// The lines at the top of a file: where an import can be added.
+pub(super) struct Header {
+    at: TextSize,
+    line_end: &'static str,
+    has_type_checking: bool,
+    /// Imports that need no new line: (module, name).
+    present: BTreeSet<(String, String)>,
+}
+
+impl Header {
+    /// After the last import of those that the file begins with; else after its docstring; else at its first statement.
+    pub fn of(text: &str) -> Self {
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut header = Self { at: TextSize::new(0), line_end, has_type_checking: false, present: BTreeSet::new() };
+        let Ok(parsed) = ruff_python_parser::parse_module(text) else { return header };
+        let after = |end: TextSize| {
+            let rest = &text[end.to_usize()..];
+            let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
+            TextSize::try_from(end.to_usize() + line).unwrap_or(end)
+        };
+        let mut may_be_docstring = true;
+        for statement in parsed.suite() {
+            match statement {
+                Stmt::Expr(one) if may_be_docstring && matches!(&*one.value, Expr::StringLiteral(_)) => {
+                    header.at = after(one.end());
+                }
+                Stmt::Import(one) => header.at = after(one.end()),
+                Stmt::ImportFrom(one) => {
+                    header.at = after(one.end());
+                    let module = one.module.as_ref().map_or_else(String::new, ToString::to_string);
+                    for alias in one.names.iter().filter(|alias| alias.asname.is_none()) {
+                        header.present.insert((module.clone(), alias.name.to_string()));
+                    }
+                }
+                other => {
+                    if may_be_docstring {
+                        header.at = line_start(text, other.start());
+                    }
+                    break;
+                }
+            }
+            may_be_docstring = false;
+        }
+        header.has_type_checking = header.present.contains(&("typing".to_owned(), "TYPE_CHECKING".to_owned()));
+        // A last line without its end gets one first.
+        header
+    }
+
+    /// The lines that an import takes: none when it is there.
+    pub fn import(&self, import: &Import) -> Vec<Edit> {
+        if self.present.contains(&(import.module.clone(), import.name.clone())) {
+            return Vec::new();
+        }
+        let (module, name, end) = (&import.module, &import.name, self.line_end);
+        let line = format!("from {module} import {name}{end}");
+        let edit = |insert: String| Edit { at: self.at, insert };
+        if !import.is_own {
+            return vec![edit(line)];
+        }
+        let mut edits = Vec::new();
+        if !self.has_type_checking {
+            edits.push(edit(format!("from typing import TYPE_CHECKING{end}")));
+        }
+        edits.push(edit(format!("if TYPE_CHECKING:{end}    {line}")));
+        edits
+    }
+}
+
+fn line_start(text: &str, at: TextSize) -> TextSize {
+    let before = &text[..at.to_usize()];
+    TextSize::try_from(before.rfind('\n').map_or(0, |newline| newline + 1)).unwrap_or(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_find_back_through_insertions() {
+        let mut edits = Edits::default();
+        edits.add(Edit { at: TextSize::new(2), insert: "XX".to_owned() });
+        edits.add(Edit { at: TextSize::new(4), insert: "Y".to_owned() });
+        assert_eq!(edits.applied("abcdef"), "abXXcdYef");
+        for (edited, original) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 3), (6, 4), (7, 4), (8, 5)] {
+            assert_eq!(edits.original(TextSize::new(edited)), TextSize::new(original), "{edited}");
+        }
+    }
+
+    #[test]
+    fn imports_go_after_those_that_are_there() {
+        let import = |text: &str, is_own: bool| {
+            let wanted = Import { module: "shop".to_owned(), name: "Cart".to_owned(), is_own };
+            let mut edits = Edits::default();
+            Header::of(text).import(&wanted).into_iter().for_each(|edit| edits.add(edit));
+            edits.applied(text)
+        };
+        assert_eq!(
+            import("\"\"\"Doc.\"\"\"\nimport os\n\nx = 1\n", false),
+            "\"\"\"Doc.\"\"\"\nimport os\nfrom shop import Cart\n\nx = 1\n"
+        );
+        assert_eq!(import("#!/usr/bin/python\nx = 1\n", false), "#!/usr/bin/python\nfrom shop import Cart\nx = 1\n");
+        assert_eq!(import("from shop import Cart\n", false), "from shop import Cart\n");
+        assert_eq!(
+            import("x = 1\n", true),
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from shop import Cart\nx = 1\n"
+        );
+    }
+}

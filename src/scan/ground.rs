@@ -1,0 +1,180 @@
+//! What a full listing rests on: while none of it changes, another listing would say the same.
+//!
+//! Those are the folders that were looked into (a name that comes or goes changes its folder's times), the ignore files
+//! in them, what stands outside the tree (git's index and exclusions, ignore files above the root), and the rules. To
+//! look at them and at each file takes a third of what a walk does. Owns that record and the look. Where the record
+//! would not be safe (something touched a moment ago, a repository within, a linked ignore file) there is none.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use super::hash::{stat_of, trusted};
+use super::{Listing, Rules, guard, tracked};
+use crate::model::{RepoPath, Stat};
+
+/// Fewer than this are looked at by one thread.
+const WORTH_A_THREAD: usize = 2_000;
+/// More threads than this only wait for each other in the kernel.
+const MOST_THREADS: usize = 8;
+
+/// The record, as it is kept between listings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ground {
+    /// Hash of what stands outside and of the rules.
+    outside: String,
+    /// Folders and ignore files, by their path below the root; the root is `.`.
+    inside: Vec<(String, Stat)>,
+}
+
+impl Ground {
+    /// What `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing means.
+    pub fn of(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
+        if listing.is_shaky || listing.folders.iter().any(|folder| folder.as_str().contains('\n')) {
+            return None;
+        }
+        let mut inside = Vec::with_capacity(listing.folders.len() + 1);
+        let folders = listing.folders.iter().map(RepoPath::as_str);
+        for folder in std::iter::once(".").chain(folders) {
+            let path = root.join(folder);
+            inside.push((folder.to_owned(), settled(&path, started_ns)?));
+            let names = guard::RULE_FILES.iter().chain((folder != ".").then_some(&".git"));
+            for name in names {
+                let Ok(found) = fs::symlink_metadata(path.join(name)) else { continue };
+                if !found.is_file() || *name == ".git" {
+                    return None;
+                }
+                let below = if folder == "." { (*name).to_owned() } else { format!("{folder}/{name}") };
+                inside.push((below, settled(&path.join(name), started_ns)?));
+            }
+        }
+        let outside = outside(root, rules, context, started_ns)?;
+        Some(Self { outside, inside })
+    }
+
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{}\n", self.outside);
+        for (path, Stat { size, mtime_ns, ctime_ns, inode }) in &self.inside {
+            // A string takes every write.
+            let _ = writeln!(text, "{size} {mtime_ns} {ctime_ns} {inode} {path}");
+        }
+        text
+    }
+
+    /// `None` for what no program of this version wrote.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let mut lines = text.split_terminator('\n');
+        let outside = lines.next()?.to_owned();
+        let mark = |line: &str| {
+            let mut parts = line.splitn(5, ' ');
+            let stat = Stat {
+                size: parts.next()?.parse().ok()?,
+                mtime_ns: parts.next()?.parse().ok()?,
+                ctime_ns: parts.next()?.parse().ok()?,
+                inode: parts.next()?.parse().ok()?,
+            };
+            Some((parts.next()?.to_owned(), stat))
+        };
+        Some(Self { outside, inside: lines.map(mark).collect::<Option<_>>()? })
+    }
+
+    /// Whether a listing would say the same as the one that this is of, and each of `files` is as it was.
+    pub fn stands(&self, root: &Path, rules: &Rules, context: &str, files: &[(&str, Stat)]) -> bool {
+        if outside(root, rules, context, i64::MAX).as_ref() != Some(&self.outside) {
+            return false;
+        }
+        let marks: Vec<(&str, Stat)> = self.inside.iter().map(|(path, stat)| (path.as_str(), *stat)).collect();
+        are_as_they_were(root, &marks) && are_as_they_were(root, files)
+    }
+}
+
+/// The stat of what was last touched well before `started_ns`.
+fn settled(path: &Path, started_ns: i64) -> Option<Stat> {
+    let stat = stat_of(&fs::symlink_metadata(path).ok()?);
+    trusted(&stat, started_ns, &stat).then_some(stat)
+}
+
+/// A hash of everything outside the listed folders that decides what is listed; `None` where some of it was touched
+/// after `started_ns` or just before.
+fn outside(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> Option<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("{context}\n{}\n", rules.told()).as_bytes());
+    let above = root.ancestors().skip(1).flat_map(|folder| {
+        guard::RULE_FILES.iter().chain(&[".git", ".git/info/exclude"]).map(|name| folder.join(name))
+    });
+    let beside = tracked::rule_files_beside(root).into_iter().chain([root.join(".git"), root.join(".git/commondir")]);
+    // Where the user named a folder that is not there yet.
+    let ways = rules.named().iter().flat_map(|named| Path::new(named.as_str()).ancestors()).map(|part| root.join(part));
+    for path in beside.chain(above).chain(ways).collect::<Vec<PathBuf>>() {
+        hasher.update(path.as_os_str().as_encoded_bytes());
+        // Through links: what is read is what they lead to. A folder of git changes with every command.
+        let found = fs::metadata(&path).ok().map(|found| (found.is_dir(), stat_of(&found)));
+        match found {
+            Some((false, stat)) if !trusted(&stat, started_ns, &stat) => return None,
+            Some((false, stat)) => hasher.update(format!(" {stat:?}\n").as_bytes()),
+            Some((true, stat)) => hasher.update(format!(" folder {}\n", stat.inode).as_bytes()),
+            None => hasher.update(b" absent\n"),
+        };
+    }
+    Some(hasher.finalize().to_hex().to_string())
+}
+
+fn are_as_they_were(root: &Path, files: &[(&str, Stat)]) -> bool {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = cores.min(files.len() / WORTH_A_THREAD).max(1);
+    let differs = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for part in files.chunks(files.len().div_ceil(threads).max(1)) {
+            let differs = &differs;
+            scope.spawn(move || {
+                if !part_is_as_it_was(root, part, differs).unwrap_or(false) {
+                    differs.store(true, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    !differs.into_inner()
+}
+
+/// Files of one folder mostly stand together: each is looked up in its folder, not on the whole way from the top.
+fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) -> rustix::io::Result<bool> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root = rustix::fs::open(root, flags, Mode::empty())?;
+    let mut opened: Option<(&str, OwnedFd)> = None;
+    for (path, stat) in files {
+        if differs.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !folder.is_empty() && opened.as_ref().is_none_or(|(open, _)| *open != folder) {
+            opened = Some((folder, rustix::fs::openat(&root, folder, flags | OFlags::NOFOLLOW, Mode::empty())?));
+        }
+        let at = match &opened {
+            Some((open, at)) if *open == folder => at.as_fd(),
+            _ => root.as_fd(),
+        };
+        let found = rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if stat_from(&found) != *stat {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// As [`stat_of`], of what the system call gives.
+fn stat_from(found: &rustix::fs::Stat) -> Stat {
+    const NS_PER_SECOND: i64 = 1_000_000_000;
+    let nanoseconds = |seconds: i64, rest: u64| {
+        seconds.saturating_mul(NS_PER_SECOND).saturating_add(i64::try_from(rest).unwrap_or(0))
+    };
+    Stat {
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        mtime_ns: nanoseconds(found.st_mtime, found.st_mtime_nsec),
+        ctime_ns: nanoseconds(found.st_ctime, found.st_ctime_nsec),
+        inode: found.st_ino,
+    }
+}
