@@ -131,6 +131,16 @@ pub fn read(folder: &Path) -> Option<Written> {
     Some(written)
 }
 
+/// What the project in `folder` says can be started: name and target.
+pub fn entry_points(folder: &Path) -> Vec<(String, String)> {
+    let Some((_, text)) = read_file(&folder.join("pyproject.toml")) else { return Vec::new() };
+    let Ok(table) = text.parse::<toml::Table>() else { return Vec::new() };
+    let Some(project) = table.get("project").and_then(toml::Value::as_table) else { return Vec::new() };
+    let tables = ["scripts", "gui-scripts"].into_iter().filter_map(|name| project.get(name)?.as_table());
+    let pair = |(name, target): (&String, &toml::Value)| Some((name.clone(), target.as_str()?.to_owned()));
+    tables.flatten().filter_map(pair).collect()
+}
+
 /// The settings of a script's own block (PEP 723); places count from the block's first line.
 pub fn read_script(path: &Path, block: &str) -> Written {
     let mut written = Written::default();

@@ -54,6 +54,15 @@ pub enum Question {
         file: String,
         symbol: Option<String>,
     },
+    /// The edits that give something another name.
+    Rename {
+        at: Position,
+        new_name: String,
+        /// Files that hold the old or the new name, absolute; `None`: look at all.
+        files: Option<Vec<String>>,
+    },
+    /// The shape of the project.
+    Analyze,
     /// The files of the project, absolute.
     Files,
     /// Where library sources lie that answers may name.
@@ -69,8 +78,9 @@ impl Question {
             Self::TypeAt(Position { file, .. })
             | Self::Definition(Position { file, .. })
             | Self::Subject(Position { file, .. })
-            | Self::References { at: Position { file, .. }, .. } => Some(file),
-            Self::Files | Self::Libraries => None,
+            | Self::References { at: Position { file, .. }, .. }
+            | Self::Rename { at: Position { file, .. }, .. } => Some(file),
+            Self::Analyze | Self::Files | Self::Libraries => None,
         }
     }
 }
@@ -85,6 +95,8 @@ pub enum Answer {
     Subject { found: Option<Subject> },
     References { references: Vec<Reference> },
     Infer(Inferred),
+    Rename(Renamed),
+    Analyze(Box<Analysis>),
     Files { files: Vec<String> },
     Libraries(Libraries),
 }
@@ -245,6 +257,114 @@ pub struct Skipped {
     pub name: String,
     pub kind: String,
     pub reason: String,
+}
+
+/// A rename, whole, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renamed {
+    pub edits: Vec<TextEdit>,
+    pub refused: Vec<Refusal>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextEdit {
+    #[serde(flatten)]
+    pub span: Span,
+    pub new_text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    pub file: String,
+    pub line: u32,
+    pub reason: String,
+}
+
+/// A project in numbers. Every list is bounded, the largest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    pub packages: Vec<Package>,
+    pub totals: Totals,
+    pub imports: Imports,
+    pub entry_points: Vec<EntryPoint>,
+    pub annotated: Annotated,
+    /// By rule.
+    pub diagnostics: Vec<Counted>,
+    /// Modules by lines.
+    pub largest: Vec<Counted>,
+    pub types: Known,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    pub name: String,
+    pub modules: usize,
+    pub files: usize,
+    pub lines: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    pub modules: usize,
+    pub classes: usize,
+    pub functions: usize,
+    pub methods: usize,
+    pub variables: usize,
+    pub lines: usize,
+}
+
+impl Totals {
+    pub fn add(&mut self, other: &Self) {
+        self.modules += other.modules;
+        self.classes += other.classes;
+        self.functions += other.functions;
+        self.methods += other.methods;
+        self.variables += other.variables;
+        self.lines += other.lines;
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imports {
+    pub edges: usize,
+    pub cycles: Vec<Vec<String>>,
+    pub most_imported: Vec<Counted>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    pub name: String,
+    pub count: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryPoint {
+    pub name: String,
+    pub target: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Annotated {
+    pub parameters: usize,
+    pub returns: usize,
+    pub of_parameters: usize,
+    pub of_returns: usize,
+}
+
+impl Annotated {
+    pub fn add(&mut self, other: &Self) {
+        self.parameters += other.parameters;
+        self.returns += other.returns;
+        self.of_parameters += other.of_parameters;
+        self.of_returns += other.of_returns;
+    }
+}
+
+/// Names, attributes and calls whose type is known, and others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    pub known: usize,
+    pub unknown: usize,
 }
 
 /// Folders outside the repository of which Python sources may be read.

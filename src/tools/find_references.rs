@@ -109,7 +109,7 @@ fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<Vec<
     let files = match found {
         None => return Ok(Vec::new()),
         Some(subject) if subject.is_local => Vec::new(),
-        Some(subject) => candidates(call, &subject.name)?,
+        Some(subject) => candidates(call, &[&subject.name])?,
     };
     match engine::ask(call, &Question::References { at, include_declaration, files: Some(files) })? {
         Answered::References { references } => Ok(references),
@@ -117,13 +117,18 @@ fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<Vec<
     }
 }
 
-/// Files that may name it: those of the index that hold the word, and those of the project that are not indexed.
-fn candidates(call: &Call, name: &str) -> Result<Vec<String>> {
+/// Files that may name one of these: those of the index that hold the word, and those of the project that are not
+/// indexed.
+pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     let Answered::Files { files } = engine::ask(call, &Question::Files)? else { return Err(engine::unexpected()) };
     let root = call.workspace().root().to_owned();
     let (holding, indexed) = call.read(|snapshot| {
         let indexed: HashMap<String, String> = snapshot.paths(Some("python"))?.into_iter().collect();
-        Ok((places::files_naming(snapshot, name, "python")?, indexed))
+        let mut holding = BTreeSet::new();
+        for name in names {
+            holding.extend(places::files_naming(snapshot, name, "python")?);
+        }
+        Ok((holding, indexed))
     })?;
     let absolute = |path: &str| root.join(path).to_string_lossy().into_owned();
     let indexed: BTreeSet<String> = indexed.keys().map(|path| absolute(path)).collect();

@@ -3,6 +3,7 @@
 //! Owns the declarations, from which the MCP entry, the plain method, the CLI form and README's row come, and
 //! the one way in: [`call`]. Does not own transports, nor the questions themselves: those are `query`'s.
 
+mod analyze_project;
 mod arguments;
 mod check;
 mod engine;
@@ -20,6 +21,7 @@ mod ixchel_tags;
 mod jobs;
 mod list_files;
 mod query;
+mod rename_symbol;
 mod render;
 mod stats;
 mod symbols;
@@ -60,6 +62,8 @@ pub static TOOLS: &[&Declaration] = &[
     &goto_definition::GOTO_DEFINITION,
     &find_references::FIND_REFERENCES,
     &infer_types::INFER_TYPES,
+    &rename_symbol::RENAME_SYMBOL,
+    &analyze_project::ANALYZE_PROJECT,
     &ixchel_search::IXCHEL_SEARCH,
     &ixchel_show::IXCHEL_SHOW,
     &ixchel_context::IXCHEL_CONTEXT,

@@ -15,6 +15,7 @@ mod incremental;
 mod languages;
 mod mcp;
 mod protocol;
+mod refactor;
 mod relations;
 mod retrieval;
 mod scan;

@@ -2,12 +2,15 @@
 //!
 //! Owns every use of its crates. Nothing of theirs leaves this folder.
 
+mod analyze;
 mod check;
 mod db;
 mod files;
+mod heirs;
 mod infer;
 mod lines;
 mod references;
+mod rename;
 mod settings;
 mod shown;
 mod symbols;
@@ -132,7 +135,9 @@ impl Engine for Embedded {
     fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
         match question {
             // It edits: on a database of its own, so that nobody waits for it.
-            Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
+            Question::Infer { .. } | Question::Rename { .. } => {
+                Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() })
+            }
             _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
         }
     }
@@ -146,15 +151,22 @@ struct Apart {
 
 impl Answerer for Apart {
     fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
-        let Question::Infer { file, symbol } = question else {
-            return Err(Error::internal("this question needs no database of its own"));
-        };
+        let Some(file) = question.file() else { return Err(apart()) };
         witness.begins(&Shown { root: self.root.clone() }.relative(Path::new(file)));
         let is_over = || self.is_over.load(Ordering::Relaxed);
-        let work = AssertUnwindSafe(|| infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over));
+        let work = AssertUnwindSafe(|| match question {
+            Question::Infer { file, symbol } => {
+                infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over).map(Answer::Infer)
+            }
+            Question::Rename { at, new_name, files } => {
+                let asked = rename::Asked { at, new_name, files: files.as_deref() };
+                rename::rename(&self.root, &asked, &is_over).map(Answer::Rename)
+            }
+            _ => Err(apart()),
+        });
         match ruff_db::panic::catch_unwind(work) {
             Ok(_) if is_over() => Ok(Answered::Cancelled),
-            Ok(inferred) => Ok(Answered::Done(Box::new(Answer::Infer(inferred?)))),
+            Ok(answer) => Ok(Answered::Done(Box::new(answer?))),
             Err(panic) => Err(failed(&panic)),
         }
     }
@@ -163,6 +175,10 @@ impl Answerer for Apart {
         let is_over = Arc::clone(&self.is_over);
         Box::new(move || is_over.store(true, Ordering::Relaxed))
     }
+}
+
+fn apart() -> Error {
+    Error::internal("this question was given to the wrong answerer")
 }
 
 fn failed(panic: &ruff_db::panic::PanicError) -> Error {
@@ -223,7 +239,8 @@ impl View {
                 let references = references::all(db, own, &wanted, &files, shown, *include_declaration);
                 Answer::References { references }
             }
-            Question::Infer { .. } => return Err(Error::internal("this question needs a database of its own")),
+            Question::Infer { .. } | Question::Rename { .. } => return Err(apart()),
+            Question::Analyze => Answer::Analyze(Box::new(analyze::analyze(db, &self.files(), shown, witness))),
             Question::Files => {
                 let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());
                 let mut files: Vec<String> = paths.map(|path| path.as_str().to_owned()).collect();

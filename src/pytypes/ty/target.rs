@@ -10,11 +10,11 @@ use ruff_python_ast::token::{TokenAt, TokenKind, Tokens};
 use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
-use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::{
     call_signature_details, definitions_and_overloads_for_function, definitions_for_keyword_argument,
     typed_dict_key_definition,
 };
+use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
     HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
     definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
@@ -397,7 +397,23 @@ fn of_expression<'db>(
 ) -> Vec<ResolvedDefinition<'db>> {
     match expression {
         ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
-        ExprRef::Attribute(attribute) => definitions_for_attribute(model, attribute),
+        ExprRef::Attribute(attribute) => {
+            let found = definitions_for_attribute(model, attribute);
+            if found.is_empty() { of_method(model, attribute) } else { found }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A method that is reached where attributes are not looked up by class: through `super()`.
+fn of_method<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> Vec<ResolvedDefinition<'db>> {
+    if !matches!(attribute.value.inferred_type(model), Some(Type::BoundSuper(_))) {
+        return Vec::new();
+    }
+    let found = attribute.inferred_type(model);
+    let found = found.and_then(|found| found.definition(model.db(), &model.program_environment()));
+    match found {
+        Some(TypeDefinition::Function(definition)) => vec![ResolvedDefinition::Definition(definition)],
         _ => Vec::new(),
     }
 }

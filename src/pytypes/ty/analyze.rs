@@ -1,0 +1,309 @@
+//! `analyze_project`: the shape of a project in numbers.
+//!
+//! Owns the counting: one pass over every tree, the graph of imports, and what the check says in all.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ty_module_resolver::file_to_module;
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{Db as _, HasType, SemanticModel};
+
+use super::check;
+use super::db::Database;
+use super::shown::Shown;
+use crate::pytypes::engine::Witness;
+use crate::pytypes::options;
+use crate::pytypes::values::{Analysis, Annotated, Counted, EntryPoint, Imports, Known, Package, Totals};
+
+/// Items that each list of the answer has at most.
+const MOST: usize = 20;
+/// Modules of a cycle that are named.
+const LONGEST_CYCLE: usize = 12;
+
+/// What one file adds.
+#[derive(Default)]
+struct Facts {
+    module: String,
+    totals: Totals,
+    annotated: Annotated,
+    types: Known,
+    codes: BTreeMap<String, usize>,
+    imports: BTreeSet<File>,
+    is_script: bool,
+}
+
+pub(super) fn analyze(db: &Database, files: &[File], shown: &Shown, witness: &dyn Witness) -> Analysis {
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let mut facts: Vec<(File, Facts)> = files
+        .into_par_iter()
+        .map_with(db.clone(), |db, file| {
+            witness.begins(&shown.path(db, *file));
+            let facts = salsa::attach_allow_change(&*db, || of_file(db, *file, shown));
+            witness.advanced(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, files.len());
+            (*file, facts)
+        })
+        .collect();
+    facts.sort_by(|(_, a), (_, b)| a.module.cmp(&b.module));
+    let mut analysis = Analysis::default();
+    let mut packages: BTreeMap<String, Package> = BTreeMap::new();
+    let mut codes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut largest: Vec<(usize, String)> = Vec::new();
+    for (_, one) in &facts {
+        analysis.totals.add(&one.totals);
+        analysis.annotated.add(&one.annotated);
+        analysis.types.known += one.types.known;
+        analysis.types.unknown += one.types.unknown;
+        let name = one.module.split('.').next().unwrap_or_default().to_owned();
+        let package = packages.entry(name.clone()).or_insert_with(|| Package { name, ..Package::default() });
+        package.modules += 1;
+        package.files += 1;
+        package.lines += one.totals.lines;
+        for (code, count) in &one.codes {
+            *codes.entry(code.clone()).or_default() += count;
+        }
+        largest.push((one.totals.lines, one.module.clone()));
+        if one.is_script && analysis.entry_points.len() < MOST {
+            analysis.entry_points.push(EntryPoint { name: one.module.clone(), target: "__main__".to_owned() });
+        }
+    }
+    analysis.imports = imports(&facts);
+    analysis.packages = packages.into_values().collect();
+    analysis.packages.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
+    analysis.packages.truncate(MOST);
+    analysis.diagnostics = most(codes);
+    largest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    analysis.largest = largest.into_iter().take(MOST).map(|(count, name)| Counted { name, count }).collect();
+    let mut declared = scripts(&shown.root);
+    declared.append(&mut analysis.entry_points);
+    declared.truncate(MOST);
+    analysis.entry_points = declared;
+    analysis
+}
+
+/// The largest counts, by name where they are equal.
+fn most(counts: BTreeMap<String, usize>) -> Vec<Counted> {
+    let mut counted: Vec<Counted> = counts.into_iter().map(|(name, count)| Counted { name, count }).collect();
+    counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+    counted.truncate(MOST);
+    counted
+}
+
+fn of_file(db: &Database, file: File, shown: &Shown) -> Facts {
+    let program_file = db.program_file(file);
+    let module = file_to_module(db, program_file.resolver_file(db)).map(|module| module.name(db).to_string());
+    let mut facts = Facts { module: module.unwrap_or_else(|| shown.path(db, file)), ..Facts::default() };
+    facts.totals.modules = 1;
+    facts.totals.lines = source_text(db, file).lines().count();
+    for found in check::diagnostics(db, program_file) {
+        *facts.codes.entry(found.id().as_str().to_owned()).or_default() += 1;
+    }
+    let model = SemanticModel::new(db, program_file);
+    let python_file = program_file.python_file(db);
+    let parsed = parsed_module(db, python_file).load(db);
+    let mut counter = Counter { db, model: &model, facts: &mut facts, depth: Depth::Module };
+    AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut counter);
+    parsed_module(db, python_file).clear();
+    facts
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Module,
+    Class,
+    Function,
+}
+
+struct Counter<'a, 'db> {
+    db: &'db Database,
+    model: &'a SemanticModel<'db>,
+    facts: &'a mut Facts,
+    depth: Depth,
+}
+
+impl<'s> SourceOrderVisitor<'s> for Counter<'_, '_> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        let outer = self.depth;
+        match statement {
+            Stmt::ClassDef(_) => {
+                self.facts.totals.classes += 1;
+                self.depth = Depth::Class;
+            }
+            Stmt::FunctionDef(function) => {
+                self.function(function);
+                self.depth = Depth::Function;
+            }
+            Stmt::Assign(assign) if outer != Depth::Function => {
+                self.facts.totals.variables += assign.targets.iter().filter(|target| target.is_name_expr()).count();
+            }
+            Stmt::AnnAssign(assign) if outer != Depth::Function => {
+                self.facts.totals.variables += usize::from(assign.target.is_name_expr());
+            }
+            Stmt::Import(import) => {
+                for alias in &import.names {
+                    self.import(Some(alias.name.as_str()), 0);
+                }
+            }
+            Stmt::ImportFrom(from) => {
+                let module = from.module.as_ref().map(ast::Identifier::as_str);
+                self.import(module, from.level);
+                // What is taken may be a module itself.
+                for alias in &from.names {
+                    let whole =
+                        module.map_or_else(|| alias.name.to_string(), |module| format!("{module}.{}", alias.name));
+                    self.import(Some(&whole), from.level);
+                }
+            }
+            Stmt::If(condition) if outer == Depth::Module => self.facts.is_script |= is_main(&condition.test),
+            _ => {}
+        }
+        walk_stmt(self, statement);
+        self.depth = outer;
+    }
+
+    fn visit_expr(&mut self, expression: &'s Expr) {
+        if expression.is_name_expr() || expression.is_attribute_expr() || expression.is_call_expr() {
+            match expression.inferred_type(self.model) {
+                Some(Type::Dynamic(_)) => self.facts.types.unknown += 1,
+                Some(_) => self.facts.types.known += 1,
+                // What cannot be reached has no type.
+                None => {}
+            }
+        }
+        walk_expr(self, expression);
+    }
+}
+
+impl Counter<'_, '_> {
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        let is_method = self.depth == Depth::Class;
+        if is_method {
+            self.facts.totals.methods += 1;
+        } else {
+            self.facts.totals.functions += 1;
+        }
+        let is_static = function
+            .decorator_list
+            .iter()
+            .any(|one| matches!(&one.expression, Expr::Name(name) if name.id.as_str() == "staticmethod"));
+        let receivers = usize::from(is_method && !is_static);
+        for parameter in function.parameters.iter().skip(receivers) {
+            self.facts.annotated.of_parameters += 1;
+            self.facts.annotated.parameters += usize::from(parameter.annotation().is_some());
+        }
+        self.facts.annotated.of_returns += 1;
+        self.facts.annotated.returns += usize::from(function.returns.is_some());
+    }
+
+    fn import(&mut self, module: Option<&str>, level: u32) {
+        let found = self.model.resolve_module(module, level).and_then(|module| module.file(self.db));
+        self.facts.imports.extend(found.filter(|file| *file != self.model.file()));
+    }
+}
+
+/// `__name__ == "__main__"`.
+fn is_main(test: &Expr) -> bool {
+    let Expr::Compare(compare) = test else { return false };
+    let is_name = |one: &Expr| matches!(one, Expr::Name(name) if name.id.as_str() == "__name__");
+    let is_text = |one: &Expr| matches!(one, Expr::StringLiteral(text) if text.value.to_str() == "__main__");
+    match &*compare.comparators {
+        [other] => (is_name(&compare.left) && is_text(other)) || (is_text(&compare.left) && is_name(other)),
+        _ => false,
+    }
+}
+
+fn imports(facts: &[(File, Facts)]) -> Imports {
+    let number: HashMap<File, usize> = facts.iter().enumerate().map(|(at, (file, _))| (*file, at)).collect();
+    let graph: Vec<Vec<usize>> = facts
+        .iter()
+        .map(|(_, one)| one.imports.iter().filter_map(|file| number.get(file).copied()).collect())
+        .collect();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for to in graph.iter().flatten() {
+        *counts.entry(facts[*to].1.module.clone()).or_default() += 1;
+    }
+    let names = |group: Vec<usize>| {
+        let mut names: Vec<String> = group.into_iter().map(|at| facts[at].1.module.clone()).collect();
+        names.sort();
+        names.truncate(LONGEST_CYCLE);
+        names
+    };
+    let mut cycles: Vec<Vec<String>> = knots(&graph).into_iter().map(names).collect();
+    cycles.sort();
+    cycles.truncate(MOST);
+    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported: most(counts) }
+}
+
+/// Groups of nodes that all reach each other, of two or more. Without calls of itself: a chain of imports may be long.
+fn knots(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    const NEW: usize = usize::MAX;
+    let (mut order, mut low, mut on_path) = (vec![NEW; graph.len()], vec![0; graph.len()], vec![false; graph.len()]);
+    let (mut path, mut knots, mut next) = (Vec::new(), Vec::new(), 0);
+    for start in 0..graph.len() {
+        if order[start] != NEW {
+            continue;
+        }
+        let mut open: Vec<(usize, usize)> = vec![(start, 0)];
+        while let Some((node, edge)) = open.pop() {
+            if edge == 0 {
+                (order[node], low[node]) = (next, next);
+                next += 1;
+                path.push(node);
+                on_path[node] = true;
+            }
+            if let Some(to) = graph[node].get(edge).copied() {
+                open.push((node, edge + 1));
+                if order[to] == NEW {
+                    open.push((to, 0));
+                } else if on_path[to] {
+                    low[node] = low[node].min(order[to]);
+                }
+                continue;
+            }
+            if low[node] == order[node] {
+                let at = path.iter().rposition(|on| *on == node).unwrap_or(0);
+                let knot = path.split_off(at);
+                knot.iter().for_each(|one| on_path[*one] = false);
+                if knot.len() > 1 {
+                    knots.push(knot);
+                }
+            }
+            if let Some((above, _)) = open.last() {
+                low[*above] = low[*above].min(low[node]);
+            }
+        }
+    }
+    knots
+}
+
+/// What `pyproject.toml` says is started.
+fn scripts(root: &Path) -> Vec<EntryPoint> {
+    options::entry_points(root).into_iter().map(|(name, target)| EntryPoint { name, target }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knots_are_what_reaches_itself() {
+        let graph = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![5], vec![0]];
+        let mut found: Vec<Vec<usize>> = knots(&graph)
+            .into_iter()
+            .map(|mut knot| {
+                knot.sort_unstable();
+                knot
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found, [vec![0, 1, 2], vec![3, 4]]);
+        let chain: Vec<Vec<usize>> = (0..100_000).map(|at| vec![(at + 1) % 100_000]).collect();
+        assert_eq!(knots(&chain).len(), 1);
+    }
+}

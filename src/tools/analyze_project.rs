@@ -1,0 +1,170 @@
+//! `analyze_project`: a Python project in numbers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::engine::{self, Waited};
+use super::{Access, Call, Declaration, declare};
+use crate::error::Result;
+use crate::pytypes::values::{Answer as Answered, Question};
+
+pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
+    asks_index: false,
+    ..declare! {
+        long run;
+        name: "analyze_project",
+        title: "Python project in numbers",
+        about: "The shape of the Python project: packages, how many modules, classes and functions, who imports whom and in \
+            which circles, entry points, how much is annotated, diagnostics by rule, the largest modules, and how many types \
+            are known. Bounded in size. Example: {}.",
+        access: Access::Read,
+        core: false,
+        list: None,
+        example: "{}",
+    }
+};
+
+/// Arguments of `analyze_project`: none of its own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {}
+
+/// The numbers; or, while the work goes on, how far it has come.
+#[derive(Default, Serialize, JsonSchema)]
+struct Answer {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    #[serde(flatten)]
+    numbers: Option<Numbers>,
+    precision: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Numbers {
+    packages: Vec<Package>,
+    totals: Totals,
+    imports: Imports,
+    entry_points: Vec<EntryPoint>,
+    annotated: Annotated,
+    diagnostics: Vec<Rule>,
+    largest: Vec<Large>,
+    types: Types,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Package {
+    name: String,
+    modules: usize,
+    files: usize,
+    lines: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Totals {
+    modules: usize,
+    classes: usize,
+    functions: usize,
+    methods: usize,
+    variables: usize,
+    lines: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Imports {
+    edges: usize,
+    cycles: Vec<Vec<String>>,
+    most_imported: Vec<Imported>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Imported {
+    module: String,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct EntryPoint {
+    name: String,
+    target: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Annotated {
+    parameters: usize,
+    returns: usize,
+    of_parameters: usize,
+    of_returns: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Rule {
+    code: String,
+    count: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Large {
+    module: String,
+    lines: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Types {
+    known: usize,
+    unknown: usize,
+}
+
+fn run(call: &Call, _: &Arguments) -> Result<Answer> {
+    let answer = match engine::ask_long(call, &Question::Analyze)? {
+        Waited::Done(answer) => answer,
+        Waited::Running(done, total) => {
+            let (status, done, total) = (Some("running"), Some(done), Some(total));
+            return Ok(Answer { status, done, total, precision: "types", ..Answer::default() });
+        }
+    };
+    let Answered::Analyze(found) = (*answer).clone() else { return Err(engine::unexpected()) };
+    let numbers = Numbers {
+        packages: found
+            .packages
+            .into_iter()
+            .map(|one| Package { name: one.name, modules: one.modules, files: one.files, lines: one.lines })
+            .collect(),
+        totals: Totals {
+            modules: found.totals.modules,
+            classes: found.totals.classes,
+            functions: found.totals.functions,
+            methods: found.totals.methods,
+            variables: found.totals.variables,
+            lines: found.totals.lines,
+        },
+        imports: Imports {
+            edges: found.imports.edges,
+            cycles: found.imports.cycles,
+            most_imported: found
+                .imports
+                .most_imported
+                .into_iter()
+                .map(|one| Imported { module: one.name, count: one.count })
+                .collect(),
+        },
+        entry_points: found
+            .entry_points
+            .into_iter()
+            .map(|one| EntryPoint { name: one.name, target: one.target })
+            .collect(),
+        annotated: Annotated {
+            parameters: found.annotated.parameters,
+            returns: found.annotated.returns,
+            of_parameters: found.annotated.of_parameters,
+            of_returns: found.annotated.of_returns,
+        },
+        diagnostics: found.diagnostics.into_iter().map(|one| Rule { code: one.name, count: one.count }).collect(),
+        largest: found.largest.into_iter().map(|one| Large { module: one.name, lines: one.count }).collect(),
+        types: Types { known: found.types.known, unknown: found.types.unknown },
+    };
+    Ok(Answer { numbers: Some(numbers), precision: "types", ..Answer::default() })
+}

@@ -1,0 +1,93 @@
+//! `rename_symbol`: the edits that give something another name.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::find_references::candidates;
+use super::{Access, Call, Declaration, declare, engine};
+use crate::error::{Error, Result};
+use crate::pytypes::values::{Answer as Answered, Question};
+
+pub(super) static RENAME_SYMBOL: Declaration = declare! {
+    run;
+    name: "rename_symbol",
+    title: "Rename a Python symbol",
+    about: "The edits, across the project, that give the Python name at a place another name: with what overrides it, its \
+        imports, keyword arguments and __all__. Refused with reasons when a name would be captured, shadowed or lost, or a \
+        diagnostic would appear. Nothing is written. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7, \
+        \"new_name\": \"Basket\"}.",
+    access: Access::Read,
+    core: false,
+    list: None,
+    example: r#"{"file": "tests/clients/python_mcp.py", "line": 35, "column": 5, "new_name": "whichever"}"#,
+};
+
+/// Arguments of `rename_symbol`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    file: String,
+    /// 1-based.
+    line: u32,
+    /// 1-based, in characters; just past a name counts as on it.
+    column: u32,
+    new_name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    /// All of them, or none: half a rename is none.
+    edits: Vec<Edit>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<Refused>,
+    precision: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Edit {
+    file: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    new_text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Refused {
+    file: String,
+    line: u32,
+    reason: String,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let file = engine::file(call, &arguments.file)?;
+    if !file.is_python {
+        return Err(Error::invalid_argument("argument `file`: only Python can be renamed by types")
+            .hint("find_references lists the places in other languages."));
+    }
+    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let new_name = arguments.new_name.trim().to_owned();
+    let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
+        return Err(engine::unexpected());
+    };
+    let files = match found {
+        Some(subject) if !subject.is_local => Some(candidates(call, &[&subject.name, &new_name])?),
+        _ => Some(Vec::new()),
+    };
+    let Answered::Rename(renamed) = engine::ask(call, &Question::Rename { at, new_name, files })? else {
+        return Err(engine::unexpected());
+    };
+    let edits = renamed.edits.into_iter().map(|edit| Edit {
+        file: edit.span.file,
+        line: edit.span.line,
+        column: edit.span.column,
+        end_line: edit.span.end_line,
+        end_column: edit.span.end_column,
+        new_text: edit.new_text,
+    });
+    let refused = renamed.refused.into_iter();
+    let refused = refused.map(|one| Refused { file: one.file, line: one.line, reason: one.reason });
+    Ok(Answer { edits: edits.collect(), refused: refused.collect(), precision: "types" })
+}

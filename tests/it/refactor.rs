@@ -1,0 +1,132 @@
+//! Renaming by types, and a project in numbers.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+/// Renames and gives the places, or the reasons against it.
+fn renamed(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Result<Vec<String>, Vec<String>> {
+    let arguments = json!({ "file": file, "line": line, "column": column, "new_name": new_name });
+    let answer = repo.call("rename_symbol", &arguments);
+    let shown = |item: &Value, rest: &str| format!("{}:{}{rest}", item["file"].as_str().unwrap(), item["line"]);
+    if let Some(refused) = answer["refused"].as_array() {
+        assert_eq!(answer["edits"], json!([]), "half a rename: {answer}");
+        return Err(refused.iter().map(|one| shown(one, &format!(" {}", one["reason"].as_str().unwrap()))).collect());
+    }
+    apply(repo, &answer);
+    Ok(answer["edits"].as_array().unwrap().iter().map(|one| shown(one, &format!(":{}", one["column"]))).collect())
+}
+
+fn apply(repo: &Repo, answer: &Value) {
+    let mut by_file: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for edit in answer["edits"].as_array().unwrap() {
+        by_file.entry(edit["file"].as_str().unwrap()).or_default().push(edit);
+    }
+    for (file, edits) in by_file {
+        let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+        let mut lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
+        for edit in edits.into_iter().rev() {
+            let number = |name: &str| usize::try_from(edit[name].as_u64().unwrap()).unwrap() - 1;
+            let new: Vec<char> = edit["new_text"].as_str().unwrap().chars().collect();
+            lines[number("line")].splice(number("column")..number("end_column"), new);
+        }
+        let text: Vec<String> = lines.into_iter().map(|line| line.into_iter().collect()).collect();
+        repo.write(file, text.join("\n"));
+    }
+}
+
+const SHOP: &str = "
+//- /shop.py
+__all__ = [\"Cart\", \"pay\"]
+
+
+class Cart:
+    def total(self, tax: float = 0.0) -> float:
+        return tax
+
+
+class Basket(Cart):
+    def total(self, tax: float = 0.0) -> float:
+        return super().total(tax=tax)
+
+
+class Other:
+    def total(self) -> int:
+        return 0
+
+
+def pay(cart: \"Cart\") -> float:
+    return cart.total(tax=1.0)
+//- /main.py
+import shop
+from shop import Cart, pay as settle
+
+settle(Cart())
+print(shop.Basket().total(tax=2.0), shop.Other().total(), \"Cart\")
+";
+
+#[test]
+fn a_class_is_renamed_with_its_imports_quotes_and_all() {
+    let repo = Repo::new(SHOP);
+    let places = renamed(&repo, "shop.py", 4, 7, "Trolley").unwrap();
+    let expected = ["main.py:2:18", "main.py:4:8", "shop.py:1:13", "shop.py:4:7", "shop.py:9:14", "shop.py:19:16"];
+    assert_eq!(places, expected);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn a_method_is_renamed_with_those_that_override_it_and_no_other() {
+    let repo = Repo::new(SHOP);
+    let places = renamed(&repo, "shop.py", 10, 9, "amount").unwrap();
+    assert_eq!(places, ["main.py:5:21", "shop.py:5:9", "shop.py:10:9", "shop.py:11:24", "shop.py:20:17"]);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn an_alias_is_a_name_of_its_own() {
+    let repo = Repo::new(SHOP);
+    assert_eq!(renamed(&repo, "main.py", 2, 31, "finish").unwrap(), ["main.py:2:31", "main.py:4:1"]);
+    assert_eq!(renamed(&repo, "shop.py", 19, 5, "charge").unwrap(), ["main.py:2:24", "shop.py:1:21", "shop.py:19:5"]);
+    assert_eq!(repo.call("check", &json!({}))["total"], 0);
+}
+
+#[test]
+fn a_rename_that_would_capture_shadow_or_break_is_refused() {
+    let repo = Repo::new(
+        "//- /a.py\nimport json\n\nlimit = 1\n\n\ndef outer(size: int) -> int:\n    def inner() -> int:\n        return limit + size\n\n    return inner()\n\n\nclass Decoder(json.JSONDecoder):\n    def decode(self, s: str) -> int:\n        return 1\n\n\nouter(size=2)\n",
+    );
+    let reasons = |line, column, new_name| renamed(&repo, "a.py", line, column, new_name).unwrap_err();
+    // The parameter would take the place of the global that `inner` means, and the other way about.
+    assert!(reasons(6, 11, "limit").iter().any(|reason| reason.contains("a.py:8")), "{:?}", reasons(6, 11, "limit"));
+    assert!(reasons(3, 1, "size").iter().any(|reason| reason.contains("a.py:8")));
+    assert!(reasons(3, 1, "outer").iter().any(|reason| reason.contains("stands here already")));
+    assert!(reasons(14, 9, "parse")[0].contains("outside the project"));
+    assert!(reasons(1, 8, "js")[0].contains("outside the project"));
+    for wrong in ["class", "a b", "1x", ""] {
+        let arguments = json!({ "file": "a.py", "line": 3, "column": 1, "new_name": wrong }).to_string();
+        assert!(repo.fails(&["call", "rename_symbol", "--args", &arguments]).contains("INVALID_ARGUMENT"), "{wrong:?}");
+    }
+    assert_eq!(renamed(&repo, "a.py", 6, 11, "width").unwrap(), ["a.py:6:11", "a.py:8:24", "a.py:18:7"]);
+}
+
+#[test]
+fn a_project_in_numbers() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"shop\"\nversion = \"1\"\n[project.scripts]\nbuy = \"shop.a:main\"\n//- /shop/__init__.py\n//- /shop/a.py\nfrom shop import b\n\n\nclass A:\n    size: int = 0\n\n    def f(self, x: int, y):\n        return y\n\n\ndef main() -> None:\n    undefined_name\n\n\nif __name__ == \"__main__\":\n    main()\n//- /shop/b.py\nimport shop.a\n",
+    );
+    let answer = repo.call("analyze_project", &json!({}));
+    assert_eq!(
+        answer["totals"],
+        json!({ "modules": 3, "classes": 1, "functions": 1, "methods": 1, "variables": 1, "lines": 17 })
+    );
+    assert_eq!(answer["imports"]["cycles"], json!([["shop.a", "shop.b"]]));
+    assert_eq!(answer["annotated"], json!({ "parameters": 1, "of_parameters": 2, "returns": 1, "of_returns": 2 }));
+    assert_eq!(answer["diagnostics"], json!([{ "code": "unresolved-reference", "count": 1 }]));
+    assert_eq!(answer["entry_points"][0], json!({ "name": "buy", "target": "shop.a:main" }));
+    assert_eq!(answer["entry_points"][1], json!({ "name": "shop.a", "target": "__main__" }));
+    assert_eq!(answer["packages"], json!([{ "name": "shop", "modules": 3, "files": 3, "lines": 17 }]));
+    assert_eq!(answer["largest"][0], json!({ "module": "shop.a", "lines": 16 }));
+    assert!(answer["types"]["unknown"].as_u64().unwrap() >= 1 && answer["types"]["known"].as_u64().unwrap() >= 3);
+}
