@@ -8,6 +8,7 @@ mod cli;
 mod crash;
 mod daemon;
 mod entities;
+mod exact;
 mod graph;
 mod harness;
 mod incremental;
