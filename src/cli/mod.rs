@@ -7,8 +7,10 @@ mod check;
 mod daemon;
 mod def;
 mod engine;
+mod entity;
 mod eval;
 mod files;
+mod graph;
 mod infer;
 mod log;
 mod mcp;
@@ -60,12 +62,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(entity::Init),
     Sync(sync::Arguments),
     Query(query::Arguments),
     Symbol(symbol::Arguments),
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Entity(entity::Arguments),
+    Graph(graph::Arguments),
     Check(check::Arguments),
     TypeAt(type_at::Arguments),
     Def(def::Arguments),
@@ -127,6 +132,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
+        Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Entity(arguments) => entity::run(&session, &arguments),
+        Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),
         Command::Query(arguments) => query::run(&session, &arguments),
         Command::Symbol(arguments) => symbol::run(&session, &arguments),

@@ -27,6 +27,11 @@ const DATA: &[&str] = &[
     "priority",
 ];
 
+/// Whether a field of that name says what an entity is: it holds no edges.
+pub fn is_data_field(name: &str) -> bool {
+    DATA.contains(&name)
+}
+
 /// Nobody writes a longer id.
 const MAX_ID_BYTES: usize = 200;
 
@@ -36,7 +41,7 @@ pub(super) fn of_fields(front: &FrontMatter) -> (Vec<Link>, Vec<Problem>) {
     for (name, value) in &front.fields {
         let Some(name) = name.text().map(str::trim).filter(|name| !name.is_empty()) else { continue };
         // YAML's own sign for "as in that map" is no relationship.
-        if DATA.contains(&name) || name == "<<" || name.len() > MAX_ID_BYTES {
+        if is_data_field(name) || name == "<<" || name.len() > MAX_ID_BYTES {
             continue;
         }
         links.add_value(front, name, value);

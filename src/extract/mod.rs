@@ -17,6 +17,7 @@ mod text;
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
+pub use links::is_data_field;
 pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.

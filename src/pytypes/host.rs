@@ -14,7 +14,7 @@ use super::wire::{Order, Report};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Committed by the system only as far as it is used.
-const STACK: usize = 256 << 20;
+pub(in crate::pytypes) const STACK: usize = 256 << 20;
 /// Questions that are answered at once; more wait their turn.
 const ANSWERERS: usize = 4;
 

@@ -263,7 +263,10 @@ pub struct Skipped {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renamed {
     pub edits: Vec<TextEdit>,
+    /// Not empty: there are no edits.
     pub refused: Vec<Refusal>,
+    /// Places that are not edited and may have to be: nobody knows their types.
+    pub unsure: Vec<Refusal>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -273,7 +276,7 @@ pub struct TextEdit {
     pub new_text: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refusal {
     pub file: String,
     pub line: u32,

@@ -3,6 +3,7 @@
 //! Owns what a question means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
 //! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
 
+pub mod check;
 pub mod context;
 pub mod entities;
 pub mod exact;

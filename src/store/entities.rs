@@ -76,17 +76,18 @@ statements! {
     PATHS_TAGGED = "SELECT DISTINCT f.path FROM tags t JOIN tagged g ON g.tag_id = t.id JOIN files f ON f.id = g.file_id
         WHERE t.name = :tag ORDER BY f.path";
     PATHS_BELOW = "SELECT path FROM files WHERE path > :from AND path < :to ORDER BY path";
-    PROBLEMS_BELOW = "SELECT f.path, p.line, p.reason FROM files f JOIN problems p ON p.file_id = f.id
+    /// Problems are few: they are looked through, not the files.
+    PROBLEMS_BELOW = "SELECT f.path, p.line, p.reason FROM problems p CROSS JOIN files f ON f.id = p.file_id
         WHERE f.path > :from AND f.path < :to ORDER BY f.path, p.line, p.reason";
     /// Each entity that does not count, with the one that does.
     DOUBLED = "SELECT f.path, e.key, w.path FROM entities e JOIN files f ON f.id = e.file_id
         JOIN entities o ON o.key = e.key AND o.live = 1 JOIN files w ON w.id = o.file_id
         WHERE e.live = 0 ORDER BY f.path";
     /// Links of what counts that lead nowhere, where they must lead somewhere.
-    DANGLING = "SELECT f.path, e.line, e.kind, e.target FROM files f JOIN edges e ON e.file_id = f.id
-        WHERE f.path > :from AND f.path < :to AND e.certain = 1
-        AND NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = e.target)
-        ORDER BY f.path, e.id";
+    DANGLING = "SELECT f.path, e.line, e.kind, e.target
+        FROM edges e INDEXED BY edges_by_entity CROSS JOIN files f ON f.id = e.file_id
+        WHERE e.entity_id IS NOT NULL AND e.certain = 1 AND e.target NOT IN (SELECT name FROM entity_names)
+        AND f.path > :from AND f.path < :to ORDER BY f.path, e.line, e.id";
     TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
 }
 

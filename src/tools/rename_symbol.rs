@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::find_references::candidates;
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Question};
+use crate::pytypes::values::{Answer as Answered, Question, Refusal};
 
 pub(super) static RENAME_SYMBOL: Declaration = declare! {
     run;
@@ -41,6 +41,9 @@ struct Answer {
     edits: Vec<Edit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<Refused>,
+    /// Not edited: of the same name, of unknown type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unsure: Vec<Refused>,
     precision: &'static str,
 }
 
@@ -68,7 +71,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .hint("find_references lists the places in other languages."));
     }
     let at = engine::position(&file, arguments.line, arguments.column)?;
-    let new_name = arguments.new_name.trim().to_owned();
+    let new_name = arguments.new_name.clone();
     let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
@@ -87,7 +90,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_column: edit.span.end_column,
         new_text: edit.new_text,
     });
-    let refused = renamed.refused.into_iter();
-    let refused = refused.map(|one| Refused { file: one.file, line: one.line, reason: one.reason });
-    Ok(Answer { edits: edits.collect(), refused: refused.collect(), precision: "types" })
+    let told = |all: Vec<Refusal>| {
+        all.into_iter().map(|one| Refused { file: one.file, line: one.line, reason: one.reason }).collect()
+    };
+    let (refused, unsure) = (told(renamed.refused), told(renamed.unsure));
+    Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types" })
 }

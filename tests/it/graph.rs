@@ -299,10 +299,10 @@ fn a_search_finds_entities_alone_and_narrows_them() {
     };
     assert_eq!(ids(json!({ "query": "SQLite" }))[0], "dec-1a2b3c");
     assert_eq!(ids(json!({ "query": "bd-4f3" }))[0], "bd-4f3");
-    assert!(ids(json!({ "query": "open_store" })).iter().all(|id| id == "dec-1a2b3c"));
+    assert_eq!(ids(json!({ "query": "open_store" }))[0], "dec-1a2b3c");
     assert_eq!(ids(json!({ "query": "issue", "tag": "legacy" })), ["bd-4f2"]);
     assert_eq!(ids(json!({ "query": "home", "kind": "note" })).len(), 4);
-    assert!(ids(json!({ "query": "nothing_has_this_word" })).is_empty());
+    assert!(ids(json!({ "query": "qqzzxqqzz" })).is_empty());
 }
 
 #[test]

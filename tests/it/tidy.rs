@@ -36,6 +36,8 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("tree_sitter", "extract"),
     ("clap", "cli"),
     ("indicatif", "cli"),
+    ("dagre", "cli"),
+    ("saphyr_parser", "extract"),
     ("gix_index", "scan"),
     ("salsa", "pytypes"),
     ("ruff_db", "pytypes"),

@@ -181,6 +181,12 @@ fn references_are_those_that_mean_it() {
 }
 
 #[test]
+fn references_to_what_a_method_gives_to_self_are_found_in_other_files() {
+    let answer = shop().call("find_references", &at("shop/cart.py", 5, 14));
+    assert_eq!(places(&answer, "references"), ["main.py:12:17", "shop/cart.py:5:14"]);
+}
+
+#[test]
 fn references_in_files_that_are_not_indexed_count() {
     let repo = Repo::new(
         "//- /lib.py\ndef n(): ...\n//- /.ixmcp.toml\n[index]\nexclude = [\"big.py\"]\n//- /big.py\nimport lib\n\nlib.n()\n",

@@ -5,8 +5,9 @@
 mod analyze;
 mod check;
 mod db;
+mod edits;
+mod family;
 mod files;
-mod heirs;
 mod infer;
 mod lines;
 mod references;
@@ -15,6 +16,7 @@ mod settings;
 mod shown;
 mod symbols;
 mod target;
+mod trial;
 mod type_at;
 
 use std::collections::HashSet;
@@ -135,9 +137,7 @@ impl Engine for Embedded {
     fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
         match question {
             // It edits: on a database of its own, so that nobody waits for it.
-            Question::Infer { .. } | Question::Rename { .. } => {
-                Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() })
-            }
+            Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
             _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
         }
     }
@@ -157,10 +157,6 @@ impl Answerer for Apart {
         let work = AssertUnwindSafe(|| match question {
             Question::Infer { file, symbol } => {
                 infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over).map(Answer::Infer)
-            }
-            Question::Rename { at, new_name, files } => {
-                let asked = rename::Asked { at, new_name, files: files.as_deref() };
-                rename::rename(&self.root, &asked, &is_over).map(Answer::Rename)
             }
             _ => Err(apart()),
         });
@@ -239,7 +235,8 @@ impl View {
                 let references = references::all(db, own, &wanted, &files, shown, *include_declaration);
                 Answer::References { references }
             }
-            Question::Infer { .. } | Question::Rename { .. } => return Err(apart()),
+            Question::Infer { .. } => return Err(apart()),
+            Question::Rename { at, new_name, files } => Answer::Rename(self.rename(at, new_name, files.as_deref())?),
             Question::Analyze => Answer::Analyze(Box::new(analyze::analyze(db, &self.files(), shown, witness))),
             Question::Files => {
                 let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());

@@ -13,6 +13,7 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal
 use ruff_python_ast::{self as ast, AnyNodeRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
+use ty_python_core::definition::{Definition, DefinitionKind};
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::{
@@ -153,9 +154,20 @@ pub(super) fn in_file(db: &Database, file: File, wanted: &Wanted<'_>, scope: Sco
 fn is_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> bool {
     match found {
         ResolvedDefinition::Definition(definition) => {
+            // What a method gives to `self` is seen by all who have one of it.
             matches!(definition.scope(db).scope(db).kind(), ScopeKind::Module | ScopeKind::Class)
+                || is_attribute(db, *definition)
         }
         ResolvedDefinition::Module(_) | ResolvedDefinition::FileWithRange(_) => true,
+    }
+}
+
+fn is_attribute(db: &Database, definition: Definition<'_>) -> bool {
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    match definition.kind(db) {
+        DefinitionKind::Assignment(one) => one.target(&parsed).is_attribute_expr(),
+        DefinitionKind::AnnotatedAssignment(one) => one.target(&parsed).is_attribute_expr(),
+        _ => false,
     }
 }
 

@@ -1,342 +1,485 @@
-//! `rename_symbol`: the edits that give something another name, or why it cannot have it.
+//! Renaming: the edits that give something another name, or the reasons why there are none.
 //!
-//! Owns the proof. The edits are made on a database of its own; then whoever means the renamed thing must be exactly those
-//! who meant it before, and no file may have a diagnostic that it had not. So a name that would be captured, shadowed or
-//! lost is found whatever the reason.
+//! Owns the proof. The edits are tried in a second engine: there the new name must mean the same thing at exactly the
+//! places that were edited, and nothing may be found wrong that was not before. Nothing is written.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use ruff_db::files::{File, FileRange};
+use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
-use ruff_db::source::{SourceText, source_text};
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
-use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
-use salsa::Setter as _;
-use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
+use salsa::Database as _;
+use ty_python_core::Db as _;
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{
+    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
+    definitions_for_name,
+};
 
-use super::db::{Database, Db as _};
+use super::db::Database;
+use super::edits::{self, Edit};
+use super::family::{self, Families};
 use super::lines::Lines;
-use super::references::{self, Wanted};
-use super::shown::Shown;
-use super::{Embedded, check, heirs, on_disk};
+use super::references::{self, Scope, Wanted};
+use super::shown::module_name;
+use super::target;
+use super::trial::{self, Trial};
+use super::{View, on_disk};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Position, Refusal, Renamed, Span, TextEdit};
+use crate::model::printable;
+use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
 
-/// Reasons that one answer gives.
-const MOST_REASONS: usize = 20;
+/// More files than this are not checked once more; those with edits come first.
+const MOST_CHECKED: usize = 80;
+/// More of a kind are not listed.
+const MOST_TOLD: usize = 50;
+/// A member whose relatives have relatives … ends somewhere.
+const MOST_ROUNDS: usize = 8;
 
-/// What is asked for.
-pub(super) struct Asked<'a> {
-    pub at: &'a Position,
-    pub new_name: &'a str,
-    /// Files that hold the old or the new name; `None`: look at all.
-    pub files: Option<&'a [String]>,
+/// Everywhere that one thing has its name.
+#[derive(Default)]
+struct Meaning {
+    name: String,
+    /// By file, absolute.
+    places: BTreeSet<(String, Range)>,
+    /// In `__all__`.
+    listed: BTreeSet<(String, Range)>,
+    refused: Vec<(String, TextSize, String)>,
+    is_member: bool,
 }
 
-pub(super) fn rename(root: &Path, asked: &Asked, is_over: &dyn Fn() -> bool) -> Result<Renamed> {
-    let is_name = |text: &str| {
-        ruff_python_parser::parse_expression(text).is_ok_and(|parsed| parsed.expr().is_name_expr())
-            && text.chars().all(|c| c == '_' || c.is_alphanumeric())
-    };
-    if !is_name(asked.new_name) {
-        return Err(Error::invalid_argument("argument `new_name` is no name of Python").hint("Give an identifier."));
-    }
-    let mut engine = Embedded::open(root)?;
-    let shown = engine.shown.clone();
-    let plan = match Plan::make(&engine.db, asked, &shown)? {
-        Ok(plan) => plan,
-        Err(refused) => return Ok(Renamed { edits: Vec::new(), refused }),
-    };
-    if is_over() {
-        return Ok(Renamed::default());
-    }
-    let refused = plan.prove(&mut engine.db, asked.new_name, &shown);
-    if !refused.is_empty() {
-        return Ok(Renamed { edits: Vec::new(), refused });
-    }
-    Ok(Renamed { edits: plan.edits(asked.new_name, &shown, &engine.db), refused })
-}
+/// Ordered, which the library's own are not.
+type Range = (TextSize, TextSize);
 
-/// The places of the old name, by file, with the files as they were.
-struct Plan {
-    old_name: String,
-    /// Where the thing is defined: it is asked for again there.
-    home: FileRange,
-    places: BTreeMap<File, BTreeSet<Place>>,
-    texts: BTreeMap<File, SourceText>,
-    /// Files that hold one of the names.
-    searched: Vec<File>,
-    /// Names of things outside the file cannot mean it.
-    is_local: bool,
-    before: HashSet<Fault>,
-}
-
-/// A range by its start and end: ranges have no order.
-type Place = (TextSize, TextSize);
-/// A diagnostic: its file, what it says, and where that was before.
-type Fault = (File, String, TextSize);
-
-impl Plan {
-    fn make(db: &Database, asked: &Asked, shown: &Shown) -> Result<std::result::Result<Self, Vec<Refusal>>> {
-        let file = on_disk(db, Path::new(&asked.at.file));
-        let file = file.ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
-        let text = source_text(db, file);
-        let offset = Lines::of(&text).offset(asked.at.line, asked.at.column);
-        let offset = offset.ok_or_else(|| Error::not_found("the place is past the end of the file"))?;
-        let aliases = ImportAliasResolution::PreserveAliases;
-        let wanted = references::wanted(db, db.program_file(file), offset, aliases);
-        let mut wanted = wanted.ok_or_else(|| {
-            Error::not_found("nothing with a definition stands there").hint("Point at a name of the project.")
+impl View {
+    pub(super) fn rename(&self, at: &Position, new_name: &str, files: Option<&[String]>) -> Result<Renamed> {
+        require_identifier(new_name)?;
+        let (own, offset) = self.place(at)?;
+        let own_path = own.file(&self.db).path(&self.db).as_str().to_owned();
+        let files: Vec<String> = match files {
+            Some(files) => {
+                files.iter().cloned().chain([own_path.clone()]).collect::<BTreeSet<_>>().into_iter().collect()
+            }
+            None => self.files().into_iter().map(|file| file.path(&self.db).as_str().to_owned()).collect(),
+        };
+        let meaning = meaning(&self.db, own.file(&self.db), offset, &files).ok_or_else(|| {
+            Error::not_found("nothing that has a name stands there").hint("Point at a name, in code, not in a comment.")
         })?;
-        let here = Refusal { file: asked.at.file.clone(), line: asked.at.line, reason: String::new() };
-        let refuse = |reason: String| {
-            Ok(Err(vec![Refusal { file: shown.relative(Path::new(&here.file)), reason, ..here.clone() }]))
+        if meaning.name == new_name {
+            return Ok(Renamed::default());
+        }
+        let mut refused = meaning.refused.clone();
+        if let Some(reason) = unfit(&meaning, new_name) {
+            refused.push((own_path.clone(), offset, reason));
+        }
+        let Some(place) =
+            meaning.places.iter().find(|(path, (start, end))| *path == own_path && *start <= offset && offset <= *end)
+        else {
+            refused.push((own_path, offset, format!("what `{}` means here cannot be followed", meaning.name)));
+            return Ok(self.refusal(&refused));
         };
-        if wanted.name == asked.new_name {
-            return refuse("it has that name already".to_owned());
+        let mut by_file: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
+        for (path, (start, end)) in meaning.places.iter().chain(&meaning.listed) {
+            let edit = Edit { range: TextRange::new(*start, *end), text: new_name.to_owned() };
+            by_file.entry(path).or_default().push(edit);
         }
-        if wanted.name.starts_with("__") && wanted.name.ends_with("__") {
-            return refuse(format!("`{}` is a name that Python itself calls", wanted.name));
-        }
-        let searched = match asked.files {
-            Some(files) => files.iter().filter_map(|path| on_disk(db, Path::new(path))).collect(),
-            None => db.project().files(db).iter().copied().collect::<Vec<_>>(),
-        };
-        let holds = |file: &File, name: &str| contains_identifier(&source_text(db, *file), name);
-        let mut searched: Vec<File> =
-            searched.into_iter().filter(|one| holds(one, &wanted.name) || holds(one, asked.new_name)).collect();
-        if !searched.contains(&file) {
-            searched.push(file);
-        }
-        searched.sort();
-        // A method is one with those that it overrides and that override it.
-        let outside = heirs::widen(db, &mut wanted, &searched);
-        let own = db.project().files(db);
-        let is_foreign = |one: &ResolvedDefinition<'_>| !own.contains(&one.focus_range(db).file());
-        if wanted.definitions.iter().any(is_foreign) || outside.is_some() {
-            let what = outside
-                .map_or_else(|| "it is defined".to_owned(), |class| format!("it overrides what `{class}` defines"));
-            return refuse(format!("{what} outside the project"));
-        }
-        if wanted.definitions.iter().any(|one| matches!(one, ResolvedDefinition::Module(_))) {
-            return refuse("it is a module: its file would have to be renamed".to_owned());
-        }
-        Ok(Ok(Self::of(db, file, &wanted, searched)))
-    }
-
-    fn of(db: &Database, file: File, wanted: &Wanted<'_>, searched: Vec<File>) -> Self {
-        let mut plan = Self {
-            old_name: wanted.name.clone(),
-            home: home(db, wanted, file),
-            places: BTreeMap::new(),
-            texts: BTreeMap::new(),
-            is_local: wanted.scope == references::Scope::File,
-            searched,
-            before: HashSet::new(),
-        };
-        for one in plan.looked_at(file) {
-            let scope = if one == file { references::Scope::Project } else { wanted.scope };
-            let found = references::in_file(db, one, wanted, scope).into_iter().map(|found| found.range);
-            let mut places: BTreeSet<Place> = found.map(|range| (range.start(), range.end())).collect();
-            if !places.is_empty() && is_global(db, wanted) {
-                places.extend(listed(db, one, &wanted.name));
-            }
-            if !places.is_empty() {
-                plan.texts.insert(one, source_text(db, one));
-                plan.places.insert(one, places);
-            }
-        }
-        plan.before = plan.faults(db, "");
-        plan
-    }
-
-    fn looked_at(&self, own: File) -> Vec<File> {
-        if self.is_local { vec![own] } else { self.searched.clone() }
-    }
-
-    fn faults(&self, db: &Database, new_name: &str) -> HashSet<Fault> {
-        let mut faults = HashSet::new();
-        for file in self.places.keys() {
-            for found in check::diagnostics(db, db.program_file(*file)) {
-                let range = found.primary_span().and_then(|span| span.range()).unwrap_or_default();
-                let at = if new_name.is_empty() { range.start() } else { self.back(*file, range.start(), new_name) };
-                faults.insert((*file, found.id().as_str().to_owned(), at));
-            }
-        }
-        faults
-    }
-
-    /// Makes the edits, and says what is wrong with them.
-    fn prove(&self, db: &mut Database, new_name: &str, shown: &Shown) -> Vec<Refusal> {
-        for (file, text) in &self.texts {
-            let edited = text.with_text(self.edited(*file, text, new_name), &ruff_diagnostics::SourceMap::default());
-            file.set_source_text_override(db).to(Some(edited));
-        }
-        let db: &Database = db;
-        let line = |file: File, at: TextSize| {
-            let original = self.texts.get(&file).cloned().unwrap_or_else(|| source_text(db, file));
-            Lines::of(&original).place(at).0
-        };
-        let refusal = |file: File, at: TextSize, reason: String| Refusal {
-            file: shown.path(db, file),
-            line: line(file, at),
-            reason,
-        };
-        let mut refused = Vec::new();
-        let home = self.forth(self.home.file(), self.home.range().start(), new_name);
-        let program_file = db.program_file(self.home.file());
-        let aliases = ImportAliasResolution::PreserveAliases;
-        let Some(mut wanted) = references::wanted(db, program_file, home, aliases) else {
-            let range = self.home.range();
-            return vec![refusal(self.home.file(), range.start(), format!("`{new_name}` would mean nothing here"))];
-        };
-        heirs::widen(db, &mut wanted, &self.searched);
-        for file in self.looked_at(self.home.file()) {
-            let scope = if file == self.home.file() { references::Scope::Project } else { wanted.scope };
-            let found = references::in_file(db, file, &wanted, scope);
-            let now: BTreeSet<TextSize> =
-                found.iter().map(|found| self.back(file, found.range.start(), new_name)).collect();
-            let then: BTreeSet<TextSize> =
-                self.places.get(&file).into_iter().flatten().map(|(start, _)| *start).collect();
-            let text = self.texts.get(&file).cloned();
-            let is_listed =
-                |at: &TextSize| text.as_ref().is_some_and(|text| text[..at.to_usize()].ends_with(['"', '\'']));
-            for at in now.difference(&then) {
-                refused.push(refusal(
-                    file,
-                    *at,
-                    format!("`{new_name}` stands here already and would mean the renamed one"),
+        for path in by_file.keys() {
+            if on_disk(&self.db, Path::new(path)).is_some_and(|file| source_text(&self.db, file).is_notebook()) {
+                refused.push((
+                    (*path).to_owned(),
+                    TextSize::default(),
+                    "it is a notebook, which no edits are made for".to_owned(),
                 ));
             }
-            for at in then.difference(&now).filter(|at| !is_listed(at)) {
-                refused.push(refusal(file, *at, format!("`{new_name}` would mean something else here")));
+        }
+        if refused.is_empty() {
+            let start = edits::moved(place.1.0, &by_file[own_path.as_str()]);
+            refused = self.try_out(&meaning, &by_file, (&own_path, start), new_name, &files)?;
+        }
+        if !refused.is_empty() {
+            return Ok(self.refusal(&refused));
+        }
+        let mut told = Vec::new();
+        for (path, edits) in &by_file {
+            let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
+            let text = source_text(&self.db, file);
+            let lines = Lines::of(&text);
+            let shown = self.shown.path(&self.db, file);
+            told.extend(
+                edits
+                    .iter()
+                    .map(|edit| TextEdit { span: lines.span(shown.clone(), edit.range), new_text: edit.text.clone() }),
+            );
+        }
+        told.sort_by(|a, b| a.span.cmp(&b.span));
+        let unsure = if meaning.is_member { self.unsure(&meaning, &files) } else { Vec::new() };
+        Ok(Renamed { edits: told, refused: Vec::new(), unsure })
+    }
+
+    /// Makes the edits in a second engine and compares.
+    fn try_out(
+        &self,
+        meaning: &Meaning,
+        by_file: &BTreeMap<&str, Vec<Edit>>,
+        place: (&str, TextSize),
+        new_name: &str,
+        files: &[String],
+    ) -> Result<Vec<(String, TextSize, String)>> {
+        let mut checked: Vec<String> = by_file.keys().map(|path| (*path).to_owned()).collect();
+        let others = files.iter().filter(|path| !by_file.contains_key(path.as_str())).cloned();
+        checked.extend(others.take(MOST_CHECKED.saturating_sub(checked.len())));
+        let before = trial::findings(&self.db, &checked);
+        let mut trial = Trial::open(&self.shown.root)?;
+        let texts = by_file.iter().filter_map(|(path, edits)| {
+            let file = on_disk(&self.db, Path::new(path))?;
+            Some(((*path).to_owned(), edits::apply(&source_text(&self.db, file), edits)))
+        });
+        trial.set(texts.collect());
+        self.db.unwind_if_revision_cancelled();
+        let mut refused = Vec::new();
+        let none = Vec::new();
+        let after = trial.findings(&checked);
+        for path in &checked {
+            let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
+            let edits = by_file.get(path.as_str()).unwrap_or(&none);
+            let (old, new) = (&before[path], &after[path]);
+            let added = trial::added(old, new, &source_text(&self.db, file), edits);
+            let reason = |one: &trial::Finding| format!("it would break this: {} ({})", one.message, one.rule);
+            refused.extend(added.iter().map(|one| (path.clone(), back(one.at, edits), reason(one))));
+        }
+        self.db.unwind_if_revision_cancelled();
+        let renamed = trial.with(|db| {
+            let file = on_disk(db, Path::new(place.0))?;
+            self::meaning(db, file, place.1, files)
+        });
+        let renamed = renamed.unwrap_or_default();
+        let at = |path: &str, start: TextSize| (path.to_owned(), edits::moved(start, &by_file[path]));
+        let expected: BTreeSet<(String, TextSize)> =
+            meaning.places.iter().map(|(path, (start, _))| at(path, *start)).collect();
+        let found: BTreeSet<(String, TextSize)> =
+            renamed.places.iter().map(|(path, (start, _))| (path.clone(), *start)).collect();
+        let old_place = |(path, start): &(String, TextSize)| {
+            (path.clone(), back(*start, by_file.get(path.as_str()).unwrap_or(&none)))
+        };
+        for extra in found.difference(&expected) {
+            let (path, start) = old_place(extra);
+            refused.push((path, start, format!("`{new_name}` stands here already and would mean the renamed one")));
+        }
+        for missing in expected.difference(&found) {
+            let (path, start) = old_place(missing);
+            refused.push((path, start, format!("`{new_name}` would mean something else here")));
+        }
+        refused.extend(renamed.refused.iter().map(|(path, start, reason)| {
+            let (path, start) = old_place(&(path.clone(), *start));
+            (path, start, format!("as `{new_name}`: {reason}"))
+        }));
+        Ok(refused)
+    }
+
+    /// Places that may mean a member, for all that is known.
+    fn unsure(&self, meaning: &Meaning, files: &[String]) -> Vec<Refusal> {
+        let mut unsure = Vec::new();
+        for path in files {
+            let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
+            let text = source_text(&self.db, file);
+            if !contains_identifier(&text, &meaning.name) {
+                continue;
             }
-        }
-        for (file, code, at) in self.faults(db, new_name).difference(&self.before) {
-            refused.push(refusal(*file, *at, format!("it would bring a new diagnostic, {code}")));
-        }
-        refused.sort_by(|a, b| (&a.file, a.line, &a.reason).cmp(&(&b.file, b.line, &b.reason)));
-        refused.dedup();
-        refused.truncate(MOST_REASONS);
-        refused
-    }
-
-    fn edited(&self, file: File, text: &str, new_name: &str) -> String {
-        let mut edited = String::with_capacity(text.len());
-        let mut done = 0;
-        for (start, end) in self.places.get(&file).into_iter().flatten() {
-            edited.push_str(&text[done..start.to_usize()]);
-            edited.push_str(new_name);
-            done = end.to_usize();
-        }
-        edited.push_str(&text[done..]);
-        edited
-    }
-
-    /// Where an offset of the original is after the edits.
-    fn forth(&self, file: File, at: TextSize, new_name: &str) -> TextSize {
-        let before = self.places.get(&file).into_iter().flatten().filter(|(start, _)| *start < at).count();
-        shifted(at.to_usize() + before * new_name.len(), before * self.old_name.len())
-    }
-
-    /// Where an offset of the edited text was before.
-    fn back(&self, file: File, at: TextSize, new_name: &str) -> TextSize {
-        let mut before = 0;
-        for (start, _) in self.places.get(&file).into_iter().flatten() {
-            if self.forth(file, *start, new_name) >= at {
+            let program_file = self.db.program_file(file);
+            let parsed = parsed_module(&self.db, program_file.python_file(&self.db)).load(&self.db);
+            let model = SemanticModel::new(&self.db, program_file);
+            let mut unknown = Unknown { model: &model, name: &meaning.name, found: Vec::new() };
+            AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
+            let lines = Lines::of(&text);
+            let shown = self.shown.path(&self.db, file);
+            unsure.extend(unknown.found.into_iter().map(|(at, reason)| {
+                let line = lines.place(at).0;
+                Refusal { file: shown.clone(), line, reason: reason.to_owned() }
+            }));
+            if unsure.len() >= MOST_TOLD {
                 break;
             }
-            before += 1;
         }
-        shifted(at.to_usize() + before * self.old_name.len(), before * new_name.len())
+        unsure.truncate(MOST_TOLD);
+        unsure
     }
 
-    fn edits(&self, new_name: &str, shown: &Shown, db: &Database) -> Vec<TextEdit> {
-        let mut edits = Vec::new();
-        for (file, places) in &self.places {
-            let Some(text) = self.texts.get(file) else { continue };
-            let lines = Lines::of(text);
-            let path = shown.path(db, *file);
-            for (start, end) in places {
-                let span: Span = lines.span(path.clone(), TextRange::new(*start, *end));
-                edits.push(TextEdit { span, new_text: new_name.to_owned() });
+    fn refusal(&self, refused: &[(String, TextSize, String)]) -> Renamed {
+        let mut told: Vec<Refusal> = refused
+            .iter()
+            .map(|(path, at, reason)| {
+                let file = on_disk(&self.db, Path::new(path));
+                let line = file.map_or(1, |file| Lines::of(&source_text(&self.db, file)).place(*at).0);
+                Refusal { file: self.shown.relative(Path::new(path)), line, reason: reason.clone() }
+            })
+            .collect();
+        told.sort();
+        told.dedup();
+        told.truncate(MOST_TOLD);
+        Renamed { refused: told, ..Renamed::default() }
+    }
+}
+
+/// The place in the old text. Edits keep lines: near enough for telling.
+fn back(at: TextSize, edits: &[Edit]) -> TextSize {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| edit.range.start());
+    let mut grown: i64 = 0;
+    for edit in edits {
+        let size = i64::try_from(edit.text.len()).unwrap_or(0);
+        if i64::from(edit.range.start().to_u32()) + grown + size > i64::from(at.to_u32()) {
+            break;
+        }
+        grown += size - i64::from(edit.range.len().to_u32());
+    }
+    TextSize::new(u32::try_from(i64::from(at.to_u32()) - grown).unwrap_or(0))
+}
+
+/// Keywords parse as something else than a name, or not at all.
+fn require_identifier(name: &str) -> Result<()> {
+    let parsed = ruff_python_parser::parse_expression(name);
+    let is_name = parsed.is_ok_and(|parsed| {
+        let whole = TextRange::up_to(TextSize::of(name));
+        matches!(parsed.expr(), Expr::Name(found) if found.id.as_str() == name && found.range == whole)
+    });
+    if is_name {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("argument `new_name`: {:?} is no name in Python", printable(name)))
+        .hint("Give an identifier that is no keyword."))
+}
+
+/// Why a name does not fit, whoever uses it.
+fn unfit(meaning: &Meaning, new_name: &str) -> Option<String> {
+    let is_special = |name: &str| name.len() > 4 && name.starts_with("__") && name.ends_with("__");
+    if is_special(&meaning.name) {
+        return Some(format!("`{}` is a name that Python itself looks for", meaning.name));
+    }
+    if is_special(new_name) {
+        return Some(format!("`{new_name}` would be a name that Python itself looks for"));
+    }
+    let is_mangled = |name: &str| name.starts_with("__") && !name.ends_with("__");
+    if meaning.is_member && is_mangled(&meaning.name) != is_mangled(new_name) {
+        return Some(
+            "names with two underscores in front are private to their class: who may see it would change".to_owned(),
+        );
+    }
+    None
+}
+
+/// What stands at a place, and everywhere that means it; `None` where nothing has a name.
+fn meaning(db: &Database, own: File, at: TextSize, paths: &[String]) -> Option<Meaning> {
+    let mut aliases = ImportAliasResolution::ResolveAliases;
+    let mut wanted = references::wanted(db, db.program_file(own), at, aliases)?;
+    // `C` of `import Cart as C` is renamed alone; what a definition calls itself, everywhere.
+    if !wanted.definitions.iter().any(|one| calls_itself(db, one, &wanted.name)) {
+        aliases = ImportAliasResolution::PreserveAliases;
+        wanted = references::wanted(db, db.program_file(own), at, aliases)?;
+    }
+    let files: Vec<File> = paths.iter().filter_map(|path| on_disk(db, Path::new(path))).collect();
+    let name = wanted.name.clone();
+    let mut found = Meaning { name: name.clone(), ..Meaning::default() };
+    let mut families = Families::new(db, &name, &files);
+    for _ in 0..MOST_ROUNDS {
+        let known = wanted.definitions.len();
+        for member in relatives(db, &wanted, &mut families, &files, &mut found) {
+            add(db, member, aliases, &mut wanted);
+        }
+        found.places.clear();
+        for (file, range) in places(db, own, &wanted, &files) {
+            add(db, (file, range), aliases, &mut wanted);
+            found.places.insert((path_of(db, file), (range.start(), range.end())));
+        }
+        if wanted.definitions.len() == known {
+            for file in &files {
+                let listed = listed(db, *file, &name, &wanted, aliases);
+                found.listed.extend(listed.into_iter().map(|range| (path_of(db, *file), (range.start(), range.end()))));
             }
+            return Some(found);
         }
-        edits.sort_by(|a, b| a.span.cmp(&b.span));
-        edits
+        db.unwind_if_revision_cancelled();
+    }
+    let reason = "more is related to it than can be followed".to_owned();
+    found.refused.push((path_of(db, own), at, reason));
+    Some(found)
+}
+
+fn path_of(db: &Database, file: File) -> String {
+    file.path(db).as_str().to_owned()
+}
+
+fn calls_itself(db: &Database, one: &ResolvedDefinition<'_>, name: &str) -> bool {
+    let range = one.focus_range(db);
+    let text = source_text(db, range.file());
+    match one {
+        ResolvedDefinition::Module(_) => module_name(range.file().path(db).as_str()) == name,
+        _ => text[range.range()].rsplit('.').next().is_some_and(|last| last.trim() == name),
     }
 }
 
-fn shifted(grown: usize, shrunk: usize) -> TextSize {
-    TextSize::try_from(grown.saturating_sub(shrunk)).unwrap_or_default()
-}
-
-/// The definition that is asked for again: one in the file at hand, if there is any.
-fn home(db: &Database, wanted: &Wanted<'_>, file: File) -> FileRange {
-    let ranges: Vec<FileRange> =
-        wanted.definitions.iter().map(|one| name_in(db, one.focus_range(db), &wanted.name)).collect();
-    ranges
-        .iter()
-        .find(|range| range.file() == file)
-        .or(ranges.first())
-        .copied()
-        .unwrap_or(FileRange::new(file, TextRange::default()))
-}
-
-/// The name at the end of what a definition focuses on: `self.name`.
-fn name_in(db: &Database, focus: FileRange, name: &str) -> FileRange {
-    let text = source_text(db, focus.file());
-    let range = focus.range();
-    let within = text.get(range.start().to_usize()..range.end().to_usize()).and_then(|text| text.rfind(name));
-    let start = shifted(range.start().to_usize() + within.unwrap_or(0), 0);
-    FileRange::new(focus.file(), TextRange::new(start, range.end().max(start)))
-}
-
-/// Whether it is a name at the top of a module.
-fn is_global(db: &Database, wanted: &Wanted<'_>) -> bool {
-    wanted.definitions.iter().any(|one| {
-        one.definition().is_some_and(|one| one.scope(db).scope(db).kind() == ty_python_core::scope::ScopeKind::Module)
-    })
-}
-
-/// The text of the name in the module's `__all__`.
-fn listed(db: &Database, file: File, name: &str) -> Vec<Place> {
-    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
-    let mut finder = Listed { name, found: Vec::new() };
-    finder.visit_body(parsed.suite());
-    finder.found
-}
-
-struct Listed<'n> {
-    name: &'n str,
-    found: Vec<Place>,
-}
-
-impl<'s> SourceOrderVisitor<'s> for Listed<'_> {
-    fn visit_stmt(&mut self, statement: &'s Stmt) {
-        let is_all = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == "__all__");
-        let value = match statement {
-            Stmt::Assign(one) if one.targets.iter().any(is_all) => Some(&*one.value),
-            Stmt::AnnAssign(one) if is_all(&one.target) => one.value.as_deref(),
-            Stmt::AugAssign(one) if is_all(&one.target) => Some(&*one.value),
-            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => return,
-            _ => None,
+/// Members that must have the same name; says what stands against it.
+fn relatives(
+    db: &Database,
+    wanted: &Wanted<'_>,
+    families: &mut Families<'_>,
+    files: &[File],
+    found: &mut Meaning,
+) -> Vec<family::Member> {
+    let mut members = Vec::new();
+    for one in &wanted.definitions {
+        let focus = one.focus_range(db);
+        let mut refuse = |reason: String| {
+            found.refused.push((path_of(db, focus.file()), focus.range().start(), reason));
         };
-        let Some(value) = value else { return walk_stmt(self, statement) };
-        let (Expr::List(ast::ExprList { elts, .. }) | Expr::Tuple(ast::ExprTuple { elts, .. })) = value else { return };
-        for element in elts {
-            let Expr::StringLiteral(text) = element else { continue };
-            let Some(part) = text.as_single_part_string().filter(|_| text.value.to_str() == self.name) else {
-                continue;
-            };
-            let inner = part.content_range();
-            if inner.len().to_usize() == self.name.len() {
-                self.found.push((inner.start(), inner.end()));
+        if !db.should_check_file(focus.file()) {
+            refuse("it is defined outside the project".to_owned());
+            continue;
+        }
+        if matches!(one, ResolvedDefinition::Module(_)) {
+            refuse("it is a module: its name is that of its file".to_owned());
+            continue;
+        }
+        if let Some(class) = family::class_of(db, one) {
+            for (file, _) in families.foreign(class) {
+                refuse(format!("it overrides a member of a class outside the project: {}", file.path(db)));
             }
+            found.is_member = true;
+            members.extend(families.members(class));
+        }
+        let Some(function) = family::function_of(db, one) else { continue };
+        let Some(class) = family::class_around(db, function.0, function.1) else { continue };
+        let method = source_text(db, function.0)[function.1].to_owned();
+        let overriding = Families::new(db, &method, files).members(class);
+        members.extend(overriding.into_iter().filter_map(|one| family::parameter(db, one, &wanted.name)));
+    }
+    members
+}
+
+/// Takes what stands there as meant, too.
+fn add<'db>(
+    db: &'db Database,
+    (file, range): family::Member,
+    aliases: ImportAliasResolution,
+    wanted: &mut Wanted<'db>,
+) {
+    let declared =
+        target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
+    for one in declared.unwrap_or_default() {
+        if !wanted.definitions.contains(&one) {
+            if family::class_of(db, &one).is_some() {
+                wanted.scope = Scope::Project;
+            }
+            wanted.definitions.push(one);
         }
     }
+}
 
-    fn visit_expr(&mut self, _expression: &'s Expr) {}
+fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<family::Member> {
+    let defining: BTreeSet<File> = wanted.definitions.iter().map(|one| one.focus_range(db).file()).collect();
+    let mut places = Vec::new();
+    for file in files {
+        let is_own = *file == own || defining.contains(file);
+        if (wanted.scope == Scope::File && !is_own) || !contains_identifier(&source_text(db, *file), &wanted.name) {
+            continue;
+        }
+        let scope = if is_own { Scope::Project } else { wanted.scope };
+        let found = references::in_file(db, *file, wanted, scope);
+        places.extend(found.into_iter().map(|found| (*file, found.range)));
+    }
+    places
+}
+
+/// The name between quotes in `__all__`, where it means what is wanted.
+fn listed(
+    db: &Database,
+    file: File,
+    name: &str,
+    wanted: &Wanted<'_>,
+    aliases: ImportAliasResolution,
+) -> Vec<TextRange> {
+    let text = source_text(db, file);
+    if !text.contains("__all__") {
+        return Vec::new();
+    }
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, program_file);
+    let is_all = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == "__all__");
+    let mut names = Quoted { name, text: &text, found: Vec::new() };
+    for statement in parsed.suite() {
+        match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(is_all) => names.visit_expr(&assign.value),
+            Stmt::AugAssign(assign) if is_all(&assign.target) => names.visit_expr(&assign.value),
+            Stmt::AnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. }) if is_all(target) => {
+                names.visit_expr(value);
+            }
+            Stmt::Expr(ast::StmtExpr { value, .. }) => {
+                if let Expr::Call(call) = &**value
+                    && let Expr::Attribute(method) = &*call.func
+                    && is_all(&method.value)
+                {
+                    names.visit_arguments(&call.arguments);
+                }
+            }
+            _ => {}
+        }
+    }
+    let means = |node: AnyNodeRef<'_>| {
+        definitions_for_name(&model, name, node, aliases).iter().any(|one| wanted.definitions.contains(one))
+    };
+    names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
+}
+
+struct Quoted<'t, 'a> {
+    name: &'t str,
+    text: &'t str,
+    found: Vec<(AnyNodeRef<'a>, TextRange)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        if let AnyNodeRef::ExprStringLiteral(literal) = node
+            && literal.value.to_str() == self.name
+            && let Some(at) = self.text[literal.range()].find(self.name)
+            && let Ok(at) = u32::try_from(at)
+        {
+            let start = literal.start() + TextSize::new(at);
+            self.found.push((node, TextRange::at(start, TextSize::of(self.name))));
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+/// Members of that name of which nobody knows whose they are.
+struct Unknown<'m, 'db> {
+    model: &'m SemanticModel<'db>,
+    name: &'m str,
+    found: Vec<(TextSize, &'static str)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        match node {
+            AnyNodeRef::ExprAttribute(attribute) if attribute.attr.as_str() == self.name => {
+                if matches!(attribute.value.inferred_type(self.model), None | Some(Type::Dynamic(_))) {
+                    self.found.push((attribute.attr.start(), "of what type this is a member is not known"));
+                }
+            }
+            AnyNodeRef::ExprCall(call) => {
+                let by_name = ["getattr", "setattr", "hasattr", "delattr"];
+                if matches!(&*call.func, Expr::Name(name) if by_name.contains(&name.id.as_str()))
+                    && let Some(Expr::StringLiteral(text)) = call.arguments.args.get(1)
+                    && text.value.to_str() == self.name
+                {
+                    self.found.push((text.start(), "it is reached by its name as text"));
+                }
+            }
+            _ => {}
+        }
+        TraversalSignal::Traverse
+    }
 }

@@ -102,7 +102,7 @@ pub(super) fn preview(line: &str) -> String {
     }
 }
 
-fn module_name(path: &str) -> String {
+pub(super) fn module_name(path: &str) -> String {
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let mut parts = path.rsplit('/');
     let file = stem(parts.next().unwrap_or_default());

@@ -2,7 +2,8 @@
 //!
 //! Owns the search for them. It happens on a database of its own, where found annotations are written into the text and
 //! the rest is asked anew, until nothing more is found: so a return type travels across calls. What is offered at the end
-//! has been checked together, edits and imports in place: the file has no diagnostic that it had not before.
+//! has been checked together, edits and imports in place: neither the file nor those that use it have a diagnostic that they
+//! had not before.
 
 mod annotation;
 mod evidence;
@@ -18,13 +19,14 @@ use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_text_size::{TextRange, TextSize};
 use salsa::Setter as _;
-use ty_python_semantic::{Db as _, HasDefinition, SemanticModel};
+use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
 use self::annotation::{Annotation, Import};
 use self::evidence::Shape;
 use self::slots::{Kind, Of, Slot};
 use self::text::{Edit, Edits};
-use super::db::Database;
+use super::db::{Database, Db as _};
+use super::shown::module_name;
 use super::{Embedded, check, on_disk};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Inferred, Insertion, Skipped, Suggestion};
@@ -50,8 +52,11 @@ struct Place {
     is_open: bool,
 }
 
-/// A diagnostic, by what it says and where in the original.
-type Fault = (String, TextSize);
+/// A diagnostic, by its file, what it says and where in the original.
+type Fault = (File, String, TextSize);
+
+/// Files that use what is annotated and are checked with it; what they get from afar is not looked at.
+const MOST_USERS: usize = 60;
 
 pub(super) fn infer(root: &Path, path: &Path, symbol: Option<&str>, is_over: &dyn Fn() -> bool) -> Result<Inferred> {
     let mut engine = Embedded::open(root)?;
@@ -61,7 +66,7 @@ pub(super) fn infer(root: &Path, path: &Path, symbol: Option<&str>, is_over: &dy
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
-    let mut work = Work { db: &mut engine.db, file, original, is_over };
+    let mut work = Work { db: &mut engine.db, file, original, users: Vec::new(), is_over };
     work.run(symbol)
 }
 
@@ -69,13 +74,16 @@ struct Work<'w> {
     db: &'w mut Database,
     file: File,
     original: SourceText,
+    /// Files of the project that may notice an annotation here.
+    users: Vec<File>,
     is_over: &'w dyn Fn() -> bool,
 }
 
 impl Work<'_> {
     fn run(&mut self, symbol: Option<&str>) -> Result<Inferred> {
-        let before = self.faults(&Edits::default());
         let places = self.places(symbol);
+        self.users = self.users_of(&places);
+        let before = self.faults(&Edits::default());
         let mut found: BTreeMap<usize, Found> = BTreeMap::new();
         let mut reasons: BTreeMap<usize, String> = BTreeMap::new();
         for _ in 0..ROUNDS {
@@ -109,6 +117,28 @@ impl Work<'_> {
                 body: slot.body,
             })
             .collect()
+    }
+
+    /// Files that name something of this one's top, those that name its module first.
+    fn users_of(&self, places: &[Place]) -> Vec<File> {
+        let db: &Database = self.db;
+        let top = |place: &Place| {
+            let container =
+                place.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
+            container.unwrap_or(&place.name).to_owned()
+        };
+        let names: HashSet<String> = places.iter().filter(|place| place.kind != Kind::Parameter).map(top).collect();
+        let module = module_name(self.file.path(db).as_str());
+        let mut users: Vec<(bool, String, File)> = Vec::new();
+        for file in db.project().files(db).iter().filter(|file| **file != self.file) {
+            let text = source_text(db, *file);
+            let names_module = contains_identifier(&text, &module);
+            if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
+                users.push((!names_module, file.path(db).as_str().to_owned(), *file));
+            }
+        }
+        users.sort();
+        users.into_iter().take(MOST_USERS).map(|(_, _, file)| file).collect()
     }
 
     /// What can be said in the present state of the text, of what was not said before.
@@ -215,13 +245,15 @@ impl Work<'_> {
 
     /// The diagnostics of the present text, where their places were in the original.
     fn faults(&self, edits: &Edits) -> HashSet<Fault> {
-        let program_file = self.db.program_file(self.file);
-        let found = check::diagnostics(self.db, program_file);
-        let place = |one: &ruff_db::diagnostic::Diagnostic| {
-            let range = one.primary_span().and_then(|span| span.range()).unwrap_or_default();
-            (one.id().as_str().to_owned(), edits.original(range.start()))
-        };
-        found.iter().map(place).collect()
+        let mut faults = HashSet::new();
+        for file in std::iter::once(self.file).chain(self.users.iter().copied()) {
+            for one in check::diagnostics(self.db, self.db.program_file(file)) {
+                let at = one.primary_span().and_then(|span| span.range()).unwrap_or_default().start();
+                let at = if file == self.file { edits.original(at) } else { at };
+                faults.insert((file, one.id().as_str().to_owned(), at));
+            }
+        }
+        faults
     }
 
     /// The annotations that can stand together: what brings a new diagnostic is left out.
@@ -238,7 +270,9 @@ impl Work<'_> {
             if new.is_empty() {
                 return Ok(kept);
             }
-            let is_near = |at: &usize| new.iter().any(|(_, fault)| places[*at].body.contains_inclusive(*fault));
+            let is_near = |at: &usize| {
+                new.iter().any(|(file, _, fault)| *file == self.file && places[*at].body.contains_inclusive(*fault))
+            };
             let fewer: Vec<usize> = kept.iter().copied().filter(|at| !is_near(at)).collect();
             if fewer.len() == kept.len() || (self.is_over)() {
                 break;

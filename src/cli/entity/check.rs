@@ -1,0 +1,56 @@
+//! `ixmcp entity check`: what is wrong with the entity files, and how to mend it.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::{Outcome, Session, output};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::model::printable;
+use crate::query::check::{self, Finding, Level};
+
+/// Say what is wrong with the entity files, by file and line, and what to do about it
+///
+/// Ends with 1 when there is an error. Warnings are about what other programs may stumble over.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Count warnings as errors
+    #[arg(long)]
+    strict: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let findings = session.read(|snapshot| check::check(snapshot, &Budget::unlimited()))?;
+    let (errors, warnings): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.level == Level::Error || typed.strict);
+    if typed.json {
+        let values = |findings: &[&Finding]| findings.iter().map(|finding| value(finding)).collect::<Vec<_>>();
+        let ok = errors.is_empty();
+        output::json(&json!({ "ok": ok, "errors": values(&errors), "warnings": values(&warnings) }));
+    } else {
+        for finding in &findings {
+            let level = if finding.level == Level::Error { "error" } else { "warning" };
+            let line = finding.line.map_or_else(String::new, |line| format!(":{line}"));
+            output::line(&printable(&format!("{}{line}: {level}: {}", finding.path, finding.message)));
+            if let Some(suggestion) = &finding.suggestion {
+                output::line(&printable(&format!("    {suggestion}")));
+            }
+        }
+        output::note(&format!("{} errors, {} warnings", errors.len(), warnings.len()));
+    }
+    Ok(if errors.is_empty() { Outcome::Found } else { Outcome::Nothing })
+}
+
+fn value(finding: &Finding) -> Value {
+    let mut value = json!({ "path": finding.path, "message": finding.message });
+    if let Some(line) = finding.line {
+        value["line"] = json!(line);
+    }
+    if let Some(suggestion) = &finding.suggestion {
+        value["suggestion"] = json!(suggestion);
+    }
+    value
+}

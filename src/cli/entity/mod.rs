@@ -1,0 +1,69 @@
+//! `ixmcp entity`: the knowledge graph, for people: read it, walk it, write it, check it.
+//!
+//! Owns the list of its commands. Files are written here and nowhere else: the tools only read.
+
+mod amend;
+mod check;
+mod read;
+mod walk;
+mod write;
+
+use clap::{Args, Subcommand};
+
+use super::{Outcome, Session};
+use crate::error::Result;
+
+/// Read, walk, write and check the entities in .ixchel
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(Init),
+    Create(write::Create),
+    Link(write::Link),
+    Unlink(write::Unlink),
+    Tag(write::Tag),
+    Edit(write::Edit),
+    Check(check::Arguments),
+    List(read::List),
+    Show(read::Show),
+    Search(read::Search),
+    Context(read::Context),
+    Tags(read::Tags),
+    Sync(read::Sync),
+    Path(walk::Path),
+    Cycles(walk::Cycles),
+    Ready(walk::Ready),
+}
+
+pub(super) use walk::Way;
+pub(super) use write::Init;
+
+pub(super) fn init(session: &Session, typed: &Init) -> Result<Outcome> {
+    write::init(session, typed)
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    match &typed.command {
+        Command::Init(typed) => write::init(session, typed),
+        Command::Create(typed) => write::create(session, typed),
+        Command::Link(typed) => write::link(session, typed),
+        Command::Unlink(typed) => write::unlink(session, typed),
+        Command::Tag(typed) => write::tag(session, typed),
+        Command::Edit(typed) => write::edit(session, typed),
+        Command::Check(typed) => check::run(session, typed),
+        Command::List(typed) => read::list(session, typed),
+        Command::Show(typed) => read::show(session, typed),
+        Command::Search(typed) => read::search(session, typed),
+        Command::Context(typed) => read::context(session, typed),
+        Command::Tags(typed) => read::tags(session, typed),
+        Command::Sync(typed) => read::sync(session, typed),
+        Command::Path(typed) => walk::path(session, typed),
+        Command::Cycles(typed) => walk::cycles(session, typed),
+        Command::Ready(typed) => walk::ready(session, typed),
+    }
+}

@@ -1,0 +1,208 @@
+//! `ixmcp entity list|show|search|context|tags|sync`: the tools on the graph, for people.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+use crate::model::printable;
+use crate::query::{entities, graph};
+
+/// List entities, of all kinds or one
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// decision, issue, idea, report, source, citation, agent, session, note
+    kind: Option<String>,
+    /// Only those that are still open
+    #[arg(long)]
+    open: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print an entity's file
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The entity's id
+    id: String,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Search entities by what they are about
+#[derive(Debug, Args)]
+pub(super) struct Search {
+    /// What to look for
+    #[arg(required = true)]
+    text: Vec<String>,
+    /// Only this kind
+    #[arg(long)]
+    kind: Option<String>,
+    /// Only what carries this tag
+    #[arg(long)]
+    tag: Option<String>,
+    /// Most hits to show
+    #[arg(long, short = 'n', default_value_t = 10)]
+    limit: u64,
+    /// Hits to leave out at the start
+    #[arg(long, default_value_t = 0)]
+    offset: u64,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print an entity with its neighbours and the code they name
+#[derive(Debug, Args)]
+pub(super) struct Context {
+    /// The entity's id
+    id: String,
+    /// About how many tokens it may have
+    #[arg(long, default_value_t = 4000)]
+    budget: u64,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// List tags with how many entities carry each
+#[derive(Debug, Args)]
+pub(super) struct Tags {
+    /// Only of this kind; `document` for other Markdown files
+    #[arg(long)]
+    kind: Option<String>,
+    /// List what carries no tag instead
+    #[arg(long)]
+    untagged: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bring the graph up to date, and say what changed and what is wrong
+#[derive(Debug, Args)]
+pub(super) struct Sync {
+    /// Read every entity anew
+    #[arg(long)]
+    force: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn found(any: bool) -> Outcome {
+    if any { Outcome::Found } else { Outcome::Nothing }
+}
+
+fn row(id: &str, kind: &str, title: &str, status: Option<&str>) -> String {
+    let status = status.map_or_else(String::new, |status| format!("  [{status}]"));
+    printable(&format!("{id:<14} {kind:<9} {title}{status}"))
+}
+
+pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
+    let kind = typed.kind.as_deref().map(entities::kind);
+    let mut all = session.read(|snapshot| snapshot.entities(kind.as_deref()))?;
+    all.retain(|entity| !typed.open || graph::is_open(entity.status.as_deref()));
+    if typed.json {
+        let items = all.iter().map(|entity| {
+            json!({
+                "id": entity.key, "kind": entity.kind, "title": entity.title, "path": entity.path,
+                "status": entity.status, "created_at": entity.created_at, "updated_at": entity.updated_at,
+            })
+        });
+        output::json(&json!({ "total": all.len(), "items": items.collect::<Vec<_>>() }));
+    } else {
+        for entity in &all {
+            output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
+        }
+    }
+    Ok(found(!all.is_empty()))
+}
+
+pub(super) fn show(session: &Session, typed: &Show) -> Result<Outcome> {
+    let answer = session.call("ixchel_show", json!({ "id": typed.id }))?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        output::raw(answer["raw"].as_str().unwrap_or_default());
+    }
+    Ok(Outcome::Found)
+}
+
+pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
+    let given = arguments! {
+        "query": typed.text.join(" "), "kind": typed.kind, "tag": typed.tag, "limit": typed.limit, "offset": typed.offset,
+    };
+    let answer = session.call("ixchel_search", given)?;
+    let hits = answer["hits"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&answer);
+    } else {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        for hit in hits {
+            output::line(&row(&text(&hit["id"]), &text(&hit["kind"]), &text(&hit["title"]), None));
+            output::line(&format!("    {}", output::text(&hit["snippet"])));
+        }
+        output::note_rest(&answer, "hits");
+    }
+    Ok(found(!hits.is_empty()))
+}
+
+pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
+    let answer = session.call("ixchel_context", json!({ "id": typed.id, "budget_tokens": typed.budget }))?;
+    if typed.json {
+        output::json(&answer);
+        return Ok(Outcome::Found);
+    }
+    let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
+    for item in list("items") {
+        let (id, title, why) = (output::text(&item["id"]), output::text(&item["title"]), output::text(&item["why"]));
+        output::line(&format!("# {id}  {title}\n({why})\n"));
+        let body: Vec<String> = item["body"].as_str().unwrap_or_default().lines().map(printable).collect();
+        output::line(&format!("{}\n", body.join("\n")));
+    }
+    for code in list("code") {
+        let line = code["line"].as_u64().map_or_else(String::new, |line| format!(":{line}"));
+        let symbol = code["symbol"].as_str().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
+        output::line(&format!("{}{line}{symbol}  {}", output::text(&code["path"]), output::text(&code["why"])));
+    }
+    let left = answer["left_out_total"].as_u64().unwrap_or(list("left_out").len() as u64);
+    if left > 0 {
+        output::note(&format!("{left} neighbours did not fit; more with --budget"));
+    }
+    Ok(Outcome::Found)
+}
+
+pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
+    let answer = session.call("ixchel_tags", arguments! { "kind": typed.kind, "untagged": typed.untagged })?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        for tag in answer["tags"].as_array().into_iter().flatten() {
+            output::line(&format!("{:>6}  {}", tag["count"], output::text(&tag["tag"])));
+        }
+        for item in answer["items"].as_array().into_iter().flatten() {
+            let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+            output::line(&row(&text("id"), &text("kind"), &text("title"), None));
+        }
+    }
+    Ok(found(answer["total"].as_u64() != Some(0)))
+}
+
+pub(super) fn sync(session: &Session, typed: &Sync) -> Result<Outcome> {
+    let answer = session.call("ixchel_sync", arguments! { "force": typed.force })?;
+    if typed.json {
+        output::json(&answer);
+        return Ok(Outcome::Found);
+    }
+    let counts = ["scanned", "added", "modified", "deleted", "unchanged"];
+    let shown: Vec<String> = counts.iter().map(|name| format!("{} {name}", answer[*name])).collect();
+    output::line(&shown.join(", "));
+    for problem in answer["problems"].as_array().into_iter().flatten() {
+        let line = problem["line"].as_u64().map_or_else(String::new, |line| format!(":{line}"));
+        output::line(&format!("{}{line}: {}", output::text(&problem["path"]), output::text(&problem["reason"])));
+    }
+    Ok(Outcome::Found)
+}

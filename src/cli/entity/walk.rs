@@ -1,0 +1,112 @@
+//! `ixmcp entity path|cycles|ready`: questions that need the whole graph.
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::super::{Outcome, Session, output};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::model::printable;
+use crate::query::graph::{self, Direction};
+
+/// The shortest way from one entity to another
+#[derive(Debug, Args)]
+pub(super) struct Path {
+    /// Where it begins
+    from: String,
+    /// Where it ends
+    to: String,
+    /// Which way edges may be walked
+    #[arg(long, value_enum, default_value_t)]
+    direction: Way,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Way {
+    Outgoing,
+    Incoming,
+    #[default]
+    Both,
+}
+
+impl Way {
+    pub(in crate::cli) fn direction(self) -> Direction {
+        match self {
+            Self::Outgoing => Direction::Outgoing,
+            Self::Incoming => Direction::Incoming,
+            Self::Both => Direction::Both,
+        }
+    }
+}
+
+/// Entities that wait for each other in a circle of depends_on and blocks
+#[derive(Debug, Args)]
+pub(super) struct Cycles {
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Open issues with nothing open before them, the most important first
+#[derive(Debug, Args)]
+pub(super) struct Ready {
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
+    let way = session.read(|snapshot| graph::path(snapshot, &typed.from, &typed.to, typed.direction.direction()))?;
+    if typed.json {
+        let steps = way
+            .iter()
+            .flatten()
+            .map(|step| json!({ "from": step.from.key, "rel": step.rel, "to": step.to.key, "against": step.against }));
+        output::json(&json!({ "found": way.is_some(), "steps": steps.collect::<Vec<_>>() }));
+    } else if let Some(way) = &way {
+        for step in way {
+            let arrow = if step.against { format!("<-{}-", step.rel) } else { format!("-{}->", step.rel) };
+            output::line(&printable(&format!("{} {arrow} {}  {}", step.from.key, step.to.key, step.to.title)));
+        }
+        output::note(&format!("{} edges", way.len()));
+    } else {
+        output::note("there is no way between the two");
+    }
+    Ok(if way.is_some() { Outcome::Found } else { Outcome::Nothing })
+}
+
+pub(super) fn cycles(session: &Session, typed: &Cycles) -> Result<Outcome> {
+    let cycles = session.read(|snapshot| graph::cycles(snapshot, &Budget::unlimited()))?;
+    if typed.json {
+        output::json(&json!({ "total": cycles.len(), "cycles": cycles }));
+    } else {
+        for circle in &cycles {
+            let around: Vec<&str> = circle.iter().chain(circle.first()).map(String::as_str).collect();
+            output::line(&printable(&around.join(" waits for ")));
+        }
+    }
+    Ok(if cycles.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+pub(super) fn ready(session: &Session, typed: &Ready) -> Result<Outcome> {
+    let issues = session.read(graph::ready)?;
+    if typed.json {
+        let items = issues.iter().map(|issue| {
+            json!({
+                "id": issue.key, "title": issue.title, "status": issue.status, "priority": issue.priority,
+                "path": issue.path,
+            })
+        });
+        output::json(&json!({ "total": issues.len(), "items": items.collect::<Vec<_>>() }));
+    } else {
+        for issue in &issues {
+            let priority =
+                issue.priority.as_deref().map_or_else(String::new, |priority| format!("  (priority {priority})"));
+            output::line(&printable(&format!("{:<14} {}{priority}", issue.key, issue.title)));
+        }
+    }
+    Ok(if issues.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}

@@ -1,0 +1,190 @@
+//! `ixmcp graph`: the knowledge graph as text, as a picture, or for another program.
+//!
+//! Owns what is drawn. Each way to draw it has a file of its own.
+
+mod dot;
+mod layout;
+mod mermaid;
+mod settle;
+mod svg;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::entity::Way;
+use super::{Outcome, Session, output};
+use crate::error::{Error, Result};
+use crate::query::entities;
+use crate::store::Snapshot;
+
+/// Draw the knowledge graph, or what is around one entity
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The entity in the middle [default: all entities]
+    id: Option<String>,
+    /// How it is drawn
+    #[arg(long, short, value_enum, default_value_t)]
+    format: Format,
+    /// How many edges to follow from ID
+    #[arg(long, short, default_value_t = 2)]
+    depth: u32,
+    /// Which way edges are followed from ID
+    #[arg(long, value_enum, default_value_t)]
+    direction: Way,
+    /// Only edges of this relationship; may be given several times
+    #[arg(long)]
+    rel: Vec<String>,
+    /// Only entities of this kind; may be given several times
+    #[arg(long)]
+    kind: Vec<String>,
+    /// Write to this file instead of printing
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[default]
+    Text,
+    Dot,
+    Mermaid,
+    Json,
+    Svg,
+}
+
+/// What is drawn.
+#[derive(Debug, Default)]
+struct Picture {
+    /// By id.
+    nodes: Vec<Node>,
+    /// By places in `nodes`, each once.
+    edges: Vec<Edge>,
+}
+
+#[derive(Debug)]
+struct Node {
+    id: String,
+    title: String,
+    /// `None`: something links to it, and nothing has the id.
+    kind: Option<String>,
+    status: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    from: usize,
+    to: usize,
+    rel: String,
+}
+
+/// The kinds with their colours: fill and line, dark enough to be told apart in print.
+const COLORS: &[(&str, &str, &str)] = &[
+    ("decision", "#dbeafe", "#1d4ed8"),
+    ("issue", "#fee2e2", "#b91c1c"),
+    ("idea", "#fef9c3", "#a16207"),
+    ("report", "#dcfce7", "#15803d"),
+    ("source", "#ede9fe", "#6d28d9"),
+    ("citation", "#fae8ff", "#a21caf"),
+    ("agent", "#e0f2fe", "#0369a1"),
+    ("session", "#ffedd5", "#c2410c"),
+    ("note", "#f1f5f9", "#475569"),
+];
+const OTHER_COLOR: (&str, &str) = ("#f5f5f4", "#57534e");
+const MISSING_COLOR: (&str, &str) = ("#ffffff", "#9ca3af");
+
+/// Fill and line of a node.
+fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
+    let Some(kind) = kind else { return MISSING_COLOR };
+    COLORS.iter().find(|(name, ..)| *name == kind).map_or(OTHER_COLOR, |(_, fill, line)| (fill, line))
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let picture = session.read(|snapshot| gather(snapshot, typed))?;
+    let is_empty = picture.nodes.is_empty();
+    let drawn = match typed.format {
+        Format::Text => text::draw(&picture),
+        Format::Dot => dot::draw(&picture),
+        Format::Mermaid => mermaid::draw(&picture),
+        Format::Json => value(&picture),
+        Format::Svg => svg::draw(&picture, &layout::layout(&picture)?),
+    };
+    match &typed.output {
+        Some(file) => {
+            std::fs::write(file, drawn).map_err(|error| Error::io("write", file, error))?;
+            output::note(&format!("{} entities, {} edges", picture.nodes.len(), picture.edges.len()));
+        }
+        None => output::raw(&drawn),
+    }
+    if is_empty {
+        output::note("there are no entities to draw; begin with `ixmcp init`");
+    }
+    Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {
+    let kinds: Vec<String> = typed.kind.iter().map(|kind| entities::kind(kind)).collect();
+    let around: Option<BTreeSet<String>> = match &typed.id {
+        None => None,
+        Some(id) => {
+            let entity = entities::find(snapshot, id)?;
+            let direction = typed.direction.direction();
+            let ways = (direction.goes_out(), direction.goes_in());
+            let only = if let [rel] = typed.rel.as_slice() { Some(rel.as_str()) } else { None };
+            let reached = snapshot.reached(entity.id, typed.depth.min(20), ways, only)?;
+            Some(reached.into_iter().map(|(_, node)| node.key).collect())
+        }
+    };
+    let is_shown = |key: &str, kind: &str| {
+        around.as_ref().is_none_or(|around| around.contains(key))
+            && (kinds.is_empty() || kinds.iter().any(|k| k == kind))
+    };
+    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+    for entity in snapshot.entities(None)? {
+        if is_shown(&entity.key, &entity.kind) {
+            let (id, title, kind) = (entity.key.clone(), entity.title, Some(entity.kind));
+            nodes.insert(entity.key, Node { id, title, kind, status: entity.status });
+        }
+    }
+    let mut edges: BTreeSet<(String, String, String)> = BTreeSet::new();
+    for link in snapshot.every_link()? {
+        let (source, rel) = (link.source, link.link.rel);
+        if !nodes.contains_key(&source.key) || !(typed.rel.is_empty() || typed.rel.contains(&rel)) {
+            continue;
+        }
+        let target = match link.link.entity {
+            Some(target) => target.key,
+            // What a picture of one kind leaves out must not come back as missing.
+            None if kinds.is_empty() => {
+                let id = link.link.target;
+                let missing = || Node { id: id.clone(), title: String::new(), kind: None, status: None };
+                nodes.entry(id.clone()).or_insert_with(missing);
+                id
+            }
+            None => continue,
+        };
+        if nodes.contains_key(&target) {
+            edges.insert((source.key, target, rel));
+        }
+    }
+    let places: BTreeMap<String, usize> = nodes.keys().enumerate().map(|(at, key)| (key.clone(), at)).collect();
+    let place = |key: &String| places.get(key).copied().unwrap_or(0);
+    let edges =
+        edges.iter().map(|(from, to, rel)| Edge { from: place(from), to: place(to), rel: rel.clone() }).collect();
+    Ok(Picture { nodes: nodes.into_values().collect(), edges })
+}
+
+fn value(picture: &Picture) -> String {
+    let nodes = picture
+        .nodes
+        .iter()
+        .map(|node| json!({ "id": node.id, "kind": node.kind, "title": node.title, "status": node.status }));
+    let edges = picture
+        .edges
+        .iter()
+        .map(|edge| json!({ "from": picture.nodes[edge.from].id, "rel": edge.rel, "to": picture.nodes[edge.to].id }));
+    json!({ "nodes": nodes.collect::<Vec<_>>(), "edges": edges.collect::<Vec<_>>() }).to_string() + "\n"
+}

@@ -1,0 +1,62 @@
+//! Edits of a text, kept as ranges until they are applied.
+//!
+//! Owns how they are put in and where other places are afterwards.
+
+use ruff_text_size::{TextRange, TextSize};
+
+/// One replacement; an insertion has an empty range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub range: TextRange,
+    pub text: String,
+}
+
+/// The text with all edits in it. They do not overlap; at one place they stand in the order given.
+pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut whole = String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut from = 0;
+    for edit in in_order(edits) {
+        whole.push_str(text.get(from..edit.range.start().to_usize()).unwrap_or_default());
+        whole.push_str(&edit.text);
+        from = edit.range.end().to_usize();
+    }
+    whole.push_str(text.get(from..).unwrap_or_default());
+    whole
+}
+
+/// Where a place of the old text is in the new one. What is inserted right there goes before it.
+pub(super) fn moved(at: TextSize, edits: &[Edit]) -> TextSize {
+    let mut place = at.to_u32();
+    for edit in in_order(edits) {
+        let is_before = edit.range.end() <= at && (edit.range.is_empty() || edit.range.start() < at);
+        if is_before {
+            place += u32::try_from(edit.text.len()).unwrap_or(0);
+            place -= edit.range.len().to_u32();
+        }
+    }
+    TextSize::new(place)
+}
+
+fn in_order(edits: &[Edit]) -> Vec<&Edit> {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|edit| (edit.range.start(), edit.range.end()));
+    edits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(start: u32, end: u32, text: &str) -> Edit {
+        Edit { range: TextRange::new(TextSize::new(start), TextSize::new(end)), text: text.to_owned() }
+    }
+
+    #[test]
+    fn places_move_with_what_stands_before_them() {
+        let edits = [edit(8, 9, "long"), edit(0, 0, "import x\n"), edit(4, 5, "")];
+        assert_eq!(apply("abcdefghijk", &edits), "import x\nabcdfghlongjk");
+        for (old, new) in [(0, 9), (3, 12), (8, 16), (9, 20)] {
+            assert_eq!(moved(TextSize::new(old), &edits), TextSize::new(new), "{old}");
+        }
+    }
+}

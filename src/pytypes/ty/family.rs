@@ -1,0 +1,256 @@
+//! Members of classes that are one for whoever uses them: overridden and overriding ones.
+//!
+//! Owns the way from a member to the classes above and below that have one of its name.
+
+use std::collections::{HashMap, HashSet};
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::find_node::covering_node;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal, walk_stmt};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+use ty_python_core::definition::DefinitionKind;
+use ty_python_core::scope::ScopeKind;
+use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
+use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
+
+use super::db::Database;
+
+/// A class, by its file and where its name stands.
+pub(super) type Class = (File, TextRange);
+
+/// A place of a file that gives a member its name.
+pub(super) type Member = (File, TextRange);
+
+/// Finds the relatives of members that have one name.
+pub(super) struct Families<'a> {
+    db: &'a Database,
+    name: &'a str,
+    /// Files that hold the name.
+    files: &'a [File],
+    supers: HashMap<Class, HashSet<Class>>,
+    having: Option<Vec<(Class, Vec<Member>)>>,
+}
+
+impl<'a> Families<'a> {
+    pub fn new(db: &'a Database, name: &'a str, files: &'a [File]) -> Self {
+        Self { db, name, files, supers: HashMap::new(), having: None }
+    }
+
+    /// Where the classes that are related to one give the name to a member, by whatever way.
+    pub fn members(&mut self, class: Class) -> Vec<Member> {
+        let mut family = HashSet::from([class]);
+        let having = self.having();
+        loop {
+            let before = family.len();
+            for (other, _) in &having {
+                let is_related = family.contains(other)
+                    || self.supers(*other).iter().any(|above| family.contains(above))
+                    || family.clone().iter().any(|one| self.supers(*one).contains(other));
+                if is_related {
+                    family.insert(*other);
+                }
+            }
+            if family.len() == before {
+                break;
+            }
+        }
+        having.into_iter().filter(|(class, _)| family.contains(class)).flat_map(|(_, members)| members).collect()
+    }
+
+    /// Classes above, of libraries too, that have a member of that name, outside of the files looked at.
+    pub fn foreign(&mut self, class: Class) -> Vec<Class> {
+        let above = self.supers(class);
+        let own: HashSet<File> = self.files.iter().copied().collect();
+        let (db, name) = (self.db, self.name);
+        let foreign = above.into_iter().filter(|(file, _)| !own.contains(file));
+        foreign.filter(|class| !members_of(db, *class, name).is_empty()).collect()
+    }
+
+    fn having(&mut self) -> Vec<(Class, Vec<Member>)> {
+        let (db, name, files) = (self.db, self.name, self.files);
+        let find = || {
+            let mut having = Vec::new();
+            for file in files.iter().filter(|file| contains_identifier(&source_text(db, **file), name)) {
+                for class in classes(db, *file) {
+                    let members = members_of(db, class, name);
+                    if !members.is_empty() {
+                        having.push((class, members));
+                    }
+                }
+            }
+            having
+        };
+        self.having.get_or_insert_with(find).clone()
+    }
+
+    fn supers(&mut self, class: Class) -> HashSet<Class> {
+        if let Some(known) = self.supers.get(&class) {
+            return known.clone();
+        }
+        let mut found = HashSet::new();
+        let mut waiting = vec![class];
+        while let Some(next) = waiting.pop() {
+            for above in bases(self.db, next) {
+                if found.insert(above) {
+                    waiting.push(above);
+                }
+            }
+        }
+        self.supers.insert(class, found.clone());
+        found
+    }
+}
+
+/// The class of which a definition is a member: bound in its body, or given to `self`.
+pub(super) fn class_of(db: &Database, found: &ResolvedDefinition<'_>) -> Option<Class> {
+    let definition = found.definition()?;
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let is_attribute = match definition.kind(db) {
+        DefinitionKind::Assignment(one) => one.target(&parsed).is_attribute_expr(),
+        DefinitionKind::AnnotatedAssignment(one) => one.target(&parsed).is_attribute_expr(),
+        _ => false,
+    };
+    if !is_attribute && definition.scope(db).scope(db).kind() != ScopeKind::Class {
+        return None;
+    }
+    let range = found.focus_range(db).range();
+    class_around(db, definition.file(db), range)
+}
+
+/// The function that has a definition as parameter.
+pub(super) fn function_of(db: &Database, found: &ResolvedDefinition<'_>) -> Option<(File, TextRange)> {
+    let definition = found.definition()?;
+    if !matches!(definition.kind(db), DefinitionKind::Parameter(_)) {
+        return None;
+    }
+    let file = definition.file(db);
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), found.focus_range(db).range());
+    let function = nodes.ancestors().find_map(|node| match node {
+        AnyNodeRef::StmtFunctionDef(function) => Some(function.name.range),
+        _ => None,
+    })?;
+    Some((file, function))
+}
+
+/// The class in whose body a function stands whose name is here.
+pub(super) fn class_around(db: &Database, file: File, range: TextRange) -> Option<Class> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    let class = nodes.ancestors().find_map(|node| match node {
+        AnyNodeRef::StmtClassDef(class) if class.name.range != range => Some(class.name.range),
+        _ => None,
+    })?;
+    Some((file, class))
+}
+
+/// The name of the parameter `name` of the function whose own name stands here.
+pub(super) fn parameter(db: &Database, (file, range): Member, name: &str) -> Option<Member> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    let function = nodes.ancestors().find_map(|node| match node {
+        AnyNodeRef::StmtFunctionDef(function) if function.name.range == range => Some(function),
+        _ => None,
+    })?;
+    let parameters = function.parameters.iter_source_order();
+    let found = parameters.map(|one| &one.as_parameter().name).find(|own| own.as_str() == name);
+    found.map(|own| (file, own.range))
+}
+
+/// The direct bases.
+fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
+    let model = SemanticModel::new(db, program_file);
+    let Some(shown) = class.inferred_type(&model) else { return Vec::new() };
+    let above = type_hierarchy_supertypes(db, &model.program_environment(), shown);
+    above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect()
+}
+
+fn class_at(tree: AnyNodeRef<'_>, range: TextRange) -> Option<&ast::StmtClassDef> {
+    covering_node(tree, range).ancestors().find_map(|node| match node {
+        AnyNodeRef::StmtClassDef(class) if class.name.range == range => Some(class),
+        _ => None,
+    })
+}
+
+fn classes(db: &Database, file: File) -> Vec<Class> {
+    struct Names(Vec<TextRange>);
+    impl<'a> SourceOrderVisitor<'a> for Names {
+        fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+            if let AnyNodeRef::StmtClassDef(class) = node {
+                self.0.push(class.name.range);
+            }
+            if node.is_expression() { TraversalSignal::Skip } else { TraversalSignal::Traverse }
+        }
+    }
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let mut names = Names(Vec::new());
+    AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut names);
+    names.0.into_iter().map(|range| (file, range)).collect()
+}
+
+/// Where a class's own text names a member so: in its body, or by `self.name = …` in a method.
+fn members_of(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
+    let mut members = Members { name, receiver: None, is_in_method: false, found: Vec::new() };
+    members.visit_body(&class.body);
+    members.found.into_iter().map(|range| (file, range)).collect()
+}
+
+struct Members<'n> {
+    name: &'n str,
+    receiver: Option<String>,
+    is_in_method: bool,
+    found: Vec<TextRange>,
+}
+
+impl Members<'_> {
+    fn target(&mut self, target: &Expr) {
+        match target {
+            Expr::Name(name) if !self.is_in_method && name.id.as_str() == self.name => self.found.push(name.range),
+            Expr::Attribute(attribute) if attribute.attr.as_str() == self.name => {
+                if matches!(&*attribute.value, Expr::Name(name) if Some(name.id.as_str()) == self.receiver.as_deref()) {
+                    self.found.push(attribute.attr.range);
+                }
+            }
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                elts.iter().for_each(|element| self.target(element));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'a> SourceOrderVisitor<'a> for Members<'_> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target)),
+            Stmt::AnnAssign(assign) => self.target(&assign.target),
+            Stmt::FunctionDef(function) if !self.is_in_method => {
+                if function.name.as_str() == self.name {
+                    self.found.push(function.name.range());
+                }
+                self.receiver = function.parameters.iter_non_variadic_params().next().map(|one| one.name().to_string());
+                self.is_in_method = true;
+                self.visit_body(&function.body);
+                self.is_in_method = false;
+                self.receiver = None;
+            }
+            Stmt::ClassDef(class) => {
+                if !self.is_in_method && class.name.as_str() == self.name {
+                    self.found.push(class.name.range);
+                }
+            }
+            Stmt::FunctionDef(_) => {}
+            statement => walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, _expression: &'a Expr) {}
+}

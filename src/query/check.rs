@@ -1,0 +1,198 @@
+//! What is wrong with the entity files, each with its place and what to do about it.
+//!
+//! Owns the rules. `error` keeps something from being understood or found; `warning` is what other programs that read
+//! these files may stumble over.
+
+use std::collections::BTreeSet;
+
+use super::{graph, near};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::extract::entity::{self, FOLDER, KINDS, Kind, Role};
+use crate::extract::front_matter::{self, FrontMatter, Node, Place, Value};
+use crate::model::{RepoPath, printable};
+use crate::store::Snapshot;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Error,
+    Warning,
+}
+
+/// One thing to mend.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub path: String,
+    pub line: Option<u32>,
+    pub level: Level,
+    pub message: String,
+    pub suggestion: Option<String>,
+}
+
+/// What an error repeats of a file's words.
+const SHOWN: usize = 80;
+
+/// Everything that is wrong, by path and line.
+pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
+    let folder = format!("{FOLDER}/");
+    let mut findings = Vec::new();
+    for problem in snapshot.problems_below(&folder)? {
+        if is_entity_file(&problem.path) {
+            let suggestion = suggestion_for(&problem.reason);
+            findings.push(finding(&problem.path, problem.line, Level::Error, problem.reason, suggestion));
+        }
+    }
+    for file in snapshot.skipped()?.into_iter().filter(|file| is_entity_file(&file.path)) {
+        let message = format!("the file is left out: {}", file.reason.as_str());
+        findings.push(finding(&file.path, None, Level::Error, message, None));
+    }
+    let doubled = snapshot.doubled_entities()?;
+    for (path, key, first) in &doubled {
+        let message = format!("the id {} is taken by {}, which counts", shown(key), printable(first));
+        findings.push(finding(path, None, Level::Error, message, Some("give one of the two another id".to_owned())));
+    }
+    let entities = snapshot.entities(None)?;
+    let keys: Vec<&str> = entities.iter().map(|entity| entity.key.as_str()).collect();
+    for link in snapshot.dangling_links(&folder)? {
+        let message = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
+        let near = near::did_you_mean(&near::nearest(&link.target, keys.iter().copied(), 3));
+        let suggestion = near.unwrap_or_else(|| "make an entity with that id, or take the edge away".to_owned());
+        findings.push(finding(&link.path, Some(link.line), Level::Error, message, Some(suggestion)));
+    }
+    for path in snapshot.paths_below(&folder)?.into_iter().filter(|path| is_entity_file(path)) {
+        budget.check()?;
+        // One that does not count has to go or to be renamed; nothing else about it matters.
+        if doubled.iter().all(|(other, ..)| *other != path) {
+            check_file(&path, &snapshot.text_of(&path)?, &mut findings);
+        }
+    }
+    for circle in graph::cycles(snapshot, budget)? {
+        let entity = entities.iter().find(|entity| Some(&entity.key) == circle.first());
+        if let Some(entity) = entity.filter(|_| circle.len() > 1) {
+            let around: Vec<String> = circle.iter().chain(circle.first()).take(12).map(|key| shown(key)).collect();
+            let message = format!("{} entities wait for each other: {}", circle.len(), around.join(" → "));
+            findings.push(finding(&entity.path, None, Level::Warning, message, Some("unlink one of them".to_owned())));
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    Ok(findings)
+}
+
+fn is_entity_file(path: &str) -> bool {
+    RepoPath::new(path).is_some_and(|path| matches!(entity::role(&path, &[]), Role::Entity(_)))
+}
+
+fn finding(path: &str, line: Option<u32>, level: Level, message: String, suggestion: Option<String>) -> Finding {
+    Finding { path: path.to_owned(), line, level, message, suggestion }
+}
+
+fn shown(text: &str) -> String {
+    printable(text).chars().take(SHOWN).collect()
+}
+
+/// What to do about a problem that extraction told of.
+fn suggestion_for(reason: &str) -> Option<String> {
+    let known = [
+        ("there is no front matter", "begin the file with `---`, `id: …`, `---`, or move it out of .ixchel"),
+        ("there is no `id`", "add `id: …`; ixmcp entity create makes new ones"),
+        ("not closed", "add a line `---` below the last field"),
+        ("mapping values are not allowed", "put the text behind the first colon in quotes"),
+        ("expected ',' or ']'", "close the list with `]`"),
+        ("unknown anchor", "name the value `&name` before `*name`, or put the text in quotes"),
+        ("stands there twice", "remove one of the two"),
+        ("no list of fields", "write `name: value` on each line"),
+    ];
+    known.iter().find(|(words, _)| reason.contains(words)).map(|(_, suggestion)| (*suggestion).to_owned())
+}
+
+/// The rules for one file, of which some only other readers need.
+fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
+    let Place::Between { yaml, .. } = front_matter::find(text) else { return };
+    let front = FrontMatter::read(text, yaml);
+    let Some(id) = front.get("id").and_then(Node::text) else { return };
+    let id_line = front.get("id").map(|node| node.line);
+    let mut warn = |line: Option<u32>, message: String, suggestion: Option<String>| {
+        findings.push(finding(path, line, Level::Warning, message, suggestion));
+    };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.strip_suffix(".md") != Some(id) {
+        let suggestion = (!id.contains(['/', '\\'])).then(|| format!("rename it to {}.md", shown(id)));
+        warn(id_line, format!("the file is not named by its id {}", shown(id)), suggestion);
+    }
+    let folder = path.split('/').nth(1).filter(|_| path.matches('/').count() > 1).unwrap_or_default();
+    let by_folder = KINDS.iter().find(|kind| kind.folder == folder);
+    let by_id = Kind::of_id(id);
+    if let (Some(by_id), Some(by_folder)) = (by_id, by_folder)
+        && by_id.name != by_folder.name
+    {
+        let suggestion = format!("move it to {FOLDER}/{}/", by_id.folder);
+        warn(
+            id_line,
+            format!("the id is that of a {}, the folder that of {}", by_id.name, by_folder.folder),
+            Some(suggestion),
+        );
+    }
+    match front.get("type").and_then(Node::text) {
+        None => {
+            let kind = by_id.or(by_folder).map(|kind| format!("add `type: {}`", kind.name));
+            warn(id_line, "there is no `type`".to_owned(), kind);
+        }
+        Some(written) => {
+            let line = front.get("type").map(|node| node.line);
+            if let (Some(kind), Some(by_id)) = (Kind::named(written), by_id)
+                && kind.name != by_id.name
+            {
+                let message = format!("the type is {}, the id is that of a {}", kind.name, by_id.name);
+                warn(line, message, Some(format!("write `type: {}`", by_id.name)));
+            }
+        }
+    }
+    if front.get("title").and_then(Node::text).is_none_or(|title| title.trim().is_empty()) {
+        warn(id_line, "there is no `title`".to_owned(), Some("add `title: …`".to_owned()));
+    }
+    for field in ["created_at", "updated_at"] {
+        let Some(node) = front.get(field) else {
+            let suggestion = format!("add `{field}: 2026-01-31T09:00:00Z`");
+            warn(id_line, format!("there is no `{field}`"), Some(suggestion));
+            continue;
+        };
+        if node.text().is_none_or(|text| text.trim().parse::<jiff::Timestamp>().is_err()) {
+            let suggestion = "write it as 2026-01-31T09:00:00Z".to_owned();
+            warn(Some(node.line), format!("`{field}` is no time with a date and a zone"), Some(suggestion));
+        }
+    }
+    for field in ["status", "created_by", "date"] {
+        if let Some(node) = front.get(field)
+            && matches!(node.value, Value::List { .. } | Value::Map { .. })
+        {
+            warn(Some(node.line), format!("`{field}` is no single word"), Some("write one value".to_owned()));
+        }
+    }
+    for field in ["tags", "labels"] {
+        let Some(value) = front.get(field) else { continue };
+        let mut odd = BTreeSet::new();
+        front.each_text(value, |node, text| {
+            let plain = matches!(front.meant(node).value, Value::Scalar { plain: true, .. });
+            let is_other = text.parse::<f64>().is_ok() || matches!(text, "true" | "false" | "yes" | "no");
+            if plain && is_other {
+                odd.insert((node.line, text.to_owned()));
+            }
+        });
+        for (line, tag) in odd {
+            let message = format!("the tag {} is no text to other readers", shown(&tag));
+            warn(Some(line), message, Some(format!("put it in quotes: \"{}\"", shown(&tag))));
+        }
+    }
+    for (rel, value) in &front.fields {
+        let mut itself = None;
+        front.each_node(value, |node| {
+            if front.meant(node).text() == Some(id) {
+                itself = Some(node.line);
+            }
+        });
+        if let (Some(rel), Some(line)) = (rel.text().filter(|rel| *rel != "id"), itself) {
+            warn(Some(line), format!("`{}` leads to the entity itself", shown(rel)), Some("remove it".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `rename_symbol`: its edits, applied to a copy, leave a project that means the same; else it refuses.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+const SHOP: &str = "
+//- /shop/__init__.py
+from .cart import Cart as Cart, Basket
+
+__all__ = [\"Cart\", 'Basket']
+//- /shop/cart.py
+from collections.abc import Iterator
+
+
+class Cart:
+    kind: str = \"cart\"
+
+    def __init__(self, owner: str, size: int = 1) -> None:
+        self.owner = owner
+        self.items: list[int] = [0] * size
+
+    def total(self, tax: float = 0.0) -> float:
+        items = 2
+        return sum(self.items) * (1 + tax) * items
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.items)
+
+
+class Basket(Cart):
+    def total(self, tax: float = 0.5) -> float:
+        return super().total(tax=tax)
+
+
+class Other:
+    def total(self) -> int:
+        return 0
+
+
+RATE = 0.2
+
+
+def rate(limit: int) -> float:
+    global RATE
+    RATE = limit / 10
+    return RATE
+//- /main.py
+import shop
+import shop.cart as carts
+from shop import Basket as Box, Cart
+from shop.cart import RATE, Other, rate
+
+
+def pay(cart: \"Cart\", other: Other) -> float:
+    # total is no reference here
+    print(f\"{cart.total()} of {cart.owner}\", other.total(), carts.RATE, RATE)
+    return cart.total(tax=rate(limit=2)) + shop.Basket(\"x\").total(tax=1)
+
+
+def build(basket: Box) -> \"list[shop.Cart | Box]\":
+    items = [basket, Cart(owner=\"me\", size=2)]
+    return [one for one in items if one.items]
+";
+
+fn rename(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Value {
+    repo.call("rename_symbol", &json!({ "file": file, "line": line, "column": column, "new_name": new_name }))
+}
+
+/// The edits in the files, from the last to the first.
+fn apply(repo: &Repo, answer: &Value) {
+    let mut by_file: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for edit in answer["edits"].as_array().unwrap() {
+        by_file.entry(edit["file"].as_str().unwrap()).or_default().push(edit);
+    }
+    for (file, edits) in by_file {
+        let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+        let mut lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
+        for edit in edits.into_iter().rev() {
+            let number = |field: &str| usize::try_from(edit[field].as_u64().unwrap()).unwrap() - 1;
+            assert_eq!(edit["line"], edit["end_line"]);
+            let new = edit["new_text"].as_str().unwrap().chars();
+            lines[number("line")].splice(number("column")..number("end_column"), new);
+        }
+        let lines: Vec<String> = lines.into_iter().map(String::from_iter).collect();
+        repo.write(file, lines.join("\n"));
+    }
+}
+
+fn findings(repo: &Repo) -> Vec<String> {
+    let answer = repo.call("check", &json!({}));
+    let found = answer["diagnostics"].as_array().unwrap().iter();
+    found.map(|one| format!("{}:{} {}", one["file"], one["line"], one["code"])).collect()
+}
+
+fn edited(answer: &Value) -> Vec<String> {
+    let edits = answer["edits"].as_array().unwrap().iter();
+    edits.map(|one| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"])).collect()
+}
+
+#[test]
+fn edits_leave_a_project_that_means_the_same() {
+    for (what, file, line, column, count) in [
+        ("a class, its re-exports, quoted, in __all__", "shop/cart.py", 4, 7, 9),
+        ("a method with its overrides", "shop/cart.py", 11, 9, 6),
+        ("a method, asked at a use", "main.py", 9, 19, 6),
+        ("a parameter of a method with those of overrides", "shop/cart.py", 11, 21, 7),
+        ("a parameter of __init__", "shop/cart.py", 7, 24, 3),
+        ("a parameter of a function", "shop/cart.py", 32, 10, 3),
+        ("an attribute that __init__ gives", "shop/cart.py", 8, 14, 2),
+        ("a variable of a class", "shop/cart.py", 5, 5, 1),
+        ("a global variable", "shop/cart.py", 29, 1, 7),
+        ("a local variable", "shop/cart.py", 12, 9, 2),
+        ("an alias alone", "main.py", 3, 28, 3),
+        ("an alias of a module", "main.py", 2, 22, 2),
+        ("a variable of a comprehension", "main.py", 15, 13, 3),
+    ] {
+        let repo = Repo::new(SHOP);
+        assert_eq!(findings(&repo), Vec::<String>::new());
+        let answer = rename(&repo, file, line, column, "renamed");
+        assert!(answer.get("refused").is_none(), "{what}: {answer}");
+        assert_eq!(edited(&answer).len(), count, "{what}: {:?}", edited(&answer));
+        apply(&repo, &answer);
+        assert_eq!(findings(&repo), Vec::<String>::new(), "{what}");
+        // Back again: the same places.
+        let first = &answer["edits"][0];
+        let place = |field: &str| u32::try_from(first[field].as_u64().unwrap()).unwrap();
+        let back = rename(&repo, first["file"].as_str().unwrap(), place("line"), place("column"), "renamed2");
+        assert_eq!(edited(&back).len(), edited(&answer).len(), "{what}: {back}");
+    }
+}
+
+#[test]
+fn what_would_capture_shadow_or_break_is_refused() {
+    for (what, file, line, column, new_name, said) in [
+        ("a name of the module", "shop/cart.py", 4, 7, "Other", "already"),
+        ("a member of a subclass", "shop/cart.py", 5, 5, "total", "already"),
+        ("a member of a class above", "shop/cart.py", 20, 9, "items", "already"),
+        ("a builtin that is used", "shop/cart.py", 32, 5, "sum", "already"),
+        ("a parameter beside", "shop/cart.py", 7, 24, "size", "already"),
+        ("a local name where it is used", "main.py", 3, 37, "items", "items"),
+        ("a local name that hides a global one", "shop/cart.py", 12, 9, "tax", "already"),
+        ("a name that Python looks for", "shop/cart.py", 15, 9, "walk", "Python itself"),
+        ("to such a name", "shop/cart.py", 11, 9, "__len__", "Python itself"),
+        ("a class of the library", "shop/cart.py", 1, 29, "Walker", "outside the project"),
+        ("a module", "main.py", 1, 8, "store", "module"),
+        ("a private name", "shop/cart.py", 11, 9, "__total", "underscores"),
+    ] {
+        let answer = rename(&Repo::new(SHOP), file, line, column, new_name);
+        assert_eq!(answer["edits"], json!([]), "{what}: {answer}");
+        let reasons = answer["refused"].to_string();
+        assert!(reasons.contains(said), "{what}: {reasons}");
+    }
+}
+
+#[test]
+fn what_is_no_name_is_an_argument_fault() {
+    let repo = Repo::new(SHOP);
+    for new_name in ["", "class", "None", "a b", "1a", "a.b", " a", "(a)", "a\n"] {
+        let arguments = json!({ "file": "main.py", "line": 7, "column": 5, "new_name": new_name }).to_string();
+        assert!(
+            repo.fails(&["call", "rename_symbol", "--args", &arguments]).contains("INVALID_ARGUMENT"),
+            "{new_name:?}"
+        );
+    }
+    let nothing = json!({ "file": "main.py", "line": 8, "column": 8, "new_name": "x" }).to_string();
+    let said = repo.run(&["call", "rename_symbol", "--args", &nothing]).stderr;
+    assert!(String::from_utf8(said).unwrap().contains("NOT_FOUND"));
+    assert_eq!(rename(&repo, "main.py", 7, 5, "pay")["edits"], json!([]));
+}
+
+#[test]
+fn a_member_of_a_library_class_is_not_renamed() {
+    let repo = Repo::new(
+        "//- /a.py\nimport threading\n\n\nclass Work(threading.Thread):\n    def run(self) -> None: ...\n\n    def stop(self) -> None: ...\n",
+    );
+    assert!(rename(&repo, "a.py", 5, 9, "go")["refused"].to_string().contains("outside the project"));
+    // Nor is one made that would override the library's.
+    assert!(rename(&repo, "a.py", 7, 9, "join")["refused"].to_string().contains("outside the project"));
+    assert_eq!(edited(&rename(&repo, "a.py", 7, 9, "halt")), ["a.py:7:9"]);
+}
+
+#[test]
+fn places_of_unknown_type_are_told_and_left_alone() {
+    let repo = Repo::new(
+        "//- /a.py\nclass A:\n    def go(self) -> None: ...\n\n\ndef f(x):\n    x.go()\n    return getattr(x, \"go\")\n",
+    );
+    let answer = rename(&repo, "a.py", 2, 9, "walk");
+    assert_eq!(edited(&answer), ["a.py:2:9"]);
+    let lines: Vec<&Value> = answer["unsure"].as_array().unwrap().iter().map(|one| &one["line"]).collect();
+    assert_eq!(lines, [&json!(6), &json!(7)]);
+}
+
+#[test]
+fn both_of_two_classes_that_are_used_as_one_are_renamed() {
+    let repo = Repo::new(
+        "//- /a.py\nclass A:\n    def go(self) -> int: return 1\n\n\nclass B:\n    def go(self) -> int: return 2\n\n\ndef f(x: A | B) -> int:\n    return x.go()\n",
+    );
+    let answer = rename(&repo, "a.py", 2, 9, "walk");
+    assert_eq!(edited(&answer), ["a.py:2:9", "a.py:6:9", "a.py:10:14"]);
+    apply(&repo, &answer);
+    assert_eq!(findings(&repo), Vec::<String>::new());
+}
