@@ -79,6 +79,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         hits.iter().for_each(print);
         output::note_rest(&answer, "results");
+        if let Some(suggestion) = answer["suggestion"].as_str() {
+            output::note(&format!("did you mean: {}", crate::model::printable(suggestion)));
+        }
     }
     Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

@@ -21,6 +21,15 @@ pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count
     scored.into_iter().map(|(_, name)| name).collect()
 }
 
+/// The name with the fewest edits from a mistyped `wanted`, in any case: one edit, or one for every four characters.
+pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let lower = wanted.to_lowercase();
+    let most = (lower.chars().count() / 4).max(1);
+    let far = |name: &str| distance(&lower, &name.to_lowercase());
+    let near = names.into_iter().map(|name| (far(name), name)).filter(|(far, _)| *far <= most);
+    near.min().map(|(_, name)| name)
+}
+
 /// `", "`-joined and quoted, for a hint; `None` when there is nothing near.
 pub fn did_you_mean(near: &[&str]) -> Option<String> {
     let quoted: Vec<String> = near.iter().map(|name| crate::model::printable(name)).collect();
@@ -59,6 +68,8 @@ mod tests {
         let names = ["src/query/mod.rs", "src/store/mod.rs", "src/main.rs", "README.md"];
         assert_eq!(nearest("src/mian.rs", names, 3), ["src/main.rs"]);
         assert_eq!(nearest("quer", ["query", "stats", "get_slice"], 2), ["query"]);
+        assert_eq!(closest("chekout", ["cart", "Checkout", "check"]), Some("Checkout"));
+        assert_eq!(closest("quartz", ["query", "Quart_er"]), None);
         assert!(nearest("zzzzzz", names, 3).is_empty());
     }
 }

@@ -4,6 +4,7 @@
 //! ([`candidates`]), loaded and filtered here, ranked by everything that is known of them ([`rank`]), spread over files,
 //! and shown. The weights stand in one table, in [`weights`].
 
+mod alike;
 mod candidates;
 mod meaning;
 mod places;
@@ -16,11 +17,12 @@ use std::collections::HashMap;
 
 use self::question::Question;
 use self::rank::{Loaded, Ranked};
-use super::{Hit, Page, PathFilter, exact, preview};
+use super::{Hit, Page, PathFilter, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{ChunkId, Definition, ScoredChunk, Snapshot};
+use crate::store::{ChunkId, Definition, FtsQuestion, Snapshot};
+use crate::words;
 
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
 
@@ -28,9 +30,12 @@ use exact::Pattern;
 use meaning::Meaning;
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
-const CANDIDATES: usize = 250;
+const CANDIDATES: usize = 200;
 /// With filters more are looked at, since many fall away.
 const FILTERED_CANDIDATES: usize = 4_000;
+/// Words of a question that are looked at for another spelling, and how long they must be.
+const MOST_SUGGESTED: usize = 8;
+const SHORTEST_SUGGESTED: usize = 4;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
 
@@ -77,6 +82,25 @@ pub fn search_by(
     let weights = rank::weights(&question, ranking);
     let items = page.items.into_iter().map(|found| hit(snapshot, &question, weights, found, context));
     Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
+}
+
+/// The question with each word that nothing has replaced by the nearest name that is defined somewhere; `None` where no
+/// word has one. For a question that found nothing.
+pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
+    let names = snapshot.defined_names()?;
+    let mut suggested = text.trim().to_owned();
+    for token in words::tokens(text).take(MOST_SUGGESTED) {
+        let Some(asked) = FtsQuestion::phrase(token) else { continue };
+        if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.chunks_with(&asked, 1)?.is_empty() {
+            // Names of another length cannot be near.
+            let long = token.len();
+            let near = names.iter().map(String::as_str).filter(|name| name.len().abs_diff(long) <= long / 3);
+            if let Some(name) = near::closest(token, near) {
+                suggested = suggested.replacen(token, name, 1);
+            }
+        }
+    }
+    Ok((suggested != text.trim()).then_some(suggested))
 }
 
 /// A candidate as an evaluation sees it: its place, and its parts before their weights.
@@ -136,26 +160,25 @@ fn load(
     snapshot: &Snapshot,
     question: &Question,
     filter: &PathFilter,
-    candidates: Vec<ScoredChunk>,
+    candidates: Vec<ChunkId>,
     budget: &Budget,
 ) -> Result<Vec<Loaded>> {
-    let best = candidates.iter().map(|chunk| chunk.score).fold(f64::MIN_POSITIVE, f64::max);
     let tagged = question.tagged_paths(snapshot)?;
     let is_filtered = !filter.is_empty() || question.has_filters();
     let mut loaded = Vec::new();
-    for scored in candidates {
+    for id in candidates {
         if loaded.len() >= CANDIDATES + candidates::NEAREST {
             break;
         }
         budget.check()?;
         if is_filtered {
-            let (path, language) = snapshot.file_of_chunk(scored.id)?;
+            let (path, language) = snapshot.file_of_chunk(id)?;
             let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
             if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
                 continue;
             }
         }
-        let chunk = snapshot.chunk(scored.id)?;
+        let chunk = snapshot.chunk(id)?;
         if !question.admits_text(&chunk.text) {
             continue;
         }
@@ -165,7 +188,7 @@ fn load(
                 continue;
             }
         }
-        loaded.push(Loaded { id: scored.id, chunk, words: scored.score / best, meaning: 0.0 });
+        loaded.push(Loaded { id, chunk, meaning: 0.0 });
     }
     Ok(loaded)
 }

@@ -50,6 +50,7 @@ pub use open::Mode;
 pub use plain::PlainSearch;
 pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
+use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
@@ -93,6 +94,8 @@ pub struct Store {
 struct Caches {
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
+    /// Of words in chunks.
+    frequencies: Mutex<Frequencies>,
     /// Of the space that was asked for last.
     vectors: Mutex<Option<Arc<Vectors>>>,
 }
@@ -284,6 +287,7 @@ impl Store {
             *locked(&self.writer) = None;
             *locked(&self.caches.totals) = None;
             *locked(&self.caches.vectors) = None;
+            *locked(&self.caches.frequencies) = Frequencies::default();
             *opened = now;
         }
         Ok(now)

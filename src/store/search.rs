@@ -1,18 +1,20 @@
 //! The FTS: questions in, scored chunks out.
 
+use std::collections::HashMap;
+
 use rusqlite::{ToSql, named_params};
 
 use super::statements::statements;
-use super::{ChunkId, Snapshot};
+use super::{ChunkId, Fact, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
-    /// Joins stay outside: inside they run for every match, not for the best alone.
-    BEST = "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH :question ORDER BY rank LIMIT :limit";
     /// Files of a language with a match.
     FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
         WHERE m.chunks_fts MATCH :question AND f.language = :language ORDER BY f.path";
     MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
+    /// In the order of ids, which the FTS keeps.
+    WITH = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most";
     FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
     DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
         JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
@@ -31,6 +33,17 @@ pub struct ScoredChunk {
     pub score: f64,
 }
 
+/// Questions whose counts are kept: one is some 60 bytes.
+const REMEMBERED: usize = 20_000;
+
+/// In how many chunks words stand, as counted last.
+#[derive(Default)]
+pub(super) struct Frequencies {
+    as_of: Option<String>,
+    chunks: Option<u64>,
+    counts: HashMap<String, usize>,
+}
+
 /// A question in the FTS's own language, built from quoted strings only: user text never becomes an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FtsQuestion(String);
@@ -47,6 +60,12 @@ impl FtsQuestion {
     /// Words that begin with the last word of `text`.
     pub fn prefix(text: &str) -> Option<Self> {
         Self::phrase(text).map(|Self(phrase)| Self(format!("{phrase}*")))
+    }
+
+    /// The same among the names that chunks define.
+    #[must_use]
+    pub fn in_names(self) -> Self {
+        Self(format!("names : {}", self.0))
     }
 
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
@@ -78,13 +97,37 @@ impl FtsQuestion {
 }
 
 impl Snapshot<'_> {
-    /// The best chunks for a question, best first; equal scores in no order.
-    pub fn best_chunks(&self, question: &FtsQuestion, limit: usize) -> Result<Vec<ScoredChunk>> {
-        let mut statement = self.connection.prepare_cached(BEST)?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":question": question.0, ":limit": limit }, |row| {
-            Ok(ScoredChunk { id: ChunkId(row.get(0)?), score: row.get(1)? })
-        })?;
+    /// In how many chunks a question matches, `most` for more, and how many chunks there are. Remembered until the index
+    /// changes.
+    pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<(usize, u64)> {
+        let now = self.fact(Fact::LastChange)?;
+        {
+            let mut known = locked(&self.caches.frequencies);
+            if known.as_of != now {
+                *known = Frequencies { as_of: now.clone(), ..Frequencies::default() };
+            }
+            if let (Some(count), Some(chunks)) = (known.counts.get(&question.0), known.chunks) {
+                return Ok((*count, chunks));
+            }
+        }
+        let chunks = locked(&self.caches.frequencies).chunks;
+        let chunks = chunks.map_or_else(|| self.chunk_count(), Ok)?;
+        let count = self.count(FREQUENCY, ":question", &question.0, most)?;
+        let mut known = locked(&self.caches.frequencies);
+        // Another reader may have seen another state meanwhile.
+        if known.as_of == now && known.counts.len() < REMEMBERED {
+            known.chunks = Some(chunks);
+            known.counts.insert(question.0.clone(), count);
+        }
+        Ok((count, chunks))
+    }
+
+    /// The first chunks that match a question, in the order of ids.
+    pub fn chunks_with(&self, question: &FtsQuestion, most: usize) -> Result<Vec<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(WITH)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = statement
+            .query_map(named_params! { ":question": question.0, ":most": most }, |row| row.get(0).map(ChunkId))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -94,11 +137,6 @@ impl Snapshot<'_> {
         let rows =
             statement.query_map(named_params! { ":question": question.0, ":language": language }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
-    /// In how many chunks a question matches; `most` for more.
-    pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<usize> {
-        self.count(FREQUENCY, ":question", &question.0, most)
     }
 
     /// Chunks in which a definition of that name stands, in any (ASCII) case, in path and line order.

@@ -35,7 +35,9 @@ pub(super) struct Finder {
 impl Finder {
     pub(super) fn new(pattern: &Pattern) -> Result<Self> {
         let body = if pattern.is_regex { pattern.text.to_owned() } else { regex_syntax::escape(pattern.text) };
-        let mut parser = ParserBuilder::new().case_insensitive(!pattern.case_sensitive).multi_line(true).build();
+        let mut parser = ParserBuilder::new();
+        // As ripgrep: `(?-u)` may speak of bytes that are no letters.
+        let mut parser = parser.case_insensitive(!pattern.case_sensitive).multi_line(true).utf8(false).build();
         let unreadable = |error: &dyn std::fmt::Display| {
             let text = error.to_string();
             let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -46,7 +48,7 @@ impl Finder {
             let edge = Hir::look;
             parsed = Hir::concat(vec![edge(Look::WordStartHalfUnicode), parsed, edge(Look::WordEndHalfUnicode)]);
         }
-        let config = Regex::config().nfa_size_limit(Some(PROGRAM_BYTES));
+        let config = Regex::config().nfa_size_limit(Some(PROGRAM_BYTES)).utf8_empty(false);
         let regex = Regex::builder().configure(config).build_from_hir(&parsed).map_err(|error| {
             if error.size_limit().is_some() { refused(pattern, "the pattern is too large") } else { unreadable(&error) }
         })?;
@@ -56,10 +58,11 @@ impl Finder {
 
     /// (line, byte of the match inside it) of every matching line, in order; an error once the budget is spent.
     pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+        let text = text.as_bytes();
         if self.multiline { self.covered_lines(text, budget) } else { self.lines(text, budget) }
     }
 
-    fn lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+    fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<(u32, usize)>> {
         let mut found = Vec::new();
         // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a
         // match over many lines would be looked for again from each of them.
@@ -74,7 +77,7 @@ impl Finder {
                 continue;
             };
             number += breaks(&text[at..matched.start()]);
-            let start = memrchr(b'\n', &text.as_bytes()[at..matched.start()]).map_or(at, |before| at + before + 1);
+            let start = memrchr(b'\n', &text[at..matched.start()]).map_or(at, |before| at + before + 1);
             at = line_end(text, matched.start());
             let inside = if matched.end() <= at {
                 Some(matched)
@@ -90,17 +93,19 @@ impl Finder {
         Ok(found)
     }
 
-    fn covered_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+    fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<(u32, usize)>> {
         let mut found: Vec<(u32, usize)> = Vec::new();
         // `number` is that of the line that `counted` is in and that starts at `start`; `covered` ends the last line
         // found so far: the next match may begin in it and reach further.
         let (mut at, mut number, mut start, mut counted, mut covered) = (0, 1, 0, 0, None);
         while at < text.len() {
+            // As in ripgrep, what is left is a text of its own: `\A` is where the search goes on.
+            let Some(matched) = self.find(&text[at..], 0..text.len() - at, budget)? else { break };
+            let matched = Match::new(matched.pattern(), at + matched.start()..at + matched.end());
             // Past the last line break there is no line.
-            let Some(matched) = self.find(text, at..text.len(), budget)?.filter(|found| found.start() < text.len())
-            else {
+            if matched.start() == text.len() && text.ends_with(b"\n") {
                 break;
-            };
+            }
             at = if matched.is_empty() { matched.end() + 1 } else { matched.end() };
             // A match that ends with a line break does not reach into the next line.
             let last = matched.start().max(matched.end().saturating_sub(1));
@@ -109,7 +114,7 @@ impl Finder {
             }
             let passed = counted..matched.start();
             number += breaks(&text[passed.clone()]);
-            start = memrchr(b'\n', &text.as_bytes()[passed]).map_or(start, |before| counted + before + 1);
+            start = memrchr(b'\n', &text[passed]).map_or(start, |before| counted + before + 1);
             counted = matched.start();
             let end = line_end(text, last);
             let first = if covered.is_some_and(|covered| matched.start() <= covered) { 1 } else { 0 };
@@ -121,7 +126,7 @@ impl Finder {
     }
 
     /// The first match in `range`, looked for in ever larger parts of it.
-    fn find(&self, text: &str, range: Range<usize>, budget: &Budget) -> Result<Option<Match>> {
+    fn find(&self, text: &[u8], range: Range<usize>, budget: &Budget) -> Result<Option<Match>> {
         let mut size = FIRST_PART;
         loop {
             budget.check()?;
@@ -139,7 +144,7 @@ impl Finder {
     }
 
     /// The first match in `range`; where lines stand alone, of the line that ends at `line_end`.
-    fn search(&self, text: &str, range: Range<usize>, line_end: usize) -> Option<Match> {
+    fn search(&self, text: &[u8], range: Range<usize>, line_end: usize) -> Option<Match> {
         if !self.line_by_line {
             return self.regex.search(&Input::new(text).span(range));
         }
@@ -150,12 +155,12 @@ impl Finder {
 }
 
 /// The end of the line that `at` is in: its line break, or the end of the text.
-fn line_end(text: &str, at: usize) -> usize {
-    memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |offset| at + offset)
+fn line_end(text: &[u8], at: usize) -> usize {
+    memchr(b'\n', &text[at..]).map_or(text.len(), |offset| at + offset)
 }
 
-fn breaks(text: &str) -> u32 {
-    u32::try_from(memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u32::MAX)
+fn breaks(text: &[u8]) -> u32 {
+    u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
 }
 
 fn refused(pattern: &Pattern, what: &str) -> Error {
@@ -192,6 +197,8 @@ mod tests {
         assert_eq!(lines("^$", "x\n\ny\n", true, false), [2]);
         assert_eq!(lines("^$", "x\n\ny\n", true, true), [2]);
         assert_eq!(lines("^$", "x\ny", true, false), [1_u32; 0]);
+        assert_eq!(lines("$", "x\ny", true, true), [1, 2]);
+        assert_eq!(lines("$", "x\ny\n", true, true), [1, 2]);
     }
 
     #[test]
@@ -210,6 +217,9 @@ mod tests {
     fn the_start_and_end_of_the_text_are_those_of_a_line_as_in_ripgrep() {
         for (pattern, found) in [(r"\Aa", [2, 3]), (r"a\z", [2, 3]), (r"(?-m)^b$", [1, 4])] {
             assert_eq!(lines(pattern, "b\na\na\nb", true, false), found, "{pattern}");
+        }
+        for (pattern, found) in [(r"\Ab\na", vec![1, 2]), (r"\Aa", vec![]), (r"b\z", vec![4])] {
+            assert_eq!(lines(pattern, "b\na\na\nb", true, true), found, "{pattern}");
         }
     }
 

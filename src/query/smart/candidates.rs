@@ -1,7 +1,9 @@
-//! Where candidates come from: the FTS, and the definitions of names.
+//! Where candidates come from: chunks that hold the rarest words of a question, and the definitions of names.
 //!
-//! Owns what a question costs. The FTS takes time for every chunk that has any of the words asked for, so words that
-//! stand in too many chunks are left out there; the ranking still sees them in the text.
+//! Owns what a question costs. Ranking in the FTS takes microseconds for every chunk that has any of the words; fetching
+//! their ids takes a tenth of that, and how much of the question a chunk holds, by how rare the words are, picks the same
+//! candidates. So the FTS is asked for ids alone, word by word, and BM25 is reckoned where the text is at hand (`rank`).
+//! Words in too many chunks are left out here; the ranking still sees them in the text.
 
 use std::collections::HashSet;
 
@@ -9,12 +11,16 @@ use super::meaning::Meaning;
 use super::question::{Question, Shape};
 use super::weights::{Arm, Ranking};
 use crate::error::Result;
-use crate::store::{FtsQuestion, ScoredChunk, Snapshot};
+use crate::store::{ChunkId, FtsQuestion, Snapshot};
 
-/// Chunks that the FTS ranks for one question, about.
-const BUDGET: usize = 25_000;
-/// A word that stands in more chunks than this is as common as one that stands in so many.
+/// Ids that are fetched for one question, about.
+const BUDGET: usize = 60_000;
+/// A word in more chunks than this picks no candidates, and is as common as one that stands in so many.
 const COMMON: usize = 20_000;
+/// Nor does a word in more than one of so many chunks, where there are more than a few thousand, once rarer ones do.
+const ONE_OF: u64 = 10;
+const FEW_THOUSAND: usize = 3_000;
+const RARER: u32 = 2;
 /// Words that begin so are looked for only from this many characters on: shorter ones match half of everything.
 const PREFIX_CHARS: usize = 3;
 /// Fewer candidates than this and words may also be beginnings.
@@ -25,31 +31,42 @@ const DEFINITIONS: usize = 50;
 pub(super) const NEAREST: usize = 100;
 /// A name is written as at most so many words.
 const WORDS_OF_NAME: usize = 4;
+/// What a word counts in a defined name, beside what it counts in the chunk.
+const IN_NAME: f64 = 1.0;
+/// What another word for it counts.
+const OTHER: f64 = 0.6;
 
-/// A part of the question for the FTS, and in how many chunks it stands.
+/// A word or name to look for.
 struct Sought {
-    question: FtsQuestion,
+    asked: FtsQuestion,
+    /// In how many chunks it stands.
     chunks: usize,
+    is_common: bool,
+    weight: f64,
+    /// The words of the question that it stands for.
+    words: u64,
 }
 
-/// The best chunks, best first, by all arms that are on; weighs the question's words on the way.
+/// Chunks that may answer, those that hold most of the question first, by all arms that are on. Weighs the question's
+/// words on the way.
 pub(super) fn find(
     snapshot: &Snapshot,
     question: &mut Question,
     meaning: Option<&Meaning>,
     ranking: &Ranking,
     limit: usize,
-) -> Result<Vec<ScoredChunk>> {
+) -> Result<Vec<ChunkId>> {
+    if ranking.has(Arm::Alike) {
+        question.add_others();
+    }
     let sought = weigh(snapshot, question)?;
     let mut found = Vec::new();
     if ranking.has(Arm::Words) {
-        if let Some(asked) = narrow(question, sought) {
-            found = snapshot.best_chunks(&asked, limit)?;
-        }
+        found = holding(snapshot, question, &sought, limit)?;
         if found.len() < FEW
             && let Some(asked) = widened(question)
         {
-            add_new(&mut found, snapshot.best_chunks(&asked, limit)?);
+            add_new(&mut found, snapshot.chunks_with(&asked, limit)?);
         }
     }
     if ranking.has(Arm::Names) {
@@ -57,32 +74,49 @@ pub(super) fn find(
     }
     if let Some(meaning) = meaning {
         let near = meaning.nearest(snapshot, NEAREST)?;
-        add_new(&mut found, near.into_iter().map(|near| ScoredChunk { id: near.id, score: 0.0 }).collect());
+        add_new(&mut found, near.into_iter().map(|near| near.id).collect());
     }
     Ok(found)
 }
 
-/// Sets what each word says by how rare it is, and gives what the FTS can be asked for.
+/// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
 fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
-    let all = snapshot.chunk_count()?;
     let mut sought = Vec::new();
-    for word in question.words.iter_mut().filter(|word| !word.is_stop) {
-        let Some(asked) = FtsQuestion::phrase(&word.text) else { continue };
-        let chunks = snapshot.frequency(&asked, COMMON)?;
-        if chunks > 0 {
-            word.weight = rarity(all, chunks);
-            sought.push(Sought { question: asked, chunks });
+    for (at, word) in question.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
+        let own = std::iter::once((word.text.as_str(), 1.0));
+        for (text, counts) in own.chain(word.others.iter().map(|other| (other.as_str(), OTHER))) {
+            let Some(asked) = FtsQuestion::phrase(text) else { continue };
+            let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
+            if chunks > 0 {
+                let rarity = rarity(all, chunks);
+                if word.weight == 0.0 {
+                    word.weight = rarity;
+                }
+                sought.push(Sought {
+                    asked,
+                    chunks,
+                    is_common: is_common(all, chunks),
+                    weight: counts * rarity,
+                    words: 1 << at,
+                });
+            }
         }
     }
     for term in question.terms.iter().filter(|term| term.is_compound()) {
         let Some(asked) = FtsQuestion::phrase(&term.text) else { continue };
-        let chunks = snapshot.frequency(&asked, COMMON)?;
+        let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
         if chunks > 0 {
-            sought.push(Sought { question: asked, chunks });
+            let is_common = is_common(all, chunks);
+            let words = term.words.iter().fold(0, |set, at| set | 1 << at);
+            sought.push(Sought { asked, chunks, is_common, weight: rarity(all, chunks), words });
         }
     }
     sought.sort_by_key(|sought| sought.chunks);
     Ok(sought)
+}
+
+fn is_common(all: u64, chunks: usize) -> bool {
+    chunks > usize::try_from(all / ONE_OF).unwrap_or(COMMON).clamp(FEW_THOUSAND, COMMON)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
@@ -91,29 +125,45 @@ fn rarity(all: u64, chunks: usize) -> f64 {
     (((all - chunks).max(0.0) + 0.5) / (chunks + 0.5)).ln_1p()
 }
 
-/// What the FTS is asked: of a name all its words, of a sentence any, but the common ones.
-fn narrow(question: &Question, sought: Vec<Sought>) -> Option<FtsQuestion> {
-    let name = (question.shape == Shape::Code).then(|| {
-        let terms = question.terms.iter().filter_map(|term| {
-            let parts = term.words.iter().filter_map(|&at| FtsQuestion::phrase(&question.words[at].text));
-            FtsQuestion::any(FtsQuestion::phrase(&term.text).into_iter().chain(FtsQuestion::all(parts)))
-        });
-        FtsQuestion::all(terms)
+/// Chunks by how much of the question they hold; of a name, those that hold all of its words if there are any.
+fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: usize) -> Result<Vec<ChunkId>> {
+    let mut held: Vec<(ChunkId, f64, u64)> = Vec::new();
+    let mut picked = 0_u64;
+    for one in sought.iter().filter(|one| one.chunks <= COMMON) {
+        if one.is_common && picked.count_ones() >= RARER {
+            break;
+        }
+        if held.len() + one.chunks > BUDGET && !held.is_empty() {
+            break;
+        }
+        picked |= one.words;
+        held.extend(snapshot.chunks_with(&one.asked, COMMON)?.into_iter().map(|id| (id, one.weight, one.words)));
+        let in_names = snapshot.chunks_with(&one.asked.clone().in_names(), COMMON)?;
+        held.extend(in_names.into_iter().map(|id| (id, one.weight * IN_NAME, one.words)));
+    }
+    if held.is_empty() {
+        // Nothing but common words: chunks that have them all.
+        let all = FtsQuestion::all(sought.iter().map(|one| one.asked.clone()));
+        return all.map_or_else(|| Ok(Vec::new()), |all| snapshot.chunks_with(&all, limit));
+    }
+    // Each word's chunks come in order, which this sort makes use of.
+    held.sort_by_key(|(id, ..)| *id);
+    held.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+            kept.2 |= next.2;
+        }
+        same
     });
-    if let Some(name) = name.flatten() {
-        return Some(name);
+    if question.shape == Shape::Code && held.iter().any(|(.., words)| *words == picked) {
+        held.retain(|(.., words)| *words == picked);
     }
-    let mut sum = 0;
-    let mut any = Vec::new();
-    let mut common = Vec::new();
-    for one in sought {
-        sum += one.chunks;
-        if sum <= BUDGET { any.push(one.question) } else { common.push(one.question) }
-    }
-    if any.is_empty() { FtsQuestion::all(common.into_iter().take(3)) } else { FtsQuestion::any(any) }
+    held.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(held.into_iter().take(limit).map(|(id, ..)| id).collect())
 }
 
-/// Any of the words, or words that begin so.
+/// Words that begin as those of the question do.
 fn widened(question: &Question) -> Option<FtsQuestion> {
     let words = question.words.iter().filter(|word| !word.is_stop && word.text.chars().count() >= PREFIX_CHARS);
     let words = words.filter_map(|word| FtsQuestion::prefix(&word.text));
@@ -122,26 +172,20 @@ fn widened(question: &Question) -> Option<FtsQuestion> {
 }
 
 /// Chunks that define a name that is asked for.
-fn named(snapshot: &Snapshot, question: &Question) -> Result<Vec<ScoredChunk>> {
-    let mut names: Vec<&str> = match question.shape {
-        Shape::Code => question.terms.iter().map(|term| term.text.as_str()).collect(),
-        Shape::Prose => {
-            question.terms.iter().filter(|term| term.is_compound()).map(|term| term.text.as_str()).collect()
-        }
-    };
+fn named(snapshot: &Snapshot, question: &Question) -> Result<Vec<ChunkId>> {
+    let is_asked = |term: &&super::question::Term| question.shape == Shape::Code || term.is_compound();
+    let mut names: Vec<&str> = question.terms.iter().filter(is_asked).map(|term| term.text.as_str()).collect();
     if (2..=WORDS_OF_NAME).contains(&question.terms.len()) {
         names.push(&question.joined);
     }
     let mut found = Vec::new();
     for name in names {
-        for id in snapshot.chunks_defining(name, DEFINITIONS)? {
-            found.push(ScoredChunk { id, score: 0.0 });
-        }
+        found.extend(snapshot.chunks_defining(name, DEFINITIONS)?);
     }
     Ok(found)
 }
 
-fn add_new(found: &mut Vec<ScoredChunk>, more: Vec<ScoredChunk>) {
-    let mut known: HashSet<_> = found.iter().map(|chunk| chunk.id).collect();
-    found.extend(more.into_iter().filter(|chunk| known.insert(chunk.id)));
+fn add_new(found: &mut Vec<ChunkId>, more: Vec<ChunkId>) {
+    let mut known: HashSet<ChunkId> = found.iter().copied().collect();
+    found.extend(more.into_iter().filter(|id| known.insert(*id)));
 }

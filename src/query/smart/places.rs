@@ -42,6 +42,7 @@ const FOREIGN: &[&str] = &[
     "extern",
     "generated",
     "dist",
+    "deps",
     "site-packages",
 ];
 const FOREIGN_ENDS: &[&str] = &[".pb.go", "_pb2.py", "_pb2_grpc.py", ".g.dart", ".generated.cs", ".min.js", ".min.css"];

@@ -75,6 +75,8 @@ impl Term {
 pub(super) struct Word {
     pub text: String,
     pub stem: String,
+    /// Stems of other words for it, once they were looked up.
+    pub others: Vec<String>,
     /// How much it says: rare words more. 0 for a word that says nothing. Set once the index was asked.
     pub weight: f64,
     pub is_stop: bool,
@@ -148,7 +150,7 @@ impl Question {
             return None;
         }
         let is_stop = STOP.contains(&text.as_str());
-        self.words.push(Word { text, stem, weight: 0.0, is_stop });
+        self.words.push(Word { text, stem, others: Vec::new(), weight: 0.0, is_stop });
         Some(self.words.len() - 1)
     }
 
@@ -221,6 +223,17 @@ impl Question {
         };
         !self.excluded.iter().any(is_excluded)
             && self.phrases.iter().all(|phrase| tokens.windows(phrase.len()).any(|run| run == phrase.as_slice()))
+    }
+
+    /// Looks up other words for those of a sentence; a name is meant as it is written.
+    pub fn add_others(&mut self) {
+        if self.shape == Shape::Prose {
+            let own: HashSet<String> = self.words.iter().map(|word| word.stem.clone()).collect();
+            for word in self.words.iter_mut().filter(|word| !word.is_stop) {
+                word.others = super::alike::others(&word.stem);
+                word.others.retain(|other| !own.contains(other));
+            }
+        }
     }
 
     /// Sum of the weights of the words in a set.

@@ -11,6 +11,10 @@ use crate::store::{ChunkHit, ChunkId, Snapshot};
 
 /// Candidates whose names are looked up for how much they are used.
 const LOOKED_UP: usize = 40;
+/// BM25's k1 and b, as the FTS has them, and what a defined name counts.
+const SATURATION: f64 = 1.2;
+const LENGTH: f64 = 0.75;
+const IN_NAMES: f64 = 3.0;
 /// A name that so many files use is as central as can be.
 const CENTRAL: usize = 200;
 /// What other chunks of a file must add up to, for half of what they can count.
@@ -22,8 +26,6 @@ const SHOWS: f64 = 0.5;
 pub(super) struct Loaded {
     pub id: ChunkId,
     pub chunk: ChunkHit,
-    /// BM25, of the best chunk's.
-    pub words: f64,
     /// See [`Part::Meaning`].
     pub meaning: f64,
 }
@@ -34,6 +36,10 @@ pub(super) struct Ranked {
     pub parts: Parts,
     pub score: f64,
     pub seen: Seen,
+    /// Words of the question in the path.
+    path: u64,
+    /// Words of the question in names that the chunk defines.
+    names: u64,
     /// The defined name that fits best.
     pub name: Option<String>,
 }
@@ -50,18 +56,26 @@ pub(super) fn rank(
     let mut scanner = Scanner::new(question);
     let mut ranked: Vec<Ranked> =
         candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect();
+    by_words(question, &mut ranked);
     of_files(question, &mut ranked);
     let score = |found: &mut Ranked| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.of(Part::Words) };
     };
     ranked.iter_mut().for_each(score);
     sort(&mut ranked);
-    if rerank && weights.of(Part::Central) != 0.0 {
+    // What takes a look at further tables is asked for the best alone, and where it counts.
+    if rerank && weights.of(Part::Central) + weights.of(Part::Kind) != 0.0 {
+        let mut central: HashMap<String, f64> = HashMap::new();
         for found in ranked.iter_mut().take(LOOKED_UP) {
-            if let Some(name) = &found.name {
-                found.parts.set(Part::Central, centrality(snapshot.files_using(name, CENTRAL)?));
-                score(found);
+            let Some(name) = found.name.clone() else { continue };
+            let known = central.get(&name).copied();
+            let value = known.map_or_else(|| snapshot.files_using(&name, CENTRAL).map(centrality), Ok)?;
+            found.parts.set(Part::Central, value);
+            central.insert(name.clone(), value);
+            if found.parts.of(Part::Defines) > 0.0 {
+                found.parts.set(Part::Kind, kind_of(snapshot, &found.chunk, &name)?);
             }
+            score(found);
         }
         sort(&mut ranked);
     }
@@ -82,6 +96,18 @@ fn sort(ranked: &mut [Ranked]) {
     });
 }
 
+/// How much a definition of that kind is what people mean by a name.
+fn kind_of(snapshot: &Snapshot, chunk: &ChunkHit, name: &str) -> Result<f64> {
+    let defined = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+    let kinds = defined.iter().filter(|symbol| symbol.name == name).map(|symbol| match symbol.kind.as_str() {
+        "variable" | "field" | "attribute" | "property" | "key" | "variant" => 0.2,
+        "constant" => 0.6,
+        "method" => 0.8,
+        _ => 1.0,
+    });
+    Ok(kinds.fold(0.0, f64::max))
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts of files are small")]
 fn centrality(files: usize) -> f64 {
     (files as f64).ln_1p() / (CENTRAL as f64).ln_1p()
@@ -89,9 +115,8 @@ fn centrality(files: usize) -> f64 {
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
 fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { chunk, words, meaning, .. } = candidate;
+    let Loaded { chunk, meaning, .. } = candidate;
     let mut parts = Parts::default();
-    parts.set(Part::Words, words);
     parts.set(Part::Meaning, meaning);
     let seen = scanner.scan(&chunk.text);
     let names = look_at_names(question, scanner, &chunk.names);
@@ -111,7 +136,7 @@ fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ran
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
     look_at_place(question, &chunk, &mut parts);
-    Ranked { chunk, parts, score: 0.0, seen, name: names.name }
+    Ranked { chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
 }
 
 #[derive(Default)]
@@ -193,18 +218,39 @@ fn look_at_place(question: &Question, chunk: &ChunkHit, parts: &mut Parts) {
     parts.set(part, 1.0);
 }
 
+/// BM25 of each, of the best one's: a name counts as often as [`IN_NAMES`] words of the text, the path as one.
+fn by_words(question: &Question, ranked: &mut [Ranked]) {
+    let length: f64 = ranked.iter().map(|found| f64::from(found.seen.length)).sum();
+    let mean = length / f64::from(u32::try_from(ranked.len()).unwrap_or(u32::MAX)).max(1.0);
+    let mut best = f64::MIN_POSITIVE;
+    for found in &mut *ranked {
+        let long = 1.0 - LENGTH + LENGTH * f64::from(found.seen.length) / mean.max(1.0);
+        let said = question.words.iter().enumerate().map(|(at, word)| {
+            let has = |set: u64| if set >> at & 1 == 1 { 1.0 } else { 0.0 };
+            let count = f64::from(found.seen.counts[at]) + IN_NAMES * has(found.names) + has(found.path);
+            word.weight * count * (SATURATION + 1.0) / (count + SATURATION * long)
+        });
+        let words = said.sum();
+        found.parts.set(Part::Words, words);
+        best = f64::max(best, words);
+    }
+    ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.of(Part::Words) / best));
+}
+
 /// What the candidates of one file tell of each other.
 fn of_files(question: &Question, ranked: &mut [Ranked]) {
-    let mut files: HashMap<String, (f64, u64)> = HashMap::new();
+    let mut files: HashMap<String, (f64, u64, u64)> = HashMap::new();
     for found in ranked.iter() {
         let file = files.entry(found.chunk.path.clone()).or_default();
         file.0 += found.parts.of(Part::Words);
         file.1 |= found.seen.all;
+        file.2 |= found.names;
     }
     for found in ranked {
-        let (words, all) = files[&found.chunk.path];
+        let (words, all, names) = files[&found.chunk.path];
         let others = words - found.parts.of(Part::Words);
         found.parts.set(Part::File, others / (others + HALF));
         found.parts.set(Part::FileCovers, question.share_of(all));
+        found.parts.set(Part::FileNames, question.share_of(names));
     }
 }

@@ -1,6 +1,6 @@
 //! Which words of a question stand in a text, and how near to each other.
 
-use super::question::Question;
+use super::question::{MAX_WORDS, Question};
 use crate::words;
 
 /// Lines that count as one place.
@@ -9,10 +9,14 @@ const WINDOW: usize = 7;
 const NEAR: usize = 2;
 
 /// What a text has of a question. Sets of words are bits, by their place in the question.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen {
     /// Words in the whole text.
     pub all: u64,
+    /// How often each word stands in it.
+    pub counts: [u16; MAX_WORDS],
+    /// Tokens in all.
+    pub length: u32,
     /// Words in each line.
     pub lines: Vec<u64>,
     /// Pairs of neighbours that are neighbours here, by the first one.
@@ -49,8 +53,8 @@ fn largest(question: &Question, sets: impl Iterator<Item = u64>) -> f64 {
 /// Looks for one question's words in many texts.
 pub(super) struct Scanner<'q> {
     question: &'q Question,
-    /// Words of the question by their first byte.
-    by_first: Vec<Vec<usize>>,
+    /// Stems to look for by their first byte: (stem, place of the word), the words' own before others for them.
+    by_first: Vec<Vec<(&'q str, usize)>>,
     /// For each word the next one that says something: its neighbour.
     next: Vec<Option<usize>>,
     lower: String,
@@ -59,9 +63,12 @@ pub(super) struct Scanner<'q> {
 impl<'q> Scanner<'q> {
     pub fn new(question: &'q Question) -> Self {
         let mut by_first = vec![Vec::new(); 256];
-        for (at, word) in question.words.iter().enumerate().filter(|(_, word)| !word.is_stop) {
-            if let Some(first) = word.text.bytes().next() {
-                by_first[usize::from(first)].push(at);
+        let words = || question.words.iter().enumerate().filter(|(_, word)| !word.is_stop);
+        let own = words().map(|(at, word)| (word.stem.as_str(), at));
+        let others = words().flat_map(|(at, word)| word.others.iter().map(move |other| (other.as_str(), at)));
+        for (stem, at) in own.chain(others) {
+            if let Some(first) = stem.bytes().next() {
+                by_first[usize::from(first)].push((stem, at));
             }
         }
         let count = question.words.len();
@@ -77,7 +84,7 @@ impl<'q> Scanner<'q> {
     }
 
     pub fn scan(&mut self, text: &str) -> Seen {
-        let mut seen = Seen::default();
+        let mut seen = Seen { all: 0, counts: [0; MAX_WORDS], length: 0, lines: Vec::new(), pairs: 0 };
         let mut position = 0;
         let mut last: Option<(usize, usize)> = None;
         for line in text.split_inclusive('\n') {
@@ -86,16 +93,17 @@ impl<'q> Scanner<'q> {
                 if words::may_be_compound(token) {
                     for part in words::parts(token) {
                         position += 1;
-                        self.step(part, position, &mut last, &mut set, &mut seen.pairs);
+                        self.step(part, position, &mut last, &mut set, &mut seen);
                     }
                 } else {
                     position += 1;
-                    self.step(token, position, &mut last, &mut set, &mut seen.pairs);
+                    self.step(token, position, &mut last, &mut set, &mut seen);
                 }
             }
             seen.lines.push(set);
             seen.all |= set;
         }
+        seen.length = u32::try_from(position).unwrap_or(u32::MAX);
         seen
     }
 
@@ -105,15 +113,16 @@ impl<'q> Scanner<'q> {
         position: usize,
         last: &mut Option<(usize, usize)>,
         set: &mut u64,
-        pairs: &mut u64,
+        seen: &mut Seen,
     ) {
         let Some(at) = self.word(token) else { return };
         *set |= 1 << at;
+        seen.counts[at] = seen.counts[at].saturating_add(1);
         if let Some((before, there)) = *last
             && self.next[before] == Some(at)
             && position - there <= NEAR
         {
-            *pairs |= 1 << before;
+            seen.pairs |= 1 << before;
         }
         *last = Some((at, position));
     }
@@ -146,20 +155,15 @@ impl<'q> Scanner<'q> {
         }
         let first = self.lower.bytes().next()?;
         let of_first = &self.by_first[usize::from(first)];
-        let same = |at: &&usize| self.question.words[**at].text == self.lower;
-        if let Some(at) = of_first.iter().find(same) {
-            return Some(*at);
-        }
         // A stem differs from its word in the last letter at most, and in what is cut off.
-        let may = |at: &&usize| {
-            let stem = &self.question.words[**at].stem;
+        let may = |(stem, _): &(&str, usize)| {
             self.lower.len() >= stem.len() && self.lower.starts_with(&stem[..stem.floor_char_boundary(stem.len() - 1)])
         };
-        if !of_first.iter().any(|at| may(&at)) {
+        if !of_first.iter().any(may) {
             return None;
         }
         let stem = words::stem(&self.lower);
-        of_first.iter().find(|at| self.question.words[**at].stem == stem).copied()
+        of_first.iter().find(|(known, _)| *known == stem).map(|(_, at)| *at)
     }
 }
 

@@ -32,13 +32,13 @@ weights! {
     /// How near the chunk's vector is to the question's, of the nearest one's.
     Meaning = "meaning", 0.2, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
-    Defines = "defines", 0.9, 2.0;
+    Defines = "defines", 0.4, 2.0;
     /// The same with the same upper and lower case.
     Cased = "cased", 0.0, 0.3;
     /// How much of a defined name the question's words make up, and of the question the name; the best one.
     Name = "name", 0.8, 0.6;
     /// The share of the question that the names defined in the chunk make up together.
-    Names = "names", 0.4, 0.2;
+    Names = "names", 0.4, 0.0;
     /// The share of the question that stands in the chunk: its text, names or path.
     Covers = "covers", 0.8, 0.5;
     /// The share of the question that stands in one line.
@@ -46,23 +46,27 @@ weights! {
     /// The share of the question that stands within a few lines.
     Window = "window", 0.3, 0.2;
     /// Neighbours in the question that are neighbours in the chunk.
-    Phrase = "phrase", 0.3, 0.3;
+    Phrase = "phrase", 0.6, 0.3;
     /// How much of the file's name the question's words make up, and of the question the file's name.
-    FileName = "file_name", 0.5, 0.5;
+    FileName = "file_name", 1.0, 0.5;
     /// The share of the question that stands in the path.
     Path = "path", 0.7, 0.3;
     /// How much other chunks of the file answer.
-    File = "file", 1.0, 0.3;
+    File = "file", 1.2, 0.3;
     /// The share of the question that the candidates of the file hold together.
-    FileCovers = "file_covers", 0.3, 0.1;
+    FileCovers = "file_covers", 0.2, 0.1;
+    /// The share of the question that the names defined in the candidates of the file make up.
+    FileNames = "file_names", 0.8, 0.1;
     /// The chunk defines something.
     Definition = "definition", 0.6, 0.0;
+    /// The name is that of a type or a function, more than of a variable or a field.
+    Kind = "kind", 0.0, 0.4;
     /// How many files use the name that fits best.
     Central = "central", 0.0, 0.1;
     /// The file is of the sort that the question asks for in words: tests, documents.
-    Wanted = "wanted", 0.2, 0.4;
+    Wanted = "wanted", 0.0, 0.4;
     /// The file is a test, and the question is not about tests.
-    Test = "test", -1.1, -0.6;
+    Test = "test", -1.3, -0.6;
     /// The file is a document, and the question is not about documents.
     Document = "document", -0.6, -0.6;
     /// The file is an example or a benchmark.
@@ -118,6 +122,8 @@ pub enum Arm {
     Words,
     /// Candidates: chunks that define a name that is asked for, however common it is as a word.
     Names,
+    /// Other words for those of the question: `dir` for directory.
+    Alike,
     /// Candidates: chunks whose vectors are near the question's.
     Meaning,
     /// The order of candidates by all weights; without it they stay as the arms found them.
@@ -125,12 +131,13 @@ pub enum Arm {
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Meaning, Self::Rerank];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
             Self::Names => "names",
+            Self::Alike => "alike",
             Self::Meaning => "meaning",
             Self::Rerank => "rerank",
         }

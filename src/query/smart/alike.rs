@@ -1,0 +1,148 @@
+//! Words that programmers write for each other: abbreviations, and the few verbs that names are made of.
+//!
+//! A question says `directory`, the code says `dir`. Each row is a set; a word is in one row at most.
+
+const ALIKE: &[&[&str]] = &[
+    &["abbreviate", "abbrev"],
+    &["add", "register", "append", "insert"],
+    &["address", "addr"],
+    &["allocate", "alloc", "allocation"],
+    &["application", "app"],
+    &["argument", "arg", "parameter", "param"],
+    &["asynchronous", "async"],
+    &["attribute", "attr"],
+    &["authentication", "auth", "authenticate", "authorization", "authorize"],
+    &["average", "avg"],
+    &["boolean", "bool"],
+    &["buffer", "buf"],
+    &["calculate", "calc", "compute"],
+    &["callback", "cb"],
+    &["certificate", "cert"],
+    &["character", "char"],
+    &["child", "children"],
+    &["choose", "select", "pick"],
+    &["column", "col"],
+    &["command", "cmd"],
+    &["compare", "cmp", "comparison"],
+    &["configuration", "config", "conf", "cfg", "configure"],
+    &["connection", "conn"],
+    &["context", "ctx"],
+    &["convert", "transform", "conversion"],
+    &["count", "cnt"],
+    &["create", "new", "construct", "make", "build"],
+    &["current", "cur", "curr"],
+    &["database", "db"],
+    &["declaration", "decl"],
+    &["definition", "def"],
+    &["delete", "remove", "del", "drop", "unlink"],
+    &["destination", "dest", "dst"],
+    &["dictionary", "dict"],
+    &["difference", "diff"],
+    &["directory", "dir", "folder"],
+    &["document", "doc", "documentation"],
+    &["dump", "serialize", "marshal"],
+    &["element", "elem"],
+    &["environment", "env"],
+    &["error", "err", "failure"],
+    &["evaluate", "eval", "evaluation"],
+    &["event", "evt"],
+    &["exception", "exc"],
+    &["execute", "exec", "run"],
+    &["expression", "expr"],
+    &["extension", "ext"],
+    &["format", "fmt"],
+    &["function", "func", "fn"],
+    &["generate", "gen"],
+    &["group", "grp"],
+    &["hexadecimal", "hex"],
+    &["identifier", "id", "ident"],
+    &["implementation", "impl", "implement"],
+    &["index", "idx"],
+    &["information", "info"],
+    &["initialize", "init", "initialise", "initialization"],
+    &["integer", "int"],
+    &["iterate", "iter", "iterator"],
+    &["javascript", "js"],
+    &["language", "lang"],
+    &["length", "len", "size"],
+    &["library", "lib"],
+    &["load", "deserialize", "unmarshal"],
+    &["manager", "mgr"],
+    &["maximum", "max"],
+    &["memory", "mem"],
+    &["message", "msg"],
+    &["minimum", "min"],
+    &["mutex", "lock"],
+    &["number", "num"],
+    &["object", "obj"],
+    &["operation", "op", "operator", "oper"],
+    &["option", "opt"],
+    &["original", "orig"],
+    &["package", "pkg"],
+    &["password", "passwd", "pwd"],
+    &["pointer", "ptr"],
+    &["position", "pos"],
+    &["previous", "prev"],
+    &["print", "display", "show"],
+    &["process", "proc"],
+    &["property", "prop"],
+    &["random", "rand", "rng"],
+    &["receive", "recv"],
+    &["reference", "ref"],
+    &["regex", "regexp"],
+    &["repository", "repo"],
+    &["request", "req"],
+    &["response", "resp"],
+    &["result", "res"],
+    &["return", "ret"],
+    &["second", "sec"],
+    &["sequence", "seq"],
+    &["source", "src"],
+    &["specification", "spec"],
+    &["standard", "std"],
+    &["statement", "stmt"],
+    &["string", "str"],
+    &["structure", "struct"],
+    &["synchronize", "sync", "synchronous"],
+    &["table", "tbl"],
+    &["template", "tmpl"],
+    &["temporary", "temp", "tmp"],
+    &["timestamp", "ts"],
+    &["utility", "util"],
+    &["validate", "verify", "check", "validation"],
+    &["value", "val"],
+    &["variable", "var"],
+    &["vector", "vec"],
+    &["version", "ver"],
+    &["window", "win"],
+];
+
+/// Other words for a word, which is given by its stem; by their stems.
+pub(super) fn others(stem: &str) -> Vec<String> {
+    let row = ALIKE.iter().find(|row| row.iter().any(|word| crate::words::stem(word) == stem));
+    let others = row.into_iter().flat_map(|row| row.iter()).map(|word| crate::words::stem(word));
+    let mut others: Vec<String> = others.filter(|other| other != stem).collect();
+    others.sort();
+    others.dedup();
+    others
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn a_word_is_in_one_row_and_is_like_the_others_of_it() {
+        let mut rows: HashMap<String, usize> = HashMap::new();
+        for (at, row) in ALIKE.iter().enumerate() {
+            for word in *row {
+                let before = rows.insert(crate::words::stem(word), at);
+                assert!(before.is_none_or(|before| before == at), "{word} is in two rows");
+            }
+        }
+        assert_eq!(others(&crate::words::stem("directories")), ["dir", "folder"]);
+        assert!(others("zebra").is_empty());
+    }
+}
