@@ -17,7 +17,9 @@ const PACKAGES: &[&str] = &["requests", "flask", "click"];
 const MAY_DIFFER: f64 = 0.001;
 
 fn clients() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    assert!(clients.join("ty/bin/ty").exists(), "run .ci/setup first: it installs what is compared with");
+    clients
 }
 
 fn copy(from: &Path, to: &Path) {
