@@ -183,6 +183,12 @@ fn pass(
     })?;
     // Other options make other rows of the same bytes.
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
+    // Until all are made anew the index says so: a process with yet other options must neither trust nor move any.
+    let unfinished = format!("{fingerprint} unfinished");
+    let is_marked = made_with.as_ref().is_some_and(|made_with| *made_with == unfinished);
+    if other_options && !is_marked {
+        so_far.done.clear();
+    }
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
     let began_ns = now_ns();
     let listing = list(workspace, &settings.rules, dirty, budget)?;
@@ -198,6 +204,8 @@ fn pass(
     if made_with.is_none() {
         // A build that is broken off must not leave rows of which nobody knows how they were made.
         store.write(|batch| batch.set_fact(Fact::Options, &fingerprint))?;
+    } else if other_options && !is_marked {
+        store.write(|batch| batch.set_fact(Fact::Options, &unfinished))?;
     }
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;

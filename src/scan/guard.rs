@@ -48,9 +48,9 @@ fn is_git_safe(root: &Path, folder: &Path) -> bool {
     names.iter().all(|name| if folder == root { is_plain(&git.join(name)) } else { is_readable(root, &git.join(name)) })
 }
 
-/// Absent, or a regular file of sane size, wherever it is.
+/// Absent, or a regular file of sane size, wherever it is; or a folder, of which nothing is read.
 fn is_plain(file: &Path) -> bool {
-    std::fs::metadata(file).map_or(true, |found| found.is_file() && found.len() <= LARGEST)
+    std::fs::metadata(file).map_or(true, |found| found.is_dir() || (found.is_file() && found.len() <= LARGEST))
 }
 
 /// As [`is_plain`], and no link out of the repository.

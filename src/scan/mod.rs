@@ -100,9 +100,9 @@ pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<Verdict
     Ok(listed.or_else(skipped))
 }
 
-/// Whether git tracks anything below `folder` of the repository, such as an index that a clone shipped.
-pub fn tracks_under(root: &Path, folder: &str) -> bool {
+/// Whether git tracks `path` of the repository or anything below it, such as an index that a clone shipped.
+pub fn tracks_under(root: &Path, path: &str) -> bool {
     let rules = Rules::default();
-    tracked::may_name(root, folder)
-        && rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(folder).next().is_some())
+    tracked::may_name(root, path)
+        && rules.tracked(root).ok().flatten().is_some_and(|tracked| tracked.below(path).next().is_some())
 }

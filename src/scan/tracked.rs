@@ -78,12 +78,12 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     Ok(Some(tracked))
 }
 
-/// Whether git's index may hold something below `folder`. Looking for its name in the bytes takes a tenth of reading
+/// Whether git's index may hold `path` or something below it. Looking for the name in the bytes takes a tenth of reading
 /// all entries; but the fourth version of an index writes names in parts.
-pub(super) fn may_name(root: &Path, folder: &str) -> bool {
+pub(super) fn may_name(root: &Path, path: &str) -> bool {
     let Some((_, index)) = find_index(root) else { return false };
     let Ok(bytes) = std::fs::read(index) else { return true };
-    bytes.get(4..8) == Some(&[0, 0, 0, 4]) || memchr::memmem::find(&bytes, format!("{folder}/").as_bytes()).is_some()
+    bytes.get(4..8) == Some(&[0, 0, 0, 4]) || memchr::memmem::find(&bytes, path.as_bytes()).is_some()
 }
 
 /// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.

@@ -38,6 +38,7 @@ struct Arguments {
 #[derive(Serialize, JsonSchema)]
 struct Answer {
     /// Each `{name, kind, type?, line, column, end_line, signature?, children}`.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     symbols: Vec<serde_json::Value>,
     total: usize,
     precision: &'static str,

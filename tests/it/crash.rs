@@ -145,7 +145,7 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
 
-    for at in 0..400 {
+    for at in 0..1_600 {
         repo.write(&format!("more/f{at}.py"), module(at));
     }
     wait_as_promised();
@@ -161,7 +161,7 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
 
     disk.grow("200m");
     assert_eq!(server.call("query", &json!({ "text": "first_of_all" })).get("stale"), None);
-    assert_eq!(server.call("stats", &json!({}))["total_files"], 401);
+    assert_eq!(server.call("stats", &json!({}))["total_files"], 1_601);
     drop(server);
     assert_sound(&open(repo.path()), "after the disk was full");
 }
