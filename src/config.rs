@@ -39,6 +39,8 @@ pub struct Config {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Python {
+    /// The program whose language server is asked instead of the embedded engine.
+    pub server: Option<PathBuf>,
     /// Nobody asked for so long: the type engine is let go.
     pub idle: Duration,
 }
@@ -306,6 +308,13 @@ impl Settings {
         if let Value::Number(number) = self.value(name) { number } else { 0 }
     }
 
+    fn python_server(&self) -> Option<PathBuf> {
+        match self.text("python.engine").as_str() {
+            "ty-server" => Some(PathBuf::from(self.text("python.ty"))),
+            _ => None,
+        }
+    }
+
     fn text(&self, name: &str) -> String {
         if let Value::Text(text) = self.value(name) { text } else { String::new() }
     }
@@ -328,7 +337,7 @@ impl Settings {
             log_filter: self.text("log.filter"),
             daemon: Daemon { tcp, idle },
             tools: self.text("mcp.tools"),
-            python: Python { idle: engine_idle },
+            python: Python { server: self.python_server(), idle: engine_idle },
         }
     }
 }

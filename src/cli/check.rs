@@ -89,7 +89,8 @@ fn concise(found: &Value) -> String {
     let text = |name: &str| output::text(&found[name]);
     let cell = found["cell"].as_u64().map_or_else(String::new, |cell| format!("cell {cell}:"));
     let place = format!("{}:{cell}{}:{}", text("file"), found["line"], found["column"]);
-    format!("{place}: {}[{}] {}", text("severity"), text("code"), text("message"))
+    let message = found["message"].as_str().unwrap_or_default().replace('\n', " ");
+    format!("{place}: {}[{}] {}", text("severity"), text("code"), printable(&message))
 }
 
 /// A command of GitHub's runner: its own characters are escaped in the text and in the properties.

@@ -14,8 +14,11 @@ use crate::pytypes;
 pub(super) struct Arguments {
     /// The repository's root
     root: PathBuf,
+    /// Ask the language server of this program instead of the embedded engine
+    #[arg(long)]
+    ty: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
-    pytypes::serve_engine(&arguments.root).map(|()| Outcome::Found)
+    pytypes::serve_engine(&arguments.root, arguments.ty.as_deref()).map(|()| Outcome::Found)
 }

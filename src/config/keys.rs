@@ -29,6 +29,8 @@ pub enum Kind {
     /// A whole number in these bounds.
     Number(u64, u64),
     Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
     /// Lines of an ignore file. Those of all sources count together.
     Globs,
     /// Folders of the repository, relative to it.
@@ -129,6 +131,22 @@ pub static KEYS: &[Key] = &[
         about: "Tools that `tools/list` shows: `all`, `core`, or names separated by commas.",
     },
     Key {
+        name: "python.engine",
+        variable: "IXMCP_PYTHON_ENGINE",
+        kind: Kind::Choice(&["embedded", "ty-server"]),
+        default: "\"embedded\"",
+        in_repository: false,
+        about: "What answers of Python types: the engine in this program, or `ty-server`, the language server of an installed ty.",
+    },
+    Key {
+        name: "python.ty",
+        variable: "IXMCP_PYTHON_TY",
+        kind: Kind::Text,
+        default: "\"ty\"",
+        in_repository: false,
+        about: "The program that `python.engine = \"ty-server\"` starts: a path, or a name on PATH.",
+    },
+    Key {
         name: "python.idle",
         variable: "IXMCP_PYTHON_IDLE",
         kind: Kind::Duration,
@@ -177,6 +195,7 @@ impl Kind {
             Self::Flag => "true or false".to_owned(),
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::Text => "a text".to_owned(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Globs => "a list of texts, each a line of a .gitignore".to_owned(),
             Self::Folders => "a list of folders inside the repository, such as \"notes\"".to_owned(),
             Self::Address => {
@@ -199,6 +218,7 @@ impl Kind {
                 text.parse().ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
             }
             Self::Text => Some(Value::Text(text.to_owned())),
+            Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Self::Globs => {
                 let globs = text.split(',').map(|glob| glob.trim().to_owned()).filter(|glob| !glob.is_empty());
                 Some(Value::Globs(globs.collect()))
@@ -221,6 +241,9 @@ impl Kind {
                 u64::try_from(number).ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
             }
             (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
+            (Self::Choice(words), toml::Value::String(text)) => {
+                words.contains(&text.as_str()).then_some(Value::Text(text))
+            }
             (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
             (Self::Duration, toml::Value::String(text)) => duration(&text).map(Value::Duration),
             (Self::Duration, toml::Value::Integer(minutes)) => duration(&minutes.to_string()).map(Value::Duration),

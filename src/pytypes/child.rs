@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
@@ -47,6 +48,7 @@ pub(super) enum Outcome {
 }
 
 pub(super) struct Child {
+    root: PathBuf,
     process: Mutex<std::process::Child>,
     pid: u32,
     stdin: Mutex<ChildStdin>,
@@ -60,6 +62,8 @@ struct State {
     /// By question and thread of the engine, what it looks at and since when.
     at: HashMap<(u64, usize), (String, Instant)>,
     ended: Option<Ended>,
+    /// Folders of libraries, each as it was when last looked at.
+    libraries: Vec<(PathBuf, Option<SystemTime>)>,
 }
 
 enum Told {
@@ -76,10 +80,16 @@ pub(super) struct Waiting {
 impl Child {
     pub fn start(spec: &Spec) -> Result<Arc<Self>> {
         let mut command = Command::new(&spec.program);
-        command.arg("engine").arg(&spec.root).current_dir(&spec.root);
+        command
+            .arg("engine")
+            .arg(&spec.root)
+            .args(spec.ty.iter().flat_map(|ty| ["--ty".as_ref(), ty.as_os_str()]))
+            .current_dir(&spec.root);
         for variable in ["VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH"] {
             command.env_remove(variable);
         }
+        // Memory that one thread frees is of use to the next.
+        command.env("MALLOC_ARENA_MAX", "2");
         command.envs(&spec.environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().map_err(|error| Error::io("start", &spec.program, error))?;
         let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
@@ -87,6 +97,7 @@ impl Child {
         };
         let pid = process.id();
         let child = Arc::new(Self {
+            root: spec.root.clone(),
             process: Mutex::new(process),
             pid,
             stdin: Mutex::new(stdin),
@@ -118,6 +129,7 @@ impl Child {
             let Ok(line) = line else { break };
             match serde_json::from_str(&line) {
                 Ok(Report::Ready { version }) => drop(ready.send(version)),
+                Ok(Report::Libraries { folders }) => self.note_libraries(folders),
                 Ok(Report::Done { id, answer }) => self.tell(id, Told::Answer(Box::new(Ok(answer)))),
                 Ok(Report::Failed { id, fault }) => self.tell(id, Told::Answer(Box::new(Err(fault.into())))),
                 Ok(Report::Progress { id, done, total }) => self.tell(id, Told::Progress(done, total)),
@@ -128,6 +140,25 @@ impl Child {
             }
         }
         self.end(Ended::Died);
+    }
+
+    fn note_libraries(&self, folders: Vec<String>) {
+        // An environment may be made, or made anew, where there is none to look into yet.
+        let own = self.root.join(".venv/pyvenv.cfg");
+        let watched = folders.into_iter().map(PathBuf::from).chain([own]);
+        self.lock().libraries = watched.map(|path| (modified(&path), path)).map(|(then, path)| (path, then)).collect();
+    }
+
+    /// Whether something was installed or removed since this was last asked. Nobody watches there.
+    pub fn libraries_changed(&self) -> bool {
+        let mut state = self.lock();
+        let mut changed = false;
+        for (path, then) in &mut state.libraries {
+            let now = modified(path);
+            changed |= now != *then;
+            *then = now;
+        }
+        changed
     }
 
     fn tell(&self, id: u64, told: Told) {
@@ -243,4 +274,8 @@ impl Child {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+pub(super) fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|data| data.modified()).ok()
 }

@@ -13,6 +13,9 @@ pub trait Engine {
     /// Takes these files, absolute, as modules of which nothing is known, until they change.
     fn shelve(&mut self, files: &[String]);
 
+    /// Folders outside the repository that answers depend on.
+    fn libraries(&self) -> Vec<String>;
+
     /// A hold on the engine's state for one question. It must not outlive it: changes wait for it.
     fn answerer(&self, question: &Question) -> Box<dyn Answerer>;
 }

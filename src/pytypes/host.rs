@@ -50,6 +50,7 @@ fn own(open: impl FnOnce() -> Result<Box<dyn Engine>>) -> Result<()> {
     reader.spawn(move || read(&reading)).map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
     let out = Arc::new(Out(Mutex::new(())));
     let mut engine = open()?;
+    out.send(&Report::Libraries { folders: engine.libraries() });
     out.send(&Report::Ready { version: env!("CARGO_PKG_VERSION").to_owned() });
     let jobs = answerers(&events, &out)?;
     Owner { jobs, idle: ANSWERERS, waiting: VecDeque::new(), running: HashMap::new(), out: &out }
@@ -105,7 +106,14 @@ impl Owner<'_> {
                 Event::End => break,
                 Event::Order(Order::Ask { id, question }) => self.waiting.push_back((id, question)),
                 Event::Order(Order::Cancel { id }) => self.cancel(id),
-                Event::Order(Order::Apply { changes }) => engine.apply(&changes)?,
+                Event::Order(Order::Apply { changes }) => {
+                    let before = engine.libraries();
+                    engine.apply(&changes)?;
+                    let folders = engine.libraries();
+                    if folders != before {
+                        self.out.send(&Report::Libraries { folders });
+                    }
+                }
                 Event::Order(Order::Shelve { files }) => engine.shelve(&files),
                 Event::Answered(id, question, answered) => self.answered(id, question, answered),
             }

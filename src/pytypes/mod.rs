@@ -11,6 +11,7 @@ mod child;
 mod engine;
 mod globs;
 mod host;
+mod lsp;
 mod options;
 mod service;
 mod ty;
@@ -23,8 +24,12 @@ pub use service::{Feed, Fresh, Service, Spec};
 
 use crate::error::Result;
 
-/// Runs the engine of the repository at `root` on stdin and stdout, until stdin ends.
-pub fn serve_engine(root: &Path) -> Result<()> {
-    let root = root.to_owned();
-    host::serve(move || Ok(Box::new(ty::Embedded::open(&root)?)))
+/// Runs the engine of the repository at `root` on stdin and stdout, until stdin ends: the embedded one, or the language
+/// server of the program `ty`.
+pub fn serve_engine(root: &Path, ty: Option<&Path>) -> Result<()> {
+    let (root, ty) = (root.to_owned(), ty.map(Path::to_owned));
+    host::serve(move || match ty {
+        Some(program) => Ok(Box::new(lsp::TyServer::open(&root, &program)?)),
+        None => Ok(Box::new(ty::Embedded::open(&root)?)),
+    })
 }

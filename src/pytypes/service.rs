@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::child::{Child, Ended, Outcome};
+use super::child::{Child, Ended, Outcome, modified};
 use super::values::{Answer, Changes, Checked, Diagnostic, Question, Severity, Span};
 use super::wire::Order;
 use crate::budget::Budget;
@@ -23,6 +23,8 @@ pub struct Spec {
     pub program: PathBuf,
     /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of whoever asks.
     pub environment: BTreeMap<String, String>,
+    /// The program whose language server is asked instead of the embedded engine.
+    pub ty: Option<PathBuf>,
     /// Nobody asked for so long: the engine is let go.
     pub idle: Duration,
 }
@@ -57,6 +59,10 @@ struct State {
     child: Option<Arc<Child>>,
     shelved: Vec<Shelved>,
     last_used: Option<Instant>,
+    /// The last check, as long as nothing has changed since.
+    checked: Option<(Question, Checked)>,
+    /// How often changes were handed on.
+    applied: u64,
 }
 
 /// A file that an engine died of, as it was then.
@@ -135,20 +141,40 @@ impl Service {
         tell: &dyn Fn(usize, usize),
     ) -> Result<Outcome> {
         budget.check()?;
-        let (child, waiting) = {
+        let (child, waiting, applied) = {
             let mut state = self.lock();
             state.last_used = Some(Instant::now());
             let (child, is_new) = self.running(&mut state)?;
             // A new one has read everything after the question came; no more is promised.
-            let fresh = if is_new { Fresh::Nothing } else { self.feed.changes() };
-            if let Some(changes) = changes_of(fresh) {
+            let fresh = match is_new {
+                true => Fresh::Nothing,
+                false if child.libraries_changed() => Fresh::Everything,
+                false => self.feed.changes(),
+            };
+            let changes = changes_of(fresh);
+            if is_new || changes.is_some() {
+                state.checked = None;
+                state.applied += 1;
+            }
+            if let Some((_, checked)) = state.checked.as_ref().filter(|(asked, _)| asked == question) {
+                return Ok(Outcome::Answered(Answer::Check(checked.clone())));
+            }
+            if let Some(changes) = changes {
                 child.send(&Order::Apply { changes });
             }
             let waiting = child.ask(question);
-            (child, waiting)
+            (child, waiting, state.applied)
         };
         let outcome = child.wait(&waiting, budget, tell);
-        self.lock().last_used = Some(Instant::now());
+        let mut state = self.lock();
+        state.last_used = Some(Instant::now());
+        if let (Ok(Outcome::Answered(Answer::Check(checked))), Question::Check { file: None, .. }) =
+            (&outcome, question)
+            && state.applied == applied
+        {
+            state.checked = Some((question.clone(), checked.clone()));
+        }
+        drop(state);
         outcome
     }
 
@@ -282,10 +308,6 @@ fn changes_of(fresh: Fresh) -> Option<Changes> {
         }
         Fresh::Everything => Some(Changes::Everything),
     }
-}
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|data| data.modified()).ok()
 }
 
 fn gave_up(file: &str, why: Ended) -> Error {

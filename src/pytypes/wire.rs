@@ -34,6 +34,10 @@ pub(super) enum Report {
     Ready {
         version: String,
     },
+    /// Where library sources lie that answers depend on; they are outside of what the parent watches.
+    Libraries {
+        folders: Vec<String>,
+    },
     Done {
         id: u64,
         answer: Answer,

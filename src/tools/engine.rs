@@ -95,11 +95,13 @@ fn service(call: &Call) -> Result<Arc<Service>> {
         return Ok(service);
     }
     let program = call.workspace().program();
+    let python = call.workspace().config().python;
     let spec = Spec {
         root: call.workspace().root().to_owned(),
         program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
         environment: call.caller.python.clone(),
-        idle: call.workspace().config().python.idle,
+        ty: python.server,
+        idle: python.idle,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
     let service = Service::new(spec, Box::new(feed));

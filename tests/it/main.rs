@@ -10,6 +10,7 @@ mod daemon;
 mod entities;
 mod entity_cli;
 mod exact;
+mod golden;
 mod graph;
 mod harness;
 mod incremental;

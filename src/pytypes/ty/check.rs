@@ -97,10 +97,14 @@ pub(super) fn told(db: &Database, found: &[Found], shown: &Shown, rendered: bool
     let config = DisplayDiagnosticConfig::new("ty").format(DiagnosticFormat::Full);
     let resolver: &dyn ruff_db::Db = db;
     let as_printed = |one: &Found| rendered.then(|| one.display(&resolver, &config).to_string());
+    // All of them are of one file, so is their text; lines are counted once.
+    let file = found.iter().find_map(|one| Some(one.primary_span()?.expect_ty_file()));
+    let text = file.map(|file| source_text(db, file));
+    let lines = text.as_deref().map(Lines::of);
     found
         .iter()
         .map(|one| {
-            let (span, cell) = place(db, one, shown);
+            let (span, cell) = place(db, one, shown, lines.as_ref());
             Diagnostic {
                 span,
                 cell,
@@ -113,14 +117,13 @@ pub(super) fn told(db: &Database, found: &[Found], shown: &Shown, rendered: bool
         .collect()
 }
 
-fn place(db: &Database, found: &Found, shown: &Shown) -> (Span, Option<u32>) {
-    let Some(primary) = found.primary_span() else {
+fn place(db: &Database, found: &Found, shown: &Shown, lines: Option<&Lines>) -> (Span, Option<u32>) {
+    let (Some(primary), Some(lines)) = (found.primary_span(), lines) else {
         return (Span { file: String::new(), line: 1, column: 1, end_line: 1, end_column: 1 }, None);
     };
     let file = primary.expect_ty_file();
     let text = source_text(db, file);
-    let range = primary.range().unwrap_or_default();
-    let mut span = Lines::of(&text).span(shown.path(db, file), range);
+    let mut span = lines.span(shown.path(db, file), primary.range().unwrap_or_default());
     let Some(notebook) = text.as_notebook() else { return (span, None) };
     // Its lines count in each cell anew.
     let row = |line: u32| ruff_source_file::OneIndexed::new(usize::try_from(line).unwrap_or(1)).unwrap_or_default();

@@ -134,6 +134,10 @@ impl Engine for Embedded {
         }
     }
 
+    fn libraries(&self) -> Vec<String> {
+        libraries(&self.db)
+    }
+
     fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
         match question {
             // It edits: on a database of its own, so that nobody waits for it.
@@ -171,6 +175,11 @@ impl Answerer for Apart {
         let is_over = Arc::clone(&self.is_over);
         Box::new(move || is_over.store(true, Ordering::Relaxed))
     }
+}
+
+fn libraries(db: &Database) -> Vec<String> {
+    let folders = db.project().settings(db).libraries.iter();
+    folders.map(|folder| folder.to_string_lossy().into_owned()).collect()
 }
 
 fn apart() -> Error {
@@ -244,11 +253,7 @@ impl View {
                 files.sort();
                 Answer::Files { files }
             }
-            Question::Libraries => {
-                let libraries = db.project().settings(db).libraries.iter();
-                let folders = libraries.map(|folder| folder.to_string_lossy().into_owned()).collect();
-                Answer::Libraries(Libraries { folders })
-            }
+            Question::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
         })
     }
 

@@ -88,7 +88,12 @@ fn of_return<'db>(
         if is_refusal || (is_call_of_itself(value, function, place) && found.values.len() > 1) {
             continue;
         }
-        types.push(known(value.inferred_type(model)).ok_or("a returned value is of unknown type")?);
+        let inferred = known(value.inferred_type(model)).ok_or("a returned value is of unknown type")?;
+        // On another platform or version it may be.
+        if matches!(inferred, Type::Never) {
+            return Err("a returned value cannot be reached here".to_owned());
+        }
+        types.push(inferred);
     }
     let never =
         |expression: &Expr| expression.is_call_expr() && matches!(expression.inferred_type(model), Some(Type::Never));
@@ -178,7 +183,7 @@ fn of_parameter<'db>(
     let arguments: Option<Vec<Type<'db>>> = given.and_then(|given| given.iter().copied().collect());
     let arguments = arguments.unwrap_or_default();
     let is_none = |one: &Type<'db>| one.is_none(db);
-    let tells_nothing = arguments.iter().all(is_none);
+    let tells_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
     if default.is_none() && tells_nothing {
         return Err(match given {
             Some(given) if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),

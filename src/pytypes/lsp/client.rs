@@ -1,0 +1,149 @@
+//! A language server at the other end of two pipes.
+//!
+//! Owns framing, ids, and the answers that a server itself asks for. Knows nothing of Python.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, Sender, unbounded};
+use serde_json::{Value, json};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
+
+/// A message above this is none.
+const LONGEST: usize = 256 << 20;
+/// A cancelled question is noticed within this time.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(super) struct Client {
+    process: Mutex<Child>,
+    stdin: Mutex<ChildStdin>,
+    next: AtomicU64,
+    asked: Mutex<HashMap<u64, Sender<Value>>>,
+}
+
+impl Client {
+    pub fn start(program: &Path, arguments: &[&str], root: &Path) -> Result<Arc<Self>> {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(root);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().map_err(|error| {
+            Error::internal(format!("cannot start {}: {error}", printable(&program.to_string_lossy())))
+                .hint("Set python.ty to the path of ty 0.0.74 or newer, or python.engine to embedded.")
+        })?;
+        let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
+            return Err(Error::internal("the language server has no pipes"));
+        };
+        let client = Arc::new(Self {
+            process: Mutex::new(process),
+            stdin: Mutex::new(stdin),
+            next: AtomicU64::new(1),
+            asked: Mutex::default(),
+        });
+        let reading = Arc::downgrade(&client);
+        let reader = std::thread::Builder::new().name("server-messages".to_owned());
+        let spawned = reader.spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            while let Some(message) = receive(&mut reader) {
+                let Some(client) = reading.upgrade() else { return };
+                client.take(&message);
+            }
+            if let Some(client) = reading.upgrade() {
+                client.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
+        });
+        spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+        Ok(client)
+    }
+
+    fn take(&self, message: &Value) {
+        let id = message.get("id");
+        if message.get("method").is_some() {
+            // It asks for settings, to be told of files, to show progress: it has what it needs.
+            if let Some(id) = id {
+                let items = message["params"]["items"].as_array().map(Vec::len);
+                let result = items.map_or(Value::Null, |number| json!(vec![Value::Null; number]));
+                self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+            }
+            return;
+        }
+        let asked = id.and_then(Value::as_u64);
+        let mut waiting = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = asked.and_then(|id| waiting.remove(&id)) {
+            let _nobody_waits = sender.send(message.clone());
+        }
+    }
+
+    pub fn notify(&self, method: &str, params: &Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// The result of a request; `CANCELLED` as soon as `is_over`.
+    pub fn ask(&self, method: &str, params: &Value, is_over: &AtomicBool) -> Result<Value> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, answer) = unbounded();
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            match answer.recv_timeout(LOOK) {
+                Ok(message) => {
+                    let fault = message["error"]["message"].as_str().map(printable);
+                    return match fault {
+                        Some(fault) => Err(Error::internal(format!("the language server refused {method}: {fault}"))),
+                        None => Ok(message.get("result").cloned().unwrap_or_default()),
+                    };
+                }
+                Err(RecvTimeoutError::Timeout) if is_over.load(Ordering::Relaxed) => {
+                    self.notify("$/cancelRequest", &json!({ "id": id }));
+                    return Err(Error::new(ErrorKind::Cancelled, "the call was cancelled"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::internal("the language server ended").hint("Ask again."));
+                }
+            }
+        }
+    }
+
+    fn send(&self, message: &Value) {
+        let body = message.to_string();
+        let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is gone is noticed by whoever waits for it.
+        let _ = write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).and_then(|()| stdin.flush());
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let _already_gone = process.kill();
+        let _reaped = process.wait();
+    }
+}
+
+/// The next message; `None` at the end, and where it is no message.
+fn receive(reader: &mut BufReader<ChildStdout>) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let Some((name, value)) = line.trim().split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    if length > LONGEST {
+        return None;
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    serde_json::from_slice(&body).ok()
+}

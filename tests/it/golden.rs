@@ -1,0 +1,241 @@
+//! The embedded engine beside the released checker, on packages as PyPI has them.
+//!
+//! `IXMCP_GOLDEN_TREE` compares another tree, such as Django's source: `cargo test --test it golden:: -- --nocapture`.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+
+const PACKAGES: &[&str] = &["requests", "flask", "click"];
+
+/// Diagnostics that may differ in a large tree: the engine is some commits older than the release.
+const MAY_DIFFER: f64 = 0.001;
+
+fn clients() -> PathBuf {
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    assert!(clients.join("ty/bin/ty").exists(), "run .ci/setup first: it installs what is compared with");
+    clients
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() && entry.file_name() != "__pycache__" => copy(&path, &target),
+            kind if kind.is_file() => drop(std::fs::copy(&path, &target).unwrap()),
+            _ => {}
+        }
+    }
+}
+
+/// A repository with a package in it; both checkers are told of the same environment, which has none of its needs.
+fn package(name: &str) -> Repo {
+    let repo = Repo::new("");
+    copy(&clients().join("packages").join(name), repo.path());
+    repo
+}
+
+fn with_environment(mut command: Command) -> Command {
+    command.env("VIRTUAL_ENV", clients().join("ty"));
+    command
+}
+
+/// file:line:column, severity and rule.
+fn ours(repo: &Repo) -> BTreeSet<String> {
+    let output = with_environment(repo.command(&["check", "--json"])).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = |one: &Value| {
+        let text = |name: &str| one[name].as_str().unwrap().to_owned();
+        format!("{}:{}:{} {}[{}]", text("file"), one["line"], one["column"], text("severity"), text("code"))
+    };
+    answer["diagnostics"].as_array().unwrap().iter().map(shown).collect()
+}
+
+fn theirs(repo: &Repo) -> BTreeSet<String> {
+    let mut command = with_environment(Command::new(clients().join("ty/bin/ty")));
+    let output = command.args(["check", "--output-format", "concise"]).current_dir(repo.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let shown = |line: &str| {
+        let (place, rest) = line.split_once(": ")?;
+        let (severity, _) = rest.split_once("] ")?;
+        Some(format!("{place} {severity}]"))
+    };
+    text.lines().filter_map(shown).collect()
+}
+
+#[test]
+fn diagnostics_are_those_of_the_released_checker() {
+    for name in PACKAGES {
+        let repo = package(name);
+        let (ours, theirs) = (ours(&repo), theirs(&repo));
+        assert!(theirs.len() > 10, "{name}: {theirs:?}");
+        let different: Vec<&String> = ours.symmetric_difference(&theirs).collect();
+        assert!(different.is_empty(), "{name}: {different:#?}");
+    }
+}
+
+#[test]
+fn diagnostics_of_a_large_tree_differ_little() {
+    let Some(tree) = std::env::var_os("IXMCP_GOLDEN_TREE") else { return };
+    let repo = Repo::new("");
+    copy(Path::new(&tree), repo.path());
+    let (ours, theirs) = (ours(&repo), theirs(&repo));
+    let different: Vec<&String> = ours.symmetric_difference(&theirs).collect();
+    println!("{} ours, {} theirs, different: {different:#?}", ours.len(), theirs.len());
+    #[expect(clippy::cast_precision_loss, reason = "thousands")]
+    let share = different.len() as f64 / theirs.len() as f64;
+    assert!(share <= MAY_DIFFER, "{share}");
+}
+
+/// Identifiers of a package's files, every so many of them.
+fn identifiers(repo: &Repo, name: &str, every: usize) -> Vec<Value> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut open = vec![repo.path().join(name)];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+            if entry.is_dir() {
+                open.push(entry);
+            } else if entry.extension().is_some_and(|extension| extension == "py") {
+                files.push(entry);
+            }
+        }
+    }
+    files.sort();
+    let mut places = Vec::new();
+    let mut count = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let shown = file.strip_prefix(repo.path()).unwrap().to_str().unwrap().to_owned();
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split('#').next().unwrap();
+            let mut before = ' ';
+            for (at, c) in code.chars().enumerate() {
+                let begins = (c.is_alphabetic() || c == '_') && !(before.is_alphanumeric() || before == '_');
+                before = c;
+                count += usize::from(begins);
+                if begins && count % every == 0 {
+                    places.push(json!({ "file": shown, "line": number + 1, "column": at + 1 }));
+                }
+            }
+        }
+    }
+    places
+}
+
+fn places(answer: &Value, list: &str) -> BTreeSet<String> {
+    let shown = |item: &Value| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"]);
+    answer[list].as_array().unwrap().iter().map(shown).collect()
+}
+
+/// The statement that a place stands in imports something: we find modules in `from .module import` and `import a.b` too,
+/// which the released server leaves out at times.
+fn is_import(repo: &Repo, place: &str) -> bool {
+    let mut parts = place.splitn(3, ':');
+    let file = parts.next().unwrap();
+    let line: usize = parts.next().unwrap().parse().unwrap();
+    let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
+    let line = text.lines().nth(line - 1).unwrap().trim_start();
+    line.starts_with("import ") || line.starts_with("from ")
+}
+
+/// Both places lead to one definition: attributes that only `self` is given are found in other files too, which the
+/// released server does not look into.
+fn is_of(server: &mut Server, place: &str, asked: &Value) -> bool {
+    let mut parts = place.splitn(3, ':');
+    let file = parts.next().unwrap();
+    let mut number = || parts.next().unwrap().parse::<u32>().unwrap();
+    let at = json!({ "file": file, "line": number(), "column": number() });
+    let found = places(&server.call("goto_definition", &at), "definitions");
+    let wanted = places(&server.call("goto_definition", asked), "definitions");
+    !found.is_disjoint(&wanted)
+}
+
+#[test]
+fn definitions_and_references_are_those_of_the_released_server() {
+    let (mut asked, mut equal, mut explained, mut different) = ([0, 0], [0, 0], [0, 0], Vec::new());
+    for (name, every) in [("requests", 97), ("click", 211)] {
+        let repo = package(name);
+        let asking = identifiers(&repo, name, every);
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/ty_server.py");
+        let mut server = with_environment(Command::new("python3"))
+            .arg(script)
+            .arg(clients().join("ty/bin/ty"))
+            .arg(repo.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines: String = asking.iter().map(|place| format!("{place}\n")).collect();
+        let mut stdin = server.stdin.take().unwrap();
+        // It answers while it is asked: neither pipe may fill.
+        let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
+        let theirs = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
+        writer.join().unwrap().unwrap();
+        assert_eq!(theirs.lines().count(), asking.len());
+        let mut server = Server::start(with_environment(repo.command(&["mcp", "--no-daemon"])));
+        for (place, theirs) in asking.iter().zip(theirs.lines()) {
+            let theirs: Value = serde_json::from_str(theirs).unwrap();
+            for (at, (tool, list)) in
+                [("goto_definition", "definitions"), ("find_references", "references")].into_iter().enumerate()
+            {
+                let ours = places(&server.call(tool, place), list);
+                let theirs: BTreeSet<String> =
+                    theirs[list].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect();
+                // Their bundled stubs lie in a cache of theirs.
+                let is_comparable =
+                    !theirs.iter().chain(&ours).any(|one| one.contains("typeshed") || one.starts_with('/'));
+                if is_comparable && !(ours.is_empty() && theirs.is_empty()) {
+                    asked[at] += 1;
+                    if ours == theirs {
+                        equal[at] += 1;
+                    } else if theirs.is_subset(&ours)
+                        && ours.difference(&theirs).all(|one| is_import(&repo, one) || is_of(&mut server, one, place))
+                    {
+                        explained[at] += 1;
+                    } else {
+                        different.push(format!("{tool} {place}: ours {ours:?}, theirs {theirs:?}"));
+                    }
+                }
+            }
+        }
+    }
+    println!("equal {equal:?}, with more places {explained:?}, of {asked:?} definitions and references");
+    for at in 0..2 {
+        assert!(asked[at] >= 60, "{asked:?}");
+        assert!((equal[at] + explained[at]) * 100 >= asked[at] * 99, "{equal:?} of {asked:?}: {different:#?}");
+        assert!(equal[at] * 100 >= asked[at] * 90, "{equal:?} of {asked:?}");
+    }
+}
+
+#[test]
+fn the_released_server_is_a_second_engine() {
+    let repo = Repo::new(
+        "//- /shop.py\nclass Cart:\n    def total(self) -> int:\n        return \"x\"\n//- /main.py\nfrom shop import Cart\n\nCart().total()\n",
+    );
+    let mut command = with_environment(repo.command(&["mcp", "--no-daemon"]));
+    command.env("IXMCP_PYTHON_ENGINE", "ty-server").env("IXMCP_PYTHON_TY", clients().join("ty/bin/ty"));
+    let mut server = Server::start(command);
+    let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
+    let checked = server.call("check", &json!({}));
+    assert_eq!(checked["errors"], 1, "{checked}");
+    assert_eq!(checked["diagnostics"][0]["code"], "invalid-return-type");
+    assert_eq!(places(&server.call("goto_definition", &at("main.py", 3, 8)), "definitions").len(), 1);
+    let uses = places(&server.call("find_references", &at("shop.py", 1, 7)), "references");
+    assert_eq!(uses.into_iter().collect::<Vec<_>>(), ["main.py:1:18", "main.py:3:1", "shop.py:1:7"]);
+    assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("int"));
+    assert_eq!(server.call("symbols", &json!({ "file": "shop.py" }))["symbols"][0]["name"], "Cart");
+    // A save is seen.
+    repo.write("shop.py", "class Cart:\n    def total(self) -> str:\n        return \"x\"\n");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    assert_eq!(server.call("check", &json!({}))["errors"], 0);
+    assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("str"));
+    let refused = server.response("infer_types", &json!({ "file": "shop.py" }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("ty server"), "{refused}");
+}
