@@ -112,6 +112,12 @@ impl Progress {
         self.total_files.store(files, Ordering::Relaxed);
     }
 
+    /// For work that counts by itself.
+    pub fn stand_at(&self, done: u64, total: u64) {
+        self.total_files.store(total, Ordering::Relaxed);
+        self.done_files.store(done, Ordering::Relaxed);
+    }
+
     pub fn advance(&self, bytes: u64) {
         self.done_files.fetch_add(1, Ordering::Relaxed);
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::engine::{self, Waited};
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Question};
 
@@ -29,22 +28,8 @@ pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
 #[serde(deny_unknown_fields)]
 struct Arguments {}
 
-/// The numbers; or, while the work goes on, how far it has come.
-#[derive(Default, Serialize, JsonSchema)]
-struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    #[serde(flatten)]
-    numbers: Option<Numbers>,
-    precision: &'static str,
-}
-
 #[derive(Serialize, JsonSchema)]
-struct Numbers {
+struct Answer {
     packages: Vec<Package>,
     totals: Totals,
     imports: Imports,
@@ -53,6 +38,7 @@ struct Numbers {
     diagnostics: Vec<Rule>,
     largest: Vec<Large>,
     types: Types,
+    precision: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -119,15 +105,8 @@ struct Types {
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
-    let answer = match engine::ask_long(call, &Question::Analyze)? {
-        Waited::Done(answer) => answer,
-        Waited::Running(done, total) => {
-            let (status, done, total) = (Some("running"), Some(done), Some(total));
-            return Ok(Answer { status, done, total, precision: "types", ..Answer::default() });
-        }
-    };
-    let Answered::Analyze(found) = (*answer).clone() else { return Err(engine::unexpected()) };
-    let numbers = Numbers {
+    let Answered::Analyze(found) = engine::ask(call, &Question::Analyze)? else { return Err(engine::unexpected()) };
+    Ok(Answer {
         packages: found
             .packages
             .into_iter()
@@ -165,6 +144,6 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         diagnostics: found.diagnostics.into_iter().map(|one| Rule { code: one.name, count: one.count }).collect(),
         largest: found.largest.into_iter().map(|one| Large { module: one.name, lines: one.count }).collect(),
         types: Types { known: found.types.known, unknown: found.types.unknown },
-    };
-    Ok(Answer { numbers: Some(numbers), precision: "types", ..Answer::default() })
+        precision: "types",
+    })
 }

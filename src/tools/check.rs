@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::engine::{self, Waited};
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Question, Severity};
 
@@ -53,28 +52,17 @@ enum Wanted {
     Info,
 }
 
-/// The diagnostics; or, while the work goes on, how far it has come.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    diagnostics: Option<Vec<Shown>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files_checked: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    errors: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warnings: Option<usize>,
+    diagnostics: Vec<Shown>,
+    files_checked: usize,
+    errors: usize,
+    warnings: usize,
     /// No errors, and no warnings unless the settings let them pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed: Option<bool>,
+    passed: bool,
     /// Diagnostics in all; of running work, files.
     total: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
     precision: &'static str,
@@ -113,14 +101,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         }
     };
     let question = Question::Check { file, rendered: arguments.rendered };
-    let answer = match engine::ask_long(call, &question)? {
-        Waited::Done(answer) => answer,
-        Waited::Running(done, total) => {
-            let (status, done) = (Some("running"), Some(done));
-            return Ok(Answer { status, done, total, precision: "types", ..Answer::default() });
-        }
-    };
-    let Answered::Check(checked) = &*answer else { return Err(engine::unexpected()) };
+    let Answered::Check(checked) = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
     let fits = |severity: Severity| match arguments.severity {
         None => true,
         Some(Wanted::Error) => severity >= Severity::Error,
@@ -153,15 +134,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);
     Ok(Answer {
-        diagnostics: Some(diagnostics),
-        files_checked: Some(checked.files),
-        errors: Some(errors),
-        warnings: Some(warnings),
-        passed: Some(errors == 0 && (warnings == 0 || checked.warnings_pass)),
+        diagnostics,
+        files_checked: checked.files,
+        errors,
+        warnings,
+        passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
         total: wanted.len(),
-        truncated: Some(goes_on),
+        truncated: goes_on,
         next_offset: goes_on.then_some(next),
         precision: "types",
-        ..Answer::default()
     })
 }

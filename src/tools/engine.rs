@@ -1,16 +1,13 @@
 //! The way from a call to the Python type engine of its repository.
 //!
-//! Owns which engine answers whom (one for each Python environment that callers bring), how a caller's file and place
-//! become the engine's, and the long work that several calls may wait for.
+//! Owns which engine answers whom (one for each Python environment that callers bring), and how a caller's file and place
+//! become the engine's.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Call;
-use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::index::{Mark, Noticed, Workspace};
 use crate::pytypes::values::{Answer, Position, Question};
@@ -20,7 +17,6 @@ use crate::pytypes::{Feed, Fresh, Service, Spec};
 #[derive(Default)]
 pub(super) struct Engines {
     services: Mutex<Vec<(Environment, Arc<Service>)>>,
-    jobs: Mutex<HashMap<String, Arc<Job>>>,
 }
 
 /// Variables by which a caller's Python is known.
@@ -28,9 +24,6 @@ type Environment = BTreeMap<String, String>;
 
 /// More environments than this at once would fill the memory: the one that was asked least lately goes.
 const MOST_ENGINES: usize = 2;
-
-/// How soon those who wait notice that they are cancelled.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// A file that a call names.
 pub(super) struct File {
@@ -76,9 +69,9 @@ pub(super) fn position(file: &File, line: u32, column: u32) -> Result<Position> 
     Ok(Position { file: file.absolute.to_string_lossy().into_owned(), line, column })
 }
 
-/// The engine's answer, within the call's budget.
+/// The engine's answer, within the call's budget; who waits for a long call hears how far it has come.
 pub(super) fn ask(call: &Call, question: &Question) -> Result<Answer> {
-    service(call)?.ask(question, call.budget(), &|_, _| {})
+    service(call)?.ask(question, call.budget(), &|done, total| call.progress().stand_at(done as u64, total as u64))
 }
 
 pub(super) fn unexpected() -> Error {
@@ -86,7 +79,7 @@ pub(super) fn unexpected() -> Error {
 }
 
 fn service(call: &Call) -> Result<Arc<Service>> {
-    let engines = engines(call)?;
+    let engines: Arc<Engines> = call.workspace().kept(|| Ok(Engines::default()))?;
     let mut services = locked(&engines.services);
     if let Some(at) = services.iter().position(|(environment, _)| *environment == call.caller.python) {
         let found = services.remove(at);
@@ -112,10 +105,6 @@ fn service(call: &Call) -> Result<Arc<Service>> {
     Ok(service)
 }
 
-fn engines(call: &Call) -> Result<Arc<Engines>> {
-    call.workspace().kept(|| Ok(Engines::default()))
-}
-
 /// What the workspace notices, as the engine's feed.
 struct WorkspaceFeed {
     workspace: Weak<Workspace>,
@@ -136,100 +125,6 @@ impl Feed for WorkspaceFeed {
             Noticed::Paths(paths) if paths.is_empty() => Fresh::Nothing,
             Noticed::Paths(paths) => Fresh::Paths(paths.iter().map(|path| path.to_path(workspace.root())).collect()),
             Noticed::Anything => Fresh::Everything,
-        }
-    }
-}
-
-/// Long work under way, or just done, that any number of calls wait for.
-struct Job {
-    budget: Budget,
-    waiting: AtomicUsize,
-    far: Mutex<(usize, usize)>,
-    outcome: Mutex<Option<Result<Arc<Answer>>>>,
-    ended: Condvar,
-}
-
-/// What a wait for long work came to.
-pub(super) enum Waited {
-    Done(Arc<Answer>),
-    /// It goes on: done, of how much.
-    Running(usize, usize),
-}
-
-/// Joins the work that answers a question, or begins it. The work ends when nobody waits for it and nobody was told that
-/// it goes on.
-pub(super) fn ask_long(call: &Call, question: &Question) -> Result<Waited> {
-    let service = service(call)?;
-    let engines = engines(call)?;
-    let key = format!("{:?} {question:?}", call.caller.python);
-    let job = {
-        let mut jobs = locked(&engines.jobs);
-        let job = match jobs.get(&key) {
-            Some(job) => Arc::clone(job),
-            None => {
-                let job = Job::start(service, question.clone())?;
-                jobs.insert(key.clone(), Arc::clone(&job));
-                job
-            }
-        };
-        job.waiting.fetch_add(1, Ordering::Relaxed);
-        job
-    };
-    let waited = job.wait(call);
-    let mut jobs = locked(&engines.jobs);
-    let is_last = job.waiting.fetch_sub(1, Ordering::Relaxed) == 1;
-    let goes_on = matches!(waited, Ok(Waited::Running(..)));
-    if is_last && !goes_on {
-        job.budget.cancel();
-    }
-    // The next call finds out what changed since.
-    if (!goes_on && is_last) || job.is_done() {
-        jobs.retain(|_, other| !Arc::ptr_eq(other, &job));
-    }
-    waited
-}
-
-impl Job {
-    fn start(service: Arc<Service>, question: Question) -> Result<Arc<Self>> {
-        let job = Arc::new(Self {
-            budget: Budget::unlimited(),
-            waiting: AtomicUsize::new(0),
-            far: Mutex::new((0, 0)),
-            outcome: Mutex::new(None),
-            ended: Condvar::new(),
-        });
-        let working = Arc::clone(&job);
-        let worker = std::thread::Builder::new().name("check".to_owned());
-        let spawned = worker.spawn(move || {
-            let tell = |done: usize, total: usize| *locked(&working.far) = (done, total);
-            let outcome = service.ask(&question, &working.budget, &tell).map(Arc::new);
-            *locked(&working.outcome) = Some(outcome);
-            working.ended.notify_all();
-        });
-        spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
-        Ok(job)
-    }
-
-    fn is_done(&self) -> bool {
-        locked(&self.outcome).is_some()
-    }
-
-    fn wait(&self, call: &Call) -> Result<Waited> {
-        let until = call.patience.and_then(|patience| Instant::now().checked_add(patience));
-        let mut outcome = locked(&self.outcome);
-        loop {
-            if let Some(outcome) = &*outcome {
-                return outcome.as_ref().map(|answer| Waited::Done(Arc::clone(answer))).map_err(Error::again);
-            }
-            call.budget().check()?;
-            let (done, total) = *locked(&self.far);
-            if until.is_some_and(|until| Instant::now() >= until) {
-                return Ok(Waited::Running(done, total));
-            }
-            if let Some(tell) = call.caller.tell.as_ref().filter(|_| total > 0) {
-                tell(done as u64, total as u64);
-            }
-            outcome = self.ended.wait_timeout(outcome, LOOK).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `find_references`: who uses something.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     let Answered::Files { files } = engine::ask(call, &Question::Files)? else { return Err(engine::unexpected()) };
     let root = call.workspace().root().to_owned();
     let (holding, indexed) = call.read(|snapshot| {
-        let indexed: HashMap<String, String> = snapshot.paths(Some("python"))?.into_iter().collect();
+        let indexed = snapshot.paths(Some("python"))?;
         let mut holding = BTreeSet::new();
         for name in names {
             holding.extend(places::files_naming(snapshot, name, "python")?);
@@ -131,7 +131,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
         Ok((holding, indexed))
     })?;
     let absolute = |path: &str| root.join(path).to_string_lossy().into_owned();
-    let indexed: BTreeSet<String> = indexed.keys().map(|path| absolute(path)).collect();
+    let indexed: BTreeSet<String> = indexed.iter().map(|(path, _)| absolute(path)).collect();
     let others = files.into_iter().filter(|file| !indexed.contains(file));
     Ok(holding.iter().map(|path| absolute(path)).chain(others).collect())
 }

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::engine::{self, Waited};
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Insertion, Question};
 
@@ -39,20 +38,12 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-/// The suggestions; or, while the work goes on, that it does.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Answer {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    done: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    suggestions: Option<Vec<Shown>>,
+    suggestions: Vec<Shown>,
     /// What nothing can be said of, and why; the first of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<Vec<Left>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_skipped: Option<usize>,
+    skipped: Vec<Left>,
+    total_skipped: usize,
     total: usize,
     precision: &'static str,
 }
@@ -99,14 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let symbol = arguments.symbol.clone().filter(|symbol| !symbol.trim().is_empty());
     let question = Question::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol };
-    let answer = match engine::ask_long(call, &question)? {
-        Waited::Done(answer) => answer,
-        Waited::Running(done, total) => {
-            let (status, done) = (Some("running"), Some(done));
-            return Ok(Answer { status, done, total, precision: "types", ..Answer::default() });
-        }
-    };
-    let Answered::Infer(inferred) = &*answer else { return Err(engine::unexpected()) };
+    let Answered::Infer(inferred) = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
     let edit = |one: &Insertion| Edit { line: one.line, column: one.column, insert: one.insert.clone() };
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
     let suggestions = inferred.suggestions.iter().skip(offset).map(|one| Shown {
@@ -127,11 +111,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         reason: one.reason.clone(),
     });
     Ok(Answer {
-        suggestions: Some(suggestions.collect()),
-        skipped: Some(skipped.collect()),
-        total_skipped: Some(inferred.skipped.len()),
+        suggestions: suggestions.collect(),
+        skipped: skipped.collect(),
+        total_skipped: inferred.skipped.len(),
         total: inferred.suggestions.len(),
         precision: "types",
-        ..Answer::default()
     })
 }

@@ -31,7 +31,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -128,8 +127,6 @@ struct Call<'a> {
     workspace: &'a Arc<Workspace>,
     caller: &'a Caller,
     budget: Budget,
-    /// How long a tool that watches over its own work waits for it; `None`: to the end.
-    patience: Option<Duration>,
     progress: Arc<Progress>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
@@ -155,7 +152,6 @@ impl Call<'_> {
     }
 
     /// Where a long tool writes how far it has come, for whoever waits for it: hand it to the work.
-    #[allow(dead_code, reason = "for long tools, of which there is none yet")]
     fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
@@ -232,10 +228,7 @@ fn long(
     let work = move |progress: &Arc<Progress>, budget: &Budget| {
         // Everyone who waits hears of it, not the first alone.
         let far = Arc::clone(progress);
-        worker.tell = Some(Arc::new(move |done, total| {
-            far.total_files.store(total, Ordering::Relaxed);
-            far.done_files.store(done, Ordering::Relaxed);
-        }));
+        worker.tell = Some(Arc::new(move |done, total| far.stand_at(done, total)));
         answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
     };
     let tell = |own: &Progress| {
@@ -263,7 +256,7 @@ fn answered(
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
-    let call = Call { workspace, caller, budget, patience: None, progress, stale: RefCell::new(None) };
+    let call = Call { workspace, caller, budget, progress, stale: RefCell::new(None) };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);

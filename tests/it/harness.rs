@@ -41,10 +41,24 @@ impl Repo {
 
     /// For random steps: what stands in the way stays.
     pub fn write_if_possible(&self, path: &str, text: &str) {
-        let path = self.path().join(path);
-        if fs::create_dir_all(path.parent().unwrap()).is_ok() {
-            let _ = fs::write(path, text);
+        self.save_if_possible(&self.path().join(path), text.as_bytes());
+    }
+
+    /// Never through a link: it may lead out of the repository, where other tests would find what it made.
+    pub fn save_if_possible(&self, path: &Path, content: &[u8]) {
+        let folder = path.parent().unwrap();
+        if fs::create_dir_all(folder).is_err() || !self.holds(folder) {
+            return;
         }
+        if path.is_symlink() {
+            let _ = fs::remove_file(path);
+        }
+        let _ = fs::write(path, content);
+    }
+
+    /// Whether what stands at `path`, links followed, lies in the repository.
+    pub fn holds(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| path.starts_with(self.path().canonicalize().unwrap()))
     }
 
     pub fn remove(&self, path: &str) {

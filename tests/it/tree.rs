@@ -148,9 +148,7 @@ impl Tree {
     fn save(&mut self, path: &Path) {
         let content = self.content();
         // A file may stand where the folder should, or a folder where the file should: then this step does nothing.
-        if fs::create_dir_all(path.parent().unwrap()).is_ok() {
-            let _ = fs::write(path, content);
-        }
+        self.repo.save_if_possible(path, &content);
     }
 
     pub fn step(&mut self) {
@@ -162,7 +160,7 @@ impl Tree {
                 format!("save {}", path.display())
             }
             4 => self.on_file("edit", Self::save),
-            5 => self.on_file("truncate", |_, path| drop(fs::write(path, ""))),
+            5 => self.on_file("truncate", |tree, path| tree.repo.save_if_possible(path, b"")),
             6 => self.on_file("delete", |_, path| drop(fs::remove_file(path))),
             7 => self.on_file("rename", |tree, path| {
                 // Half of them over a file that is there.
@@ -177,6 +175,9 @@ impl Tree {
             }),
             9 => self.on_folder("delete folder", |_, path| drop(fs::remove_dir_all(path))),
             10 => self.on_file("chmod", |tree, path| {
+                if !tree.repo.holds(path) {
+                    return;
+                }
                 let mode = *tree.random.pick(&[0o000, 0o644]);
                 let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
             }),
@@ -202,6 +203,9 @@ impl Tree {
                 format!("{file} := {pattern:?}")
             }
             14 => self.on_file("same length, old time", |tree, path| {
+                if !tree.repo.holds(path) {
+                    return;
+                }
                 let Ok(data) = fs::metadata(path) else { return };
                 let (Ok(time), Ok(mut bytes)) = (data.modified(), fs::read(path)) else { return };
                 if let Some(first) = bytes.first_mut() {
