@@ -17,6 +17,7 @@ mod incremental;
 mod inferred;
 mod languages;
 mod mcp;
+mod projects;
 mod protocol;
 mod refactor;
 mod relations;
