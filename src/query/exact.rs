@@ -1,11 +1,13 @@
 //! Literal and regular-expression search: what ripgrep finds in the same text, line by line.
 //!
-//! Owns the scan over all stored text. One thread reads the database, the others search; hits come back in path and
-//! line order, and only those of the page asked for are kept.
+//! Owns the scan over stored text: of all files, or where the substring index stands, of those that have the trigrams that
+//! the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path and line order,
+//! and only those of the page asked for are kept.
 
 mod finder;
+mod need;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -14,7 +16,7 @@ use self::finder::Finder;
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::Snapshot;
+use crate::store::{FileId, Need, Snapshot};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -30,6 +32,12 @@ pub struct Pattern<'a> {
 
 /// Texts between the reader and the searchers.
 const IN_FLIGHT: usize = 64;
+
+/// With the substring index every matching line is counted if no more text than this is to be searched; else the search
+/// ends with the page, for counting would take longer than answering.
+const COUNTED_BYTES: u64 = 16 << 20;
+/// More candidates than this are told apart by one look at all paths.
+const LOOKED_UP: usize = 2_000;
 
 /// How long to wait for the other side before the budget is looked at again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -68,7 +76,8 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let finder = Finder::new(pattern)?;
+    let (finder, need) = Finder::compile(pattern)?;
+    let scope = Scope::of(snapshot, &need, filter)?;
     let wanted = offset.saturating_add(limit);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (send_text, texts) = crossbeam_channel::bounded::<FileText>(IN_FLIGHT);
@@ -82,10 +91,11 @@ pub fn search(
         });
     }
     drop((texts, send_lines));
-    let sent = send_texts(snapshot, filter, &send_text, budget, || {
+    let sent = send_texts(snapshot, &scope, filter, &send_text, budget, || {
         for found in lines.try_iter() {
             window.take(found);
         }
+        scope.is_counted() || window.seen <= wanted
     })?;
     // The searchers end when there is no more text to come.
     drop(send_text);
@@ -97,7 +107,7 @@ pub fn search(
         }
     }
     budget.check()?;
-    if window.next_file < sent {
+    if window.next_file < sent.files {
         return Err(Error::internal("a search ended before its last file"));
     }
     let mut items = Vec::new();
@@ -116,17 +126,77 @@ pub fn search(
     }
     let next = offset + items.len();
     let more = !items.is_empty() && next < window.seen;
-    Ok(Page { items, total: Some(window.seen), next_offset: more.then_some(next) })
+    Ok(Page { items, total: sent.all.then_some(window.seen), next_offset: more.then_some(next) })
 }
 
-/// Reads every admitted file's text and hands it on, calling `between` before each; gives how many there were.
+/// Which files are searched.
+enum Scope {
+    All,
+    /// These, in path order; whether all their lines are counted.
+    Some(Vec<(String, FileId)>, bool),
+}
+
+impl Scope {
+    fn of(snapshot: &Snapshot, need: &Need, filter: &PathFilter) -> Result<Self> {
+        let candidates = snapshot.files_that_may_have(need)?;
+        if candidates.is_none() && !snapshot.has_trigrams()? {
+            return Ok(Self::All);
+        }
+        let mut files = Vec::new();
+        match candidates {
+            Some(candidates) if candidates.len() <= LOOKED_UP => {
+                let mut bytes = 0;
+                for id in candidates {
+                    let (path, size) = snapshot.path_and_size(id)?;
+                    if filter.admits(&path) {
+                        bytes += size;
+                        files.push((path, id));
+                    }
+                }
+                files.sort_unstable();
+                Ok(Self::Some(files, bytes <= COUNTED_BYTES))
+            }
+            candidates => {
+                let candidates: Option<HashSet<FileId>> = candidates.map(|ids| ids.into_iter().collect());
+                snapshot.each_path(|path, id| {
+                    if candidates.as_ref().is_none_or(|ids| ids.contains(&id)) && filter.admits(path) {
+                        files.push((path.to_owned(), id));
+                    }
+                })?;
+                Ok(Self::Some(files, false))
+            }
+        }
+    }
+
+    fn is_counted(&self) -> bool {
+        !matches!(self, Self::Some(_, false))
+    }
+}
+
+/// How many texts were handed on, and whether these were all.
+struct Sent {
+    files: usize,
+    all: bool,
+}
+
+/// Reads every admitted file's text and hands it on. Before each, `between` is called, which says whether to go on.
 fn send_texts(
     snapshot: &Snapshot,
+    scope: &Scope,
     filter: &PathFilter,
     send: &Sender<FileText>,
     budget: &Budget,
-    mut between: impl FnMut(),
-) -> Result<usize> {
+    mut between: impl FnMut() -> bool,
+) -> Result<Sent> {
+    if let Scope::Some(files, _) = scope {
+        for (at, (path, id)) in files.iter().enumerate() {
+            if !between() {
+                return Ok(Sent { files: at, all: false });
+            }
+            hand_on(FileText { ordinal: at + 1, path: path.clone(), text: snapshot.file_text(*id)? }, send, budget)?;
+        }
+        return Ok(Sent { files: files.len(), all: true });
+    }
     let mut current = FileText { ordinal: 0, path: String::new(), text: String::new() };
     let mut pass_on = |file: FileText| {
         between();
@@ -144,11 +214,11 @@ fn send_texts(
         current.text.push_str(chunk.text);
         Ok(())
     })?;
-    let sent = current.ordinal;
-    if sent > 0 {
+    let files = current.ordinal;
+    if files > 0 {
         pass_on(current)?;
     }
-    Ok(sent)
+    Ok(Sent { files, all: true })
 }
 
 /// Waits until a searcher has room, or the budget is spent.

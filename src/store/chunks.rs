@@ -29,6 +29,7 @@ statements! {
     COUNT = "SELECT count(*) FROM chunks";
     /// All text of the repository, file by file in path order.
     TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
+    TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, c.names FROM chunks c JOIN files f ON f.id = c.file_id
@@ -90,6 +91,17 @@ impl Snapshot<'_> {
             visit(ChunkText { path, text })?;
         }
         Ok(())
+    }
+
+    /// A file's stored text.
+    pub fn file_text(&self, file: FileId) -> Result<String> {
+        let mut statement = self.connection.prepare_cached(TEXT)?;
+        let mut rows = statement.query([file.0])?;
+        let mut text = String::new();
+        while let Some(row) = rows.next()? {
+            text.push_str(row.get_ref(0)?.as_str().unwrap_or_default());
+        }
+        Ok(text)
     }
 
     /// Lines `first..=last` of a file's stored text, without line breaks.

@@ -26,6 +26,7 @@ mod relations;
 mod search;
 mod statements;
 mod symbols;
+mod trigrams;
 mod vectors;
 
 use std::collections::HashMap;
@@ -53,6 +54,7 @@ pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
+pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
 
 use readers::Readers;

@@ -13,7 +13,7 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols, vectors,
+        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols, trigrams, vectors,
     };
 
     #[test]
@@ -31,6 +31,7 @@ mod tests {
             relations::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
+            trigrams::STATEMENTS,
             vectors::STATEMENTS,
         ];
         store
