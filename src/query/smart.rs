@@ -24,6 +24,7 @@ use crate::extract::languages;
 use crate::store::{ChunkId, Definition, FtsQuestion, Snapshot};
 use crate::words;
 
+pub(in crate::query) use places::Place;
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;

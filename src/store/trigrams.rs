@@ -56,8 +56,8 @@ const SLICE_OF_FILES: usize = 500;
 pub enum Need {
     Anything,
     Trigram(u32),
-    All(Vec<Need>),
-    Any(Vec<Need>),
+    All(Vec<Self>),
+    Any(Vec<Self>),
 }
 
 /// Key of a row in `trigram_segments`.

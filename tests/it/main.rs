@@ -17,6 +17,7 @@ mod incremental;
 mod inferred;
 mod languages;
 mod mcp;
+mod naming;
 mod protocol;
 mod refactor;
 mod relations;
