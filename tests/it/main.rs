@@ -18,6 +18,7 @@ mod inferred;
 mod languages;
 mod mcp;
 mod naming;
+mod projects;
 mod protocol;
 mod refactor;
 mod relations;
