@@ -6,6 +6,7 @@
 
 mod alike;
 mod candidates;
+mod listed;
 mod meaning;
 mod places;
 mod question;
@@ -42,7 +43,7 @@ const HITS_A_FILE: usize = 2;
 
 /// The page at `offset` of what answers `text`, best first.
 ///
-/// If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
+/// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
 /// the text hold until they leave nothing: then they are text too.
 pub fn search(
     snapshot: &Snapshot,
@@ -66,6 +67,12 @@ pub fn search_by(
     budget: &Budget,
 ) -> Result<Page<Hit>> {
     let mut question = Question::read(text, snapshot)?;
+    if question.is_of_filters_alone() {
+        let listed = listed::list(snapshot, &question, filter, context, (offset, limit), budget)?;
+        if listed.total != Some(0) {
+            return Ok(listed);
+        }
+    }
     let mut found = ranked(ranking, snapshot, &mut question, filter, budget)?;
     if found.ranked.is_empty() && question.has_filters() {
         question = Question::of_words(text);

@@ -12,6 +12,7 @@
 
 mod audit;
 mod chunks;
+mod counted;
 mod entities;
 mod facts;
 mod files;
@@ -39,9 +40,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
+use counted::Patterns;
 use near::Vectors;
 
-pub use chunks::{ChunkHit, ChunkText};
+pub use chunks::ChunkHit;
+pub use counted::{LineCounts, TextVersion};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
@@ -98,6 +101,8 @@ struct Caches {
     totals: Mutex<Option<Totals>>,
     /// Of words in chunks.
     frequencies: Mutex<Frequencies>,
+    /// Of exact searches.
+    counted: Mutex<Patterns>,
     /// Of the space that was asked for last.
     vectors: Mutex<Option<Arc<Vectors>>>,
 }
@@ -264,6 +269,7 @@ impl Store {
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.vectors) = None;
+            *locked(&self.caches.counted) = Patterns::default();
         }
     }
 
@@ -290,6 +296,7 @@ impl Store {
             *locked(&self.caches.totals) = None;
             *locked(&self.caches.vectors) = None;
             *locked(&self.caches.frequencies) = Frequencies::default();
+            *locked(&self.caches.counted) = Patterns::default();
             *opened = now;
         }
         Ok(now)

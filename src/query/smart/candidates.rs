@@ -66,7 +66,8 @@ pub(super) fn find(
         if found.len() < FEW
             && let Some(asked) = widened(question)
         {
-            add_new(&mut found, snapshot.chunks_with(&asked, limit)?);
+            let begun = snapshot.chunks_with(&asked, usize::MAX)?;
+            add_new(&mut found, snapshot.first_in_path_order(begun, limit)?);
         }
     }
     if ranking.has(Arm::Names) {
@@ -144,7 +145,8 @@ fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: u
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
         let all = FtsQuestion::all(sought.iter().map(|one| one.asked.clone()));
-        return all.map_or_else(|| Ok(Vec::new()), |all| snapshot.chunks_with(&all, limit));
+        let Some(all) = all else { return Ok(Vec::new()) };
+        return snapshot.first_in_path_order(snapshot.chunks_with(&all, usize::MAX)?, limit);
     }
     // Each word's chunks come in order, which this sort makes use of.
     held.sort_by_key(|(id, ..)| *id);
@@ -160,7 +162,15 @@ fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: u
         held.retain(|(.., words)| *words == picked);
     }
     held.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(held.into_iter().take(limit).map(|(id, ..)| id).collect())
+    // Of those that hold as much as the last that is picked, the ids must not choose.
+    let Some(&(_, least, _)) = limit.checked_sub(1).and_then(|last| held.get(last)) else {
+        return Ok(held.into_iter().map(|(id, ..)| id).collect());
+    };
+    let more = held.iter().take_while(|(_, weight, _)| *weight > least).count();
+    let alike = held[more..].iter().take_while(|(_, weight, _)| *weight >= least).map(|(id, ..)| *id).collect();
+    let mut best: Vec<ChunkId> = held[..more].iter().map(|(id, ..)| *id).collect();
+    best.extend(snapshot.first_in_path_order(alike, limit - more)?);
+    Ok(best)
 }
 
 /// Words that begin as those of the question do.
