@@ -85,7 +85,8 @@ fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     }
     // What changed meanwhile is as little as what changes between two of these.
     loop {
-        let gathered = store.read(budget, |snapshot| snapshot.gather(MOST_PLACES, SEGMENT_BYTES, || budget.check()))?;
+        let gathered =
+            store.read(budget, |snapshot| snapshot.gather_trigrams(MOST_PLACES, SEGMENT_BYTES, || budget.check()))?;
         if gathered.is_empty() || !write(store, &gathered, budget)? {
             return Ok(());
         }

@@ -24,6 +24,7 @@ mod plain;
 mod raw;
 mod readers;
 mod relations;
+mod scope;
 mod search;
 mod statements;
 mod symbols;
@@ -54,6 +55,8 @@ pub use open::Mode;
 pub use plain::PlainSearch;
 pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
+use scope::Scopes;
+pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
@@ -103,6 +106,8 @@ struct Caches {
     frequencies: Mutex<Frequencies>,
     /// Of exact searches.
     counted: Mutex<Patterns>,
+    /// What searches were narrowed to.
+    scopes: Mutex<Scopes>,
     /// Of the space that was asked for last.
     vectors: Mutex<Option<Arc<Vectors>>>,
 }
@@ -297,6 +302,7 @@ impl Store {
             *locked(&self.caches.vectors) = None;
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = Patterns::default();
+            *locked(&self.caches.scopes) = Scopes::default();
             *opened = now;
         }
         Ok(now)

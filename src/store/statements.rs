@@ -13,7 +13,7 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, counted, entities, facts, files, graph, plain, relations, search, symbols,
+        Mode, Store, audit, chunks, counted, entities, facts, files, graph, plain, relations, scope, search, symbols,
         trigrams, vectors,
     };
 
@@ -31,6 +31,7 @@ mod tests {
             graph::STATEMENTS,
             plain::STATEMENTS,
             relations::STATEMENTS,
+            scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
             trigrams::STATEMENTS,

@@ -315,7 +315,7 @@ impl Snapshot<'_> {
 
     /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
     /// together unless one alone is larger. `check` is asked between files whether to go on.
-    pub fn gather(&self, most: usize, most_bytes: u64, check: impl Fn() -> Result<()>) -> Result<Gathered> {
+    pub fn gather_trigrams(&self, most: usize, most_bytes: u64, check: impl Fn() -> Result<()>) -> Result<Gathered> {
         let mut gathered = Gathered { files: Vec::new(), bytes: 0, pairs: Vec::new() };
         let mut collector = Collector::default();
         let mut statement = self.connection.prepare_cached(TO_GATHER)?;
@@ -506,7 +506,9 @@ mod tests {
         }
 
         fn gather(&self) -> Gathered {
-            self.store.read(&Budget::unlimited(), |snapshot| snapshot.gather(MOST_PLACES, 1 << 20, || Ok(()))).unwrap()
+            self.store
+                .read(&Budget::unlimited(), |snapshot| snapshot.gather_trigrams(MOST_PLACES, 1 << 20, || Ok(())))
+                .unwrap()
         }
 
         fn write(&self, gathered: &Gathered) -> SegmentId {
