@@ -98,6 +98,15 @@ impl Filter {
         Ok(Self { patterns, include, exclude, excludes })
     }
 
+    /// Whether a pattern can be taken; the error says why it cannot.
+    pub fn admit(which: &str, pattern: &str) -> Result<(), String> {
+        let patterns = [pattern.to_owned()];
+        match which {
+            "include" => Self::new(Path::new("/"), Some(&patterns), &[]).map(drop),
+            _ => Self::new(Path::new("/"), None, &patterns).map(drop),
+        }
+    }
+
     /// Whether a walk looks into a folder, by its path below the project's root.
     pub fn enters(&self, folder: &Path) -> bool {
         !self.is_excluded(folder, true) && self.include.as_ref().is_none_or(|include| include.may_hold(folder))

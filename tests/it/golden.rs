@@ -309,3 +309,60 @@ fn the_released_server_is_a_second_engine() {
     let refused = server.response("infer_types", &json!({ "file": "shop.py" }));
     assert!(refused["error"]["message"].as_str().unwrap().contains("ty server"), "{refused}");
 }
+
+/// A repository whose types another program's server knows, and our server in front of it.
+fn with_their_server(repo: &Repo, longest: &str) -> Server {
+    let mut command = with_environment(repo.command(&["mcp", "--no-daemon"]));
+    command.env("IXMCP_PYTHON_ENGINE", "ty-server").env("IXMCP_PYTHON_TY", clients().join("ty/bin/ty"));
+    command.env("IXMCP_PYTHON_LONGEST", longest);
+    Server::start(command)
+}
+
+/// Process numbers of the language servers below ours.
+fn language_servers(server: &Server) -> Vec<rustix::process::Pid> {
+    let children = |pid: i32| -> Vec<i32> {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let lists = tasks.map(|task| std::fs::read_to_string(task.path().join("children")).unwrap_or_default());
+        lists.flat_map(|list| list.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<i32>>()).collect()
+    };
+    let engines = children(server.pid().as_raw_nonzero().get());
+    engines.into_iter().flat_map(children).filter_map(rustix::process::Pid::from_raw).collect()
+}
+
+#[test]
+fn a_language_server_that_stalls_is_given_up_and_replaced() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\n");
+    let mut server = with_their_server(&repo, "3s");
+    // The first answers may be of a server that is started anew: nothing was watched before.
+    for text in ["x: str = 1\n", "x: int = \"\"\n"] {
+        assert_eq!(server.call("check", &json!({}))["errors"], 1);
+        repo.write("a.py", text);
+        std::thread::sleep(std::time::Duration::from_millis(150));
+    }
+    assert_eq!(server.call("check", &json!({}))["errors"], 1);
+    let theirs = language_servers(&server);
+    assert_eq!(theirs.len(), 1);
+    rustix::process::kill_process(theirs[0], rustix::process::Signal::STOP).unwrap();
+    repo.write("a.py", "x: int = 1\n");
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    let refused = server.response("check", &json!({}));
+    assert!(refused["error"]["message"].to_string().contains("did not answer within 3 s"), "{refused}");
+    assert_eq!(server.call("check", &json!({}))["errors"], 0);
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", theirs[0].as_raw_nonzero())).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "the stalled one stays: {state}");
+}
+
+#[test]
+fn a_language_server_that_dies_is_replaced() {
+    let repo = Repo::new("//- /a.py\nx: int = \"\"\n");
+    let mut server = with_their_server(&repo, "10m");
+    for _ in 0..2 {
+        assert_eq!(server.call("symbols", &json!({ "file": "a.py" }))["symbols"][0]["name"], "x");
+        let theirs = language_servers(&server);
+        assert_eq!(theirs.len(), 1);
+        rustix::process::kill_process(theirs[0], rustix::process::Signal::KILL).unwrap();
+        // Until it is noticed that it has gone.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    assert_eq!(server.call("check", &json!({}))["errors"], 1);
+}

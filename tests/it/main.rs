@@ -13,6 +13,7 @@ mod exact;
 mod golden;
 mod graph;
 mod harness;
+mod hostile;
 mod incremental;
 mod inferred;
 mod languages;

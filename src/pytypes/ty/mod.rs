@@ -139,12 +139,12 @@ impl Engine for Embedded {
         libraries(&self.db)
     }
 
-    fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
-        match question {
+    fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>> {
+        Ok(match question {
             // It edits: on a database of its own, so that nobody waits for it.
             Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
             _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
-        }
+        })
     }
 }
 
