@@ -6,6 +6,7 @@
 mod chunk;
 pub mod entity;
 pub mod front_matter;
+pub mod kinds;
 pub mod languages;
 mod links;
 mod parse;
@@ -18,7 +19,6 @@ use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
-pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 2;
