@@ -86,7 +86,7 @@ fn matching(snapshot: &Snapshot, asked: &FtsQuestion, scope: Option<&Scope>, lim
     let found = match scope {
         None => snapshot.chunks_with(asked, usize::MAX)?,
         Some(scope) => {
-            let mut found = snapshot.chunks_with(&scope.narrowed(asked), usize::MAX)?;
+            let mut found = snapshot.chunks_with(&snapshot.narrowed(scope, asked)?, usize::MAX)?;
             found.retain(|id| scope.contains(*id));
             found
         }
@@ -136,7 +136,7 @@ fn in_scope(
 ) -> Result<(FtsQuestion, usize, bool)> {
     match scope {
         Some(scope) if chunks > COMMON.min(2 * scope.len()) => {
-            let asked = scope.narrowed(&asked);
+            let asked = snapshot.narrowed(scope, &asked)?;
             let (chunks, _) = snapshot.frequency(&asked, COMMON + 1)?;
             Ok((asked, chunks, is_common(scope.len() as u64, chunks)))
         }
