@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod daemon;
 mod def;
+mod doctor;
 mod engine;
 mod entity;
 mod eval;
@@ -82,6 +83,7 @@ enum Command {
     Sql(sql::Arguments),
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
+    Doctor(doctor::Arguments),
     Engine(engine::Arguments),
 }
 
@@ -152,6 +154,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+        Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Engine(arguments) => engine::run(&arguments),
     }
 }
