@@ -288,7 +288,9 @@ impl Reader<'_> {
         match self.rest().chars().next()? {
             '{' => drop(self.object(depth + 1)?),
             '[' => self.list(depth + 1)?,
-            '"' => drop(self.string()?),
+            '"' => {
+                self.string()?;
+            }
             _ => {
                 let rest = self.rest();
                 let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
