@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod daemon;
 mod def;
+mod doctor;
 mod engine;
 mod entity;
 mod eval;
@@ -20,6 +21,7 @@ mod query;
 mod rebuild;
 mod refs;
 mod relations;
+mod setup;
 mod slice;
 mod sql;
 mod stats;
@@ -63,6 +65,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),
+    Setup(setup::Arguments),
     Sync(sync::Arguments),
     Query(query::Arguments),
     Symbol(symbol::Arguments),
@@ -82,6 +85,7 @@ enum Command {
     Sql(sql::Arguments),
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
+    Doctor(doctor::Arguments),
     Engine(engine::Arguments),
 }
 
@@ -133,6 +137,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
         Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Setup(arguments) => setup::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
         Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),
@@ -152,6 +157,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+        Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Engine(arguments) => engine::run(&arguments),
     }
 }

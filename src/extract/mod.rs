@@ -19,6 +19,7 @@ use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
+pub use parse::fault_of;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 2;
