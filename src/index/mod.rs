@@ -10,6 +10,7 @@ mod lock;
 mod pipeline;
 mod rebuild;
 mod sync;
+mod trigrams;
 mod vectors;
 mod watch;
 mod workspaces;
@@ -72,6 +73,8 @@ pub struct Workspace {
     /// Held by the thread that embeds, which looks again where another wanted to meanwhile.
     embedding: Mutex<()>,
     embed_again: AtomicBool,
+    /// Held by the thread that gathers trigrams.
+    gathering: Mutex<()>,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -168,6 +171,7 @@ impl Workspace {
             current: Mutex::new(None),
             embedding: Mutex::new(()),
             embed_again: AtomicBool::new(false),
+            gathering: Mutex::new(()),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -329,6 +333,7 @@ impl Workspace {
         let outcome = sync::update(self, thoroughness, progress, budget);
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
+        self.gather_trigrams(budget)?;
         self.embed(budget)?;
         self.count(started, budget)
     }
@@ -509,7 +514,10 @@ impl Workspace {
                     Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
                 });
                 worker.end(outcome);
-                // Who waited for the update has the words; the vectors follow.
+                // Who waited for the update has the words; the rest follows.
+                if let Err(error) = workspace.gather_trigrams(&budget) {
+                    tracing::warn!("exact search is slower than it could be: {error}");
+                }
                 if let Err(error) = workspace.embed_soon() {
                     tracing::warn!("some vectors are missing: {error}");
                 }
