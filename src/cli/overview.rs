@@ -38,7 +38,7 @@ pub(super) fn run(session: &Session) -> Result<Outcome> {
         None => next.push(("ixmcp sync", "index this repository; the first question does, too")),
         // Of an older version: the next command brings it up.
         Some(Err(error)) if error.kind == ErrorKind::ReadOnly => {
-            next.push(("ixmcp sync", "bring the index up to date"))
+            next.push(("ixmcp sync", "bring the index up to date"));
         }
         Some(Err(_)) => next.push(("ixmcp doctor", "see what is wrong with the index")),
         Some(Ok(_)) => next.push(("ixmcp query WORDS…", "search it")),
