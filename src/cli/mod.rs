@@ -21,6 +21,7 @@ mod query;
 mod rebuild;
 mod refs;
 mod relations;
+mod setup;
 mod slice;
 mod sql;
 mod stats;
@@ -64,6 +65,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),
+    Setup(setup::Arguments),
     Sync(sync::Arguments),
     Query(query::Arguments),
     Symbol(symbol::Arguments),
@@ -135,6 +137,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
         Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Setup(arguments) => setup::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
         Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),

@@ -29,6 +29,7 @@ mod retrieval;
 mod scan;
 mod search;
 mod security;
+mod setup;
 mod soak;
 mod sound;
 mod surface;
