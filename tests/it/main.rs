@@ -31,6 +31,7 @@ mod scan;
 mod search;
 mod security;
 mod setup;
+mod snapshot;
 mod soak;
 mod sound;
 mod surface;
