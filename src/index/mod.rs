@@ -9,6 +9,7 @@ mod folder;
 mod lock;
 mod pipeline;
 mod rebuild;
+mod snapshot;
 mod sync;
 mod trigrams;
 mod vectors;
@@ -33,6 +34,7 @@ use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use entities::EntityReport;
 pub use rebuild::rebuild;
+pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
 

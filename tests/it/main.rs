@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that cannot run here says so, and loops say what they did")]
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
+mod begin;
 mod cli;
 mod crash;
 mod daemon;
@@ -30,6 +31,7 @@ mod scan;
 mod search;
 mod security;
 mod setup;
+mod snapshot;
 mod soak;
 mod sound;
 mod surface;
