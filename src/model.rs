@@ -106,6 +106,16 @@ pub enum SkipReason {
     Symlink,
     Special,
     Unreadable,
+    /// A document that asks for a password.
+    Encrypted,
+    /// A document that breaks the rules of its format.
+    Malformed,
+    /// A document that unpacks to more than is read.
+    Overfull,
+    /// A document whose reader took too long.
+    Overrun,
+    /// A document without a word in it, such as scanned pages.
+    NoText,
 }
 
 impl SkipReason {
@@ -120,6 +130,11 @@ impl SkipReason {
         Self::Symlink,
         Self::Special,
         Self::Unreadable,
+        Self::Encrypted,
+        Self::Malformed,
+        Self::Overfull,
+        Self::Overrun,
+        Self::NoText,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -134,6 +149,11 @@ impl SkipReason {
             Self::Symlink => "symlink",
             Self::Special => "special",
             Self::Unreadable => "unreadable",
+            Self::Encrypted => "encrypted",
+            Self::Malformed => "malformed",
+            Self::Overfull => "overfull",
+            Self::Overrun => "overrun",
+            Self::NoText => "no_text",
         }
     }
 
@@ -151,6 +171,8 @@ pub struct Extracted {
     /// `None` is UTF-8.
     pub encoding: Option<&'static str>,
     pub lines: u32,
+    /// How it was cut, in words to compare with, where a folder says so.
+    pub chunking: Option<String>,
     pub chunks: Vec<Chunk>,
     pub symbols: Vec<Symbol>,
     pub references: Vec<Reference>,
@@ -161,7 +183,7 @@ pub struct Extracted {
 }
 
 /// A piece of a file's text. In order, the chunks of a file are its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     pub start_line: u32,
     pub end_line: u32,
@@ -173,6 +195,12 @@ pub struct Chunk {
     /// A line for each definition that begins in `text`: its name, then, if it has several parts, a tab and
     /// these, lower-case.
     pub names: String,
+    /// The end of the text before, to be read and found with this: what neighbours are to overlap by.
+    pub lead: String,
+    /// Of a document: the headings that the piece stands under, outermost first, each in a line.
+    pub headings: String,
+    /// Of a document with pages: the one on which the piece begins.
+    pub page: Option<u32>,
 }
 
 /// A definition. Lines and columns 1-based; columns count code points.

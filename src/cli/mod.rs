@@ -17,6 +17,7 @@ mod mcp;
 mod output;
 mod place;
 mod query;
+mod read;
 mod rebuild;
 mod refs;
 mod relations;
@@ -83,6 +84,7 @@ enum Command {
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
     Engine(engine::Arguments),
+    Read(read::Arguments),
 }
 
 impl Command {
@@ -113,6 +115,10 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
+    if let Command::Read(arguments) = &cli.command {
+        // It needs no settings, and gets no say in them.
+        return read::run(arguments);
+    }
     let environment = Environment::of_process();
     let (settings, is_detached) = match &cli.command {
         Command::Daemon(arguments) => (arguments.settings(), arguments.is_detached()),
@@ -153,6 +159,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Engine(arguments) => engine::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Thoroughness;
-use crate::extract::{self, languages};
+use crate::extract;
 use crate::model::{RepoPath, SkipReason, Stat};
 use crate::scan::{self, Listing};
 use crate::store::{SkippedFile, StoredFile};
@@ -93,15 +93,13 @@ pub(super) fn plan(
 
 /// Whether this program would make the same rows from the same bytes.
 pub(super) fn rows_are_current(known: &StoredFile) -> bool {
-    let Some(language) = languages::by_name(&known.language) else { return false };
-    // A language learned since may claim what was plain text.
-    let claimed = language.grammar.is_none() && languages::claims(&known.path);
-    extract::version(language) == known.extractor && !claimed
+    extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
 }
 
 /// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
 fn by_content(reason: SkipReason) -> bool {
-    matches!(reason, SkipReason::Binary | SkipReason::Encoding | SkipReason::Minified | SkipReason::Generated)
+    use SkipReason::{Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun};
+    matches!(reason, Binary | Encoding | Minified | Generated | Encrypted | Malformed | NoText | Overfull | Overrun)
 }
 
 /// A stat that says nothing, for a file that could not be read.

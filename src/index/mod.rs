@@ -8,6 +8,7 @@ mod entities;
 mod folder;
 mod lock;
 mod pipeline;
+mod reader;
 mod rebuild;
 mod sync;
 mod vectors;
@@ -26,11 +27,13 @@ use std::time::{Duration, Instant};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
+use crate::extract::FORMATS;
 use crate::model::{RepoPath, printable};
 use crate::scan::{Resolved, Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use entities::EntityReport;
+pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
@@ -530,7 +533,10 @@ impl Settings {
     fn of(config: Config) -> Result<Self> {
         // A folder that is named is read even where git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str())).collect();
-        Ok(Self { rules: Rules::new(&config.index)?.with_named(notes), config })
+        let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
+        let extensions = containers.flat_map(|format| format.extensions).copied().collect();
+        let rules = Rules::new(&config.index)?.with_named(notes).with_documents(extensions);
+        Ok(Self { rules, config })
     }
 }
 

@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender};
 
 use super::diff::{self, Plan, Task, UNKNOWN};
 use super::lock::UpdateLock;
-use super::locked;
+use super::{locked, reader};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract::{self, Options};
@@ -27,13 +27,15 @@ const IN_FLIGHT: usize = 32;
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// Parsers are not ours, and nesting is the file's to choose.
-const STACK_BYTES: usize = 16 << 20;
+pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// What readers need to know of the repository.
 pub(super) struct Job<'a> {
     pub root: &'a Path,
     pub rules: &'a Rules,
     pub options: &'a Options,
+    /// The file of this program, to start readers with.
+    pub program: Option<&'a Path>,
     /// Rows are made anew even from the same bytes.
     pub anew: bool,
 }
@@ -175,7 +177,7 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     let skipped = |path: &RepoPath, reason, stat, seen_ns| {
         Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
     };
-    let Content { bytes, stat, seen_ns } = match scan::read(job.root, &path, job.rules.max_file_size()) {
+    let Content { bytes, stat, seen_ns } = match scan::read(job.root, &path, job.rules.max_file_size(&path)) {
         Ok(content) => content,
         Err(error) => {
             let reason = match error.kind() {
@@ -194,7 +196,8 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
     // A fault in a parser costs that file its syntax, never the run.
-    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract(&path, &bytes, job.options)))
+    let mut read = |format, bytes: &[u8]| reader::read(job.program, format, bytes);
+    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, job.options, &mut read)))
         .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, job.options));
     match extracted {
         Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },

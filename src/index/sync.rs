@@ -209,7 +209,8 @@ fn pass(
     }
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;
-    let job = Job { root, rules: &settings.rules, options: &options, anew };
+    let program = workspace.program();
+    let job = Job { root, rules: &settings.rules, options: &options, program: program.as_deref(), anew };
     if !built && looks_everywhere {
         store.begin_first_build()?;
     }
@@ -310,6 +311,7 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
 fn extraction(config: &Config) -> Options {
     Options {
         chunk_bytes: config.index.chunk_size,
+        folder: None,
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
         notes: config.index.notes.clone(),

@@ -11,22 +11,22 @@ use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::words;
 
 statements! {
-    STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files";
+    STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns, chunking FROM files";
     /// A path and what is below it: `0` comes right after `/`.
-    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
+    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns, chunking FROM files
         WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
     STATS = "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
         UNION ALL SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped";
     PATHS = "SELECT path, language FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
-    ID_AND_HASH = "SELECT id, hash, extractor FROM files WHERE path = :path";
+    ID_AND_HASH = "SELECT id, hash, extractor, chunking FROM files WHERE path = :path";
     INSERT = "INSERT INTO files
-        (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
+        (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns, chunking)
         VALUES (:path, :path_words, :language, :extractor, :encoding, :hash, :lines, :size, :mtime_ns, :ctime_ns,
-                :inode, :seen_ns)";
+                :inode, :seen_ns, :chunking)";
     UPDATE = "UPDATE files SET language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
-        lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns
-        WHERE id = :id";
+        lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns,
+        chunking = :chunking WHERE id = :id";
     TOUCH = "UPDATE files SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode,
         seen_ns = :seen_ns WHERE path = :path";
     RENAME = "UPDATE files SET path = :path, path_words = :path_words WHERE id = :id";
@@ -54,6 +54,8 @@ pub struct StoredFile {
     pub stat: Stat,
     /// The clock just before the bytes were read.
     pub seen_ns: i64,
+    /// See [`Extracted::chunking`].
+    pub chunking: Option<String>,
 }
 
 /// The stats of all files that were found, indexed or left out.
@@ -104,6 +106,7 @@ fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
         hash: ContentHash(row.get(3)?),
         stat: stat(row, 4)?,
         seen_ns: row.get(8)?,
+        chunking: row.get(9)?,
     }))
 }
 
@@ -219,15 +222,17 @@ impl Batch<'_> {
     /// two processes that read the same save write it once. Says whether anything but the stat changed.
     pub fn replace_file(&mut self, row: &FileRow) -> Result<bool> {
         let known = self.id_and_hash(row.path)?;
-        if let Some((_, hash, extractor)) = known
-            && hash == row.hash
-            && extractor == row.extracted.extractor
+        if let Some((_, hash, extractor, chunking)) = &known
+            && *hash == row.hash
+            && *extractor == row.extracted.extractor
+            && *chunking == row.extracted.chunking
             && !row.anew
         {
             self.touch_file(row.path, &row.stat, row.seen_ns)?;
             return Ok(false);
         }
-        self.record_change(row.path, known.map(|(_, hash, _)| hash))?;
+        let known = known.map(|(id, hash, ..)| (id, hash));
+        self.record_change(row.path, known.map(|(_, hash)| hash))?;
         self.unskip(row.path.as_str())?;
         let mut numbers = self.chunk_numbers(known.map(|(id, ..)| id))?;
         let id = match known {
@@ -262,7 +267,7 @@ impl Batch<'_> {
 
     /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not stored.
     pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
-        let Some((id, hash, _)) = self.id_and_hash(from)? else { return Ok(false) };
+        let Some((id, hash, ..)) = self.id_and_hash(from)? else { return Ok(false) };
         if !self.remove_file(to)? {
             self.record_change(to, None)?;
         }
@@ -279,7 +284,7 @@ impl Batch<'_> {
 
     /// Forgets a file. `false` when it was not stored.
     pub fn remove_file(&mut self, path: &RepoPath) -> Result<bool> {
-        let Some((id, hash, _)) = self.id_and_hash(path)? else { return Ok(false) };
+        let Some((id, hash, ..)) = self.id_and_hash(path)? else { return Ok(false) };
         self.record_change(path, Some(hash))?;
         let numbers = self.chunk_numbers(Some(id))?;
         self.clear_file(id)?;
@@ -302,11 +307,11 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<(FileId, ContentHash, u32)>> {
+    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<(FileId, ContentHash, u32, Option<String>)>> {
         let mut statement = self.connection.prepare_cached(ID_AND_HASH)?;
         let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?)))
+        Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?, row.get(3)?)))
     }
 
     fn insert_file(&self, row: &FileRow) -> Result<FileId> {
@@ -315,7 +320,7 @@ impl Batch<'_> {
             ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
-            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;
         Ok(FileId(self.connection.last_insert_rowid()))
     }
@@ -325,7 +330,7 @@ impl Batch<'_> {
             ":id": id.0, ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
-            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;
         Ok(())
     }

@@ -20,7 +20,7 @@ statements! {
     REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
     NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
     PENDING = "SELECT count(*) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
-    UNEMBEDDED = "SELECT id, hash, text FROM chunks
+    UNEMBEDDED = "SELECT id, hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks
         WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
     BETWEEN = "SELECT id FROM chunks WHERE id > :above AND id <= :embedded ORDER BY id";
     HAS = "SELECT 1 FROM chunks WHERE id = ?1";
@@ -304,8 +304,7 @@ mod tests {
                 end_line: at + 1,
                 start_offset: at * 100,
                 text: (*text).to_owned(),
-                words: String::new(),
-                names: String::new(),
+                ..Chunk::default()
             });
             let extracted = Extracted { language: "text", chunks: chunks.collect(), ..Extracted::default() };
             let hash = ContentHash::of(texts.concat().as_bytes());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::error::Result;
-use crate::extract::languages;
+use crate::extract;
 use crate::query::PathFilter;
 use crate::store::{Definition, Snapshot};
 use crate::words;
@@ -162,8 +162,8 @@ impl Question {
         let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(false) };
         match name {
             "lang" => {
-                let Some(language) = languages::by_name(value) else { return Ok(false) };
-                self.languages.push(language.name.to_owned());
+                let Some(language) = extract::named(value) else { return Ok(false) };
+                self.languages.push(language.to_owned());
             }
             "path" => {
                 let Some(filter) = PathFilter::containing(value) else { return Ok(false) };
