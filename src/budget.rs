@@ -2,8 +2,8 @@
 //!
 //! Owns the flag and the clock. Who sets a deadline is decided by `serve` and `cli`; who heeds it, below.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -100,8 +100,23 @@ pub struct Progress {
     pub total_files: AtomicU64,
     pub done_bytes: AtomicU64,
     pub total_bytes: AtomicU64,
-    /// The entities are up to date; the rest may follow.
-    pub entities_stand: AtomicBool,
+    entities: Mutex<Entities>,
+}
+
+/// What is known of the entities while the rest of a build goes on.
+#[derive(Debug, Default)]
+struct Entities {
+    stand: Option<Standing>,
+    asked: Option<Instant>,
+}
+
+/// A part of an index that shows the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// As it was then, or later.
+    pub as_of: Instant,
+    /// What the watch had noticed by then: a place to read on from.
+    pub place: u64,
 }
 
 impl Progress {
@@ -121,6 +136,31 @@ impl Progress {
     pub fn advance(&self, bytes: u64) {
         self.done_files.fetch_add(1, Ordering::Relaxed);
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The entities are up to date; the rest may follow.
+    pub fn entities_stand(&self, standing: Standing) {
+        self.entities().stand = Some(standing);
+    }
+
+    pub fn standing_entities(&self) -> Option<Standing> {
+        self.entities().stand
+    }
+
+    /// Somebody waits for the entities as they are on disk at `since`.
+    pub fn ask_for_entities(&self, since: Instant) {
+        let mut entities = self.entities();
+        entities.asked = entities.asked.max(Some(since));
+    }
+
+    /// Whether somebody waits for newer entities than those that stand.
+    pub fn asks_for_entities(&self) -> bool {
+        let entities = self.entities();
+        entities.asked > entities.stand.map(|standing| standing.as_of)
+    }
+
+    fn entities(&self) -> MutexGuard<'_, Entities> {
+        self.entities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// (done, total) in bytes.

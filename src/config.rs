@@ -43,6 +43,8 @@ pub struct Python {
     pub server: Option<PathBuf>,
     /// Nobody asked for so long: the type engine is let go.
     pub idle: Duration,
+    /// A question that takes so long is given up, and the engine ended.
+    pub longest: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -322,8 +324,9 @@ impl Settings {
 
     fn resolve(&self) -> Config {
         let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
-        let idle = if let Value::Duration(time) = self.value("daemon.idle") { time } else { Duration::MAX };
-        let engine_idle = if let Value::Duration(time) = self.value("python.idle") { time } else { Duration::MAX };
+        let time = |name| if let Value::Duration(time) = self.value(name) { time } else { Duration::MAX };
+        let python =
+            Python { server: self.python_server(), idle: time("python.idle"), longest: time("python.longest") };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {
@@ -337,9 +340,9 @@ impl Settings {
                 notes: list("entities.notes"),
             },
             log_filter: self.text("log.filter"),
-            daemon: Daemon { tcp, idle },
+            daemon: Daemon { tcp, idle: time("daemon.idle") },
             tools: self.text("mcp.tools"),
-            python: Python { server: self.python_server(), idle: engine_idle },
+            python,
         }
     }
 }

@@ -162,6 +162,14 @@ pub static KEYS: &[Key] = &[
         in_repository: false,
         about: "Time without a question after which the Python type engine's process ends and gives its memory back.",
     },
+    Key {
+        name: "python.longest",
+        variable: "IXMCP_PYTHON_LONGEST",
+        kind: Kind::Duration,
+        default: "\"10m\"",
+        in_repository: false,
+        about: "Time after which a question to the Python type engine, such as a whole check, is given up and the engine ended.",
+    },
 ];
 
 /// A loopback address; `localhost` stands for both 127.0.0.1 and ::1.

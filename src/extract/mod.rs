@@ -123,12 +123,15 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
     extract_with(path, bytes, options, &mut Format::read)
 }
 
+/// How bytes of a format are read.
+pub type ReadAs<'a> = dyn FnMut(&'static Format, &[u8]) -> Result<Document, SkipReason> + 'a;
+
 /// As [`extract`], where `read` has the formats' readers do their work.
 pub fn extract_with(
     path: &RepoPath,
     bytes: &[u8],
     options: &Options,
-    read: &mut dyn FnMut(&'static Format, &[u8]) -> Result<Document, SkipReason>,
+    read: &mut ReadAs,
 ) -> Result<Extracted, SkipReason> {
     if let Some(format) = documents::of_file(path, options.folder.is_some()) {
         return extract_document(path, format, bytes, options, read);
@@ -147,7 +150,7 @@ fn extract_document(
     format: &'static Format,
     bytes: &[u8],
     options: &Options,
-    read: &mut dyn FnMut(&'static Format, &[u8]) -> Result<Document, SkipReason>,
+    read: &mut ReadAs,
 ) -> Result<Extracted, SkipReason> {
     if !format.keeps_text() {
         return Ok(of_document(format, &read(format, bytes)?, None, options));

@@ -35,6 +35,14 @@ pub(super) fn folders(config: &Config) -> Vec<RepoPath> {
     [FOLDER].into_iter().chain(notes).filter_map(RepoPath::new).collect()
 }
 
+/// Whether one of the paths is such a folder, or lies in one or around one.
+pub(super) fn are_among(paths: &[RepoPath], config: &Config) -> bool {
+    let is_below = |path: &RepoPath, folder: &RepoPath| {
+        path == folder || path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    };
+    folders(config).iter().any(|folder| paths.iter().any(|path| is_below(path, folder) || is_below(folder, path)))
+}
+
 /// Counts what changed, and starts a new count.
 pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityReport> {
     let notes = workspace.settings().config.index.notes.clone();

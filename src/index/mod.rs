@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -319,7 +319,7 @@ impl Workspace {
                 Some(run) if run.is_open() => {
                     let run = Arc::clone(run);
                     drop(current);
-                    run.wait(Part::Everything, None, budget);
+                    run.wait(&|| false, None, budget);
                     budget.check()?;
                 }
                 _ => {
@@ -424,7 +424,7 @@ impl Workspace {
                     _ => (self.begin(&mut current, Work::EntitiesAnew)?, true),
                 }
             };
-            match run.wait(Part::Everything, give_up, budget) {
+            match run.wait(&|| false, give_up, budget) {
                 None => {
                     budget.check()?;
                     return Err(busy(&run.progress));
@@ -445,7 +445,8 @@ impl Workspace {
     ) -> Result<()> {
         loop {
             let Some(run) = self.run_to_wait_for(since)? else { return Ok(()) };
-            let Some(outcome) = run.wait(part, give_up, budget) else {
+            let stands = || part == Part::Entities && self.entities_stand(&run.progress, since);
+            let Some(outcome) = run.wait(&stands, give_up, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
@@ -458,6 +459,22 @@ impl Workspace {
                 _ => {}
             }
         }
+    }
+
+    /// Whether the entities of a build that goes on show the disk as it was at `since`; else the build is asked for them.
+    fn entities_stand(&self, progress: &Progress, since: Instant) -> bool {
+        let Some(standing) = progress.standing_entities() else { return false };
+        if standing.as_of >= since {
+            return true;
+        }
+        let notices = self.watch.get().filter(|watch| !watch.is_limited());
+        if let Some(paths) = notices.and_then(|watch| watch.journal_since(standing.place).0)
+            && !entities::are_among(&paths, &self.settings().config)
+        {
+            return true;
+        }
+        progress.ask_for_entities(since);
+        false
     }
 
     /// The update that runs, or the last if it began late enough, or a new one; none where nothing was noticed.
@@ -584,8 +601,8 @@ impl Run {
         self.ended.notify_all();
     }
 
-    /// The outcome, or that the part stands; `None` when neither has come by `give_up` or before the budget is spent.
-    fn wait(&self, part: Part, give_up: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
+    /// The outcome, or that what is waited for stands before all is done; `None` when neither has come by `give_up` or before the budget is spent.
+    fn wait(&self, stands: &dyn Fn() -> bool, give_up: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
         // A cancelled call is noticed within this time.
         const LOOK: Duration = Duration::from_millis(20);
         let mut outcome = locked(&self.outcome);
@@ -593,7 +610,7 @@ impl Run {
             if let Some(outcome) = &*outcome {
                 return Some(outcome.as_ref().copied().map_err(Error::again));
             }
-            if part == Part::Entities && self.progress.entities_stand.load(Ordering::Relaxed) {
+            if stands() {
                 return Some(Ok(()));
             }
             let left = give_up.map_or(LOOK, |end| end.saturating_duration_since(Instant::now()).min(LOOK));

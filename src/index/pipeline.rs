@@ -96,12 +96,13 @@ impl Outcome {
 }
 
 /// Does the work of a plan that was made when the store stood at `revision`, until another process writes. The files
-/// that were read for good are added to `done`.
+/// that were read for good are added to `done`. `between` is called after each batch.
 pub(super) fn apply(
     store: &Store,
     plan: Plan,
     job: &Job,
     turn: &Turn,
+    between: &dyn Fn() -> Result<()>,
     revision: Revision,
     done: &mut HashSet<RepoPath>,
 ) -> Result<Applied> {
@@ -128,7 +129,7 @@ pub(super) fn apply(
                 .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         }
         drop(send);
-        write(store, outcomes, job, turn, revision, done)
+        write(store, outcomes, job, turn, between, revision, done)
     })?;
     changed |= written.changed;
     if written.overtaken {
@@ -210,6 +211,7 @@ fn write(
     outcomes: Receiver<(Outcome, u64)>,
     job: &Job,
     turn: &Turn,
+    between: &dyn Fn() -> Result<()>,
     revision: Revision,
     done: &mut HashSet<RepoPath>,
 ) -> Result<Applied> {
@@ -229,6 +231,7 @@ fn write(
             Ok(any)
         })?;
         turn.budget.check()?;
+        between()?;
         if turn.yields && turn.lock.take_turns(turn.budget)? && store.revision()? != revision {
             return Ok(Applied { changed, overtaken: true });
         }

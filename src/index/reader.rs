@@ -70,7 +70,7 @@ pub(super) fn read(
     match serde_json::from_slice::<Told>(&told) {
         Ok(Told { document: Some(document), .. }) => Ok(document),
         Ok(Told { refused: Some(reason), .. }) => Err(SkipReason::from_name(&reason).unwrap_or(SkipReason::Malformed)),
-        _ if status.is_ok_and(|status| ran_out_of_time(status)) => Err(SkipReason::Overrun),
+        _ if status.is_ok_and(ran_out_of_time) => Err(SkipReason::Overrun),
         _ => Err(SkipReason::Malformed),
     }
 }

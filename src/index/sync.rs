@@ -1,7 +1,6 @@
 //! One update from walk to last commit, and the summary of it.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
 use super::watch::Dirty;
 use super::{Workspace, diff, entities, folder, pipeline};
-use crate::budget::{Budget, Progress};
+use crate::budget::{Budget, Progress, Standing};
 use crate::config::Config;
 use crate::error::Result;
 use crate::extract::{self, Options};
@@ -124,10 +123,30 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
 
 /// Nobody who asks for an entity waits for a whole tree of code.
 fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn, so_far: &mut SoFar) -> Result<()> {
+    let standing = Standing { as_of: Instant::now(), place: noticed_by_now(workspace) };
     let folders = Dirty::Paths(entities::folders(&workspace.reload_settings()?.config));
     while pass(workspace, &folders, thoroughness, turn, so_far)? {}
-    turn.progress.entities_stand.store(true, Ordering::Relaxed);
+    turn.progress.entities_stand(standing);
     Ok(())
+}
+
+/// In the midst of a build, between two batches: who asks for entities is shown those that were saved since.
+fn entities_meanwhile(workspace: &Workspace, turn: &Turn) -> Result<()> {
+    if !turn.progress.asks_for_entities() {
+        return Ok(());
+    }
+    let progress = Progress::default();
+    // Who let others write here would have to plan the rest of the build anew.
+    let own = Turn { yields: false, progress: &progress, ..*turn };
+    entities_first(workspace, Thoroughness::Changed, &own, &mut SoFar::default())?;
+    if let Some(standing) = progress.standing_entities() {
+        turn.progress.entities_stand(standing);
+    }
+    Ok(())
+}
+
+fn noticed_by_now(workspace: &Workspace) -> u64 {
+    workspace.watch.get().map_or(0, |watch| watch.journal_since(0).1)
 }
 
 /// Makes the rows of all entities anew.
@@ -211,10 +230,12 @@ fn pass(
     let anew = thoroughness == Thoroughness::Everything;
     let program = workspace.program();
     let job = Job { root, rules: &settings.rules, options: &options, program: program.as_deref(), anew };
-    if !built && looks_everywhere {
+    let is_first_build = !built && looks_everywhere;
+    if is_first_build {
         store.begin_first_build()?;
     }
-    let applied = match pipeline::apply(store, plan, &job, turn, revision, &mut so_far.done) {
+    let between = || if is_first_build { entities_meanwhile(workspace, turn) } else { Ok(()) };
+    let applied = match pipeline::apply(store, plan, &job, turn, &between, revision, &mut so_far.done) {
         Ok(applied) => applied,
         Err(error) => {
             // Some of its batches may stand. Where even this cannot be written, nothing else can be either.
@@ -226,7 +247,7 @@ fn pass(
     if applied.overtaken {
         return Ok(true);
     }
-    if !built && looks_everywhere {
+    if is_first_build {
         store.end_first_build()?;
     }
     let part = if looks_everywhere || built { Fact::Built } else { Fact::Entities };

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +17,13 @@ use super::service::Spec;
 use super::values::{Answer, Question};
 use super::wire::{Order, Report};
 use crate::budget::Budget;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A question whose budget is spent is given up by the engine within this, or the engine is ended.
 const GRACE: Duration = Duration::from_millis(1500);
-/// No file that a person wrote takes so long.
+/// No file that a person wrote takes so long, nor such a part of the longest question.
 const LONGEST_FILE: Duration = Duration::from_secs(45);
+const LONGEST_PART: u32 = 4;
 /// Bytes of memory at which something has gone wrong: Django with its tests takes less than one of these gigabytes.
 const MOST_MEMORY: u64 = 6 << 30;
 /// A cancelled call is noticed within this time.
@@ -49,6 +51,7 @@ pub(super) enum Outcome {
 
 pub(super) struct Child {
     root: PathBuf,
+    longest: Duration,
     process: Mutex<std::process::Child>,
     pid: u32,
     stdin: Mutex<ChildStdin>,
@@ -91,6 +94,8 @@ impl Child {
         // Memory that one thread frees is of use to the next.
         command.env("MALLOC_ARENA_MAX", "2");
         command.envs(&spec.environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // What it starts itself ends with it.
+        command.process_group(0);
         let mut process = command.spawn().map_err(|error| Error::io("start", &spec.program, error))?;
         let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(Error::internal("the type engine has no pipes"));
@@ -98,6 +103,7 @@ impl Child {
         let pid = process.id();
         let child = Arc::new(Self {
             root: spec.root.clone(),
+            longest: spec.longest,
             process: Mutex::new(process),
             pid,
             stdin: Mutex::new(stdin),
@@ -133,9 +139,10 @@ impl Child {
                 Ok(Report::Done { id, answer }) => self.tell(id, Told::Answer(Box::new(Ok(answer)))),
                 Ok(Report::Failed { id, fault }) => self.tell(id, Told::Answer(Box::new(Err(fault.into())))),
                 Ok(Report::Progress { id, done, total }) => self.tell(id, Told::Progress(done, total)),
-                Ok(Report::At { id, thread, file }) => {
+                Ok(Report::At { id, thread, file: Some(file) }) => {
                     drop(self.lock().at.insert((id, thread), (file, Instant::now())));
                 }
+                Ok(Report::At { id, thread, file: None }) => drop(self.lock().at.remove(&(id, thread))),
                 Err(error) => tracing::warn!(%error, "a report of the type engine was not understood"),
             }
         }
@@ -195,7 +202,9 @@ impl Child {
         Waiting { id, told }
     }
 
+    /// Waits for the answer, and not for ever: an engine that is stalled as a whole stands at no file.
     pub fn wait(&self, waiting: &Waiting, budget: &Budget, tell: &dyn Fn(usize, usize)) -> Result<Outcome> {
+        let begun = Instant::now();
         loop {
             match waiting.told.recv_timeout(LOOK) {
                 Ok(Told::Progress(done, total)) => tell(done, total),
@@ -208,6 +217,14 @@ impl Child {
                 Err(RecvTimeoutError::Timeout) if budget.is_spent() => {
                     self.give_up(waiting);
                     return Err(budget.error());
+                }
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() >= self.longest => {
+                    self.end(Ended::Overran);
+                    return Err(Error::new(
+                        ErrorKind::Timeout,
+                        format!("the type engine did not answer within {} s and was ended", self.longest.as_secs()),
+                    )
+                    .hint("Ask about one file, or raise the setting python.longest."));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -229,7 +246,8 @@ impl Child {
     /// Ends an engine that has looked at one file for too long, or takes too much memory.
     pub fn end_if_overrun(&self) {
         let mut state = self.lock();
-        let is_stuck = |(_, since): &(String, Instant)| since.elapsed() >= LONGEST_FILE;
+        let longest_file = LONGEST_FILE.min(self.longest / LONGEST_PART);
+        let is_stuck = |(_, since): &(String, Instant)| since.elapsed() >= longest_file;
         if state.at.values().any(is_stuck) {
             state.at.retain(|_, at| is_stuck(at));
             drop(state);
@@ -244,6 +262,11 @@ impl Child {
 
     pub fn end(&self, why: Ended) {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(group) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw)
+            && process.try_wait().is_ok_and(|ended| ended.is_none())
+        {
+            let _already_gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         let _already_gone = process.kill();
         let _reaped = process.wait();
         let mut state = self.lock();

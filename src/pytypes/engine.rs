@@ -17,7 +17,7 @@ pub trait Engine {
     fn libraries(&self) -> Vec<String>;
 
     /// A hold on the engine's state for one question. It must not outlive it: changes wait for it.
-    fn answerer(&self, question: &Question) -> Box<dyn Answerer>;
+    fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>>;
 }
 
 pub trait Answerer: Send {
@@ -40,5 +40,7 @@ pub enum Answered {
 pub trait Witness: Sync {
     /// The thread begins to look at a file.
     fn begins(&self, file: &str);
+    /// It is done with it.
+    fn ends(&self);
     fn advanced(&self, done: usize, total: usize);
 }

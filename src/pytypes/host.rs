@@ -120,7 +120,13 @@ impl Owner<'_> {
             while self.idle > 0
                 && let Some((id, question)) = self.waiting.pop_front()
             {
-                let answerer = engine.answerer(&question);
+                let answerer = match engine.answerer(&question) {
+                    Ok(answerer) => answerer,
+                    Err(error) => {
+                        self.out.failed(id, &error);
+                        continue;
+                    }
+                };
                 self.running.insert(id, Some(answerer.canceller()));
                 self.idle -= 1;
                 let _answerers_live_as_long = self.jobs.send(Job { id, question, answerer });
@@ -181,7 +187,12 @@ struct Telling<'o> {
 impl Witness for Telling<'_> {
     fn begins(&self, file: &str) {
         let thread = rayon::current_thread_index().unwrap_or(usize::MAX);
-        self.out.send(&Report::At { id: self.id, thread, file: file.to_owned() });
+        self.out.send(&Report::At { id: self.id, thread, file: Some(file.to_owned()) });
+    }
+
+    fn ends(&self) {
+        let thread = rayon::current_thread_index().unwrap_or(usize::MAX);
+        self.out.send(&Report::At { id: self.id, thread, file: None });
     }
 
     fn advanced(&self, done: usize, total: usize) {

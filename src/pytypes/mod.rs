@@ -9,6 +9,7 @@
 
 mod child;
 mod engine;
+mod entry_points;
 mod globs;
 mod host;
 mod lsp;

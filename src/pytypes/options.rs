@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::globs::Filter;
+
 /// A settings file is a page of text; anything above this is something else.
 const LARGEST: u64 = 4 << 20;
 
@@ -131,16 +133,6 @@ pub fn read(folder: &Path) -> Option<Written> {
     Some(written)
 }
 
-/// What the project in `folder` says can be started: name and target.
-pub fn entry_points(folder: &Path) -> Vec<(String, String)> {
-    let Some((_, text)) = read_file(&folder.join("pyproject.toml")) else { return Vec::new() };
-    let Ok(table) = text.parse::<toml::Table>() else { return Vec::new() };
-    let Some(project) = table.get("project").and_then(toml::Value::as_table) else { return Vec::new() };
-    let tables = ["scripts", "gui-scripts"].into_iter().filter_map(|name| project.get(name)?.as_table());
-    let pair = |(name, target): (&String, &toml::Value)| Some((name.clone(), target.as_str()?.to_owned()));
-    tables.flatten().filter_map(pair).collect()
-}
-
 /// The settings of a script's own block (PEP 723); places count from the block's first line.
 pub fn read_script(path: &Path, block: &str) -> Written {
     let mut written = Written::default();
@@ -154,7 +146,7 @@ pub fn read_script(path: &Path, block: &str) -> Written {
     written
 }
 
-fn read_file(path: &Path) -> Option<(PathBuf, String)> {
+pub(super) fn read_file(path: &Path) -> Option<(PathBuf, String)> {
     let data = std::fs::metadata(path).ok()?;
     if !data.is_file() || data.len() > LARGEST {
         return None;
@@ -251,6 +243,20 @@ impl<'t> Reader<'t> {
         texts
     }
 
+    /// Patterns, without those that mean nothing.
+    fn patterns(&mut self, name: &str, value: &Value<'t>) -> Option<Vec<String>> {
+        self.texts(name, value)?;
+        let mut patterns = Vec::new();
+        for item in value.get_ref().as_array().into_iter().flatten() {
+            let Some(pattern) = item.get_ref().as_str() else { continue };
+            match Filter::admit(name, pattern) {
+                Ok(()) => patterns.push(pattern.to_owned()),
+                Err(what) => self.problem(&item.span(), what),
+            }
+        }
+        Some(patterns)
+    }
+
     fn pyproject(&mut self, with_table: bool, written: &mut Written) {
         let Some(table) = self.parse() else { return };
         let table = table.get_ref();
@@ -338,8 +344,8 @@ impl<'t> Reader<'t> {
         self.each("`src`", &known, table, |reader, name, value| match name {
             "respect-ignore-files" => source.respect_ignore_files = reader.flag(name, value),
             "exclude-scripts" => source.exclude_scripts = reader.flag(name, value),
-            "include" => source.include = reader.texts(name, value),
-            _ => source.exclude = reader.texts(name, value).unwrap_or_default(),
+            "include" => source.include = reader.patterns(name, value),
+            _ => source.exclude = reader.patterns(name, value).unwrap_or_default(),
         });
     }
 
@@ -401,8 +407,8 @@ impl<'t> Reader<'t> {
             let Some(table) = self.table("overrides", item) else { continue };
             let mut one = Override::default();
             self.each("`overrides`", &known, table, |reader, name, value| match name {
-                "include" => one.include = reader.texts(name, value),
-                "exclude" => one.exclude = reader.texts(name, value).unwrap_or_default(),
+                "include" => one.include = reader.patterns(name, value),
+                "exclude" => one.exclude = reader.patterns(name, value).unwrap_or_default(),
                 _ => {
                     let Some(table) = reader.table(name, value) else { return };
                     match name {

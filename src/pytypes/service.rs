@@ -3,7 +3,7 @@
 //! Owns when the child process runs, what it is fed, and what becomes of a question whose engine died: it is asked once
 //! more of a new engine, and a file that engines die of is shelved until it changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
@@ -27,6 +27,8 @@ pub struct Spec {
     pub ty: Option<PathBuf>,
     /// Nobody asked for so long: the engine is let go.
     pub idle: Duration,
+    /// A question that takes so long is given up, and the engine ended.
+    pub longest: Duration,
 }
 
 /// What changed on disk since a feed was last asked.
@@ -110,8 +112,11 @@ impl Service {
                 self.shelve(path.clone(), why);
             }
             match (question.file(), culprits.first()) {
-                (Some(file), Some(_)) => return Err(gave_up(&self.shown(Path::new(file)), why)),
-                (None, Some(_)) => fruitless = 0,
+                (Some(file), Some(_)) if culprits.iter().any(|culprit| culprit == Path::new(file)) => {
+                    return Err(gave_up(&self.shown(Path::new(file)), why));
+                }
+                // Others asked at the same time, or it was asked of the whole.
+                (_, Some(_)) => fruitless = 0,
                 (_, None) if fruitless >= FRUITLESS => return Err(gave_up("the project", why)),
                 (_, None) => fruitless += 1,
             }
@@ -204,9 +209,9 @@ impl Service {
         is_again: bool,
         budget: &Budget,
     ) -> Result<Vec<PathBuf>> {
-        // Which one was stuck is known.
         if why == Ended::Overran && !at.is_empty() {
-            return Ok(at.iter().map(|file| self.spec.root.join(file)).collect());
+            let stuck: BTreeSet<PathBuf> = at.iter().map(|file| self.spec.root.join(file)).collect();
+            return self.stuck(stuck, budget);
         }
         if let Some(file) = question.file() {
             return Ok(is_again.then(|| PathBuf::from(file)).into_iter().collect());
@@ -214,8 +219,27 @@ impl Service {
         let mut culprits = Vec::new();
         for file in at {
             let path = self.spec.root.join(file);
-            let alone = Question::Check { file: Some(path.to_string_lossy().into_owned()), rendered: false };
-            if let Outcome::Ended(..) = self.try_once(&alone, budget, &|_, _| {})? {
+            if let Outcome::Ended(..) = self.try_once(&check_of(&path), budget, &|_, _| {})? {
+                culprits.push(path);
+            }
+        }
+        Ok(culprits)
+    }
+
+    /// Of files that an engine did not come to an end with, those that are to blame: others may have waited for them.
+    fn stuck(self: &Arc<Self>, suspects: BTreeSet<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>> {
+        if suspects.len() < 2 {
+            return Ok(suspects.into_iter().collect());
+        }
+        for path in &suspects {
+            self.shelve(path.clone(), Ended::Overran);
+        }
+        let mut culprits = Vec::new();
+        for path in suspects {
+            self.lock().shelved.retain(|shelved| shelved.path != path);
+            self.rest();
+            if let Outcome::Ended(why, _) = self.try_once(&check_of(&path), budget, &|_, _| {})? {
+                self.shelve(path.clone(), why);
                 culprits.push(path);
             }
         }
@@ -297,6 +321,10 @@ fn keep(service: Weak<Service>, child: Weak<Child>, idle: Duration) {
     if let Err(error) = keeper {
         tracing::warn!("nobody looks after the type engine: {error}");
     }
+}
+
+fn check_of(path: &Path) -> Question {
+    Question::Check { file: Some(path.to_string_lossy().into_owned()), rendered: false }
 }
 
 fn changes_of(fresh: Fresh) -> Option<Changes> {

@@ -51,11 +51,11 @@ pub(super) enum Report {
         done: usize,
         total: usize,
     },
-    /// What a thread of the engine has begun to look at.
+    /// What a thread of the engine has begun to look at; `None`: it is done with it.
     At {
         id: u64,
         thread: usize,
-        file: String,
+        file: Option<String>,
     },
 }
 

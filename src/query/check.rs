@@ -3,7 +3,7 @@
 //! Owns the rules. `error` keeps something from being understood or found; `warning` is what other programs that read
 //! these files may stumble over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{graph, near};
 use crate::budget::Budget;
@@ -31,6 +31,8 @@ pub struct Finding {
 
 /// What an error repeats of a file's words.
 const SHOWN: usize = 80;
+/// Missing ids for which near ones are looked for: that takes a look at every entity.
+const MAX_LOOKED_UP: usize = 50;
 
 /// Everything that is wrong, by path and line.
 pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
@@ -53,9 +55,18 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     }
     let entities = snapshot.entities(None)?;
     let keys: Vec<&str> = entities.iter().map(|entity| entity.key.as_str()).collect();
+    let mut looked_up: BTreeMap<String, Option<String>> = BTreeMap::new();
     for link in snapshot.dangling_links(&folder)? {
+        budget.check()?;
         let message = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
-        let near = near::did_you_mean(&near::nearest(&link.target, keys.iter().copied(), 3));
+        let near = || near::did_you_mean(&near::nearest(&link.target, keys.iter().copied(), 3));
+        let near = match looked_up.get(&link.target) {
+            Some(known) => known.clone(),
+            None if looked_up.len() < MAX_LOOKED_UP => {
+                looked_up.entry(link.target.clone()).or_insert_with(near).clone()
+            }
+            None => None,
+        };
         let suggestion = near.unwrap_or_else(|| "make an entity with that id, or take the edge away".to_owned());
         findings.push(finding(&link.path, Some(link.line), Level::Error, message, Some(suggestion)));
     }
@@ -110,7 +121,8 @@ fn suggestion_for(reason: &str) -> Option<String> {
 fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
     let Place::Between { yaml, .. } = front_matter::find(text) else { return };
     let front = FrontMatter::read(text, yaml);
-    let Some(id) = front.get("id").and_then(Node::text) else { return };
+    let id = front.get("id").and_then(Node::text).map(str::trim).filter(|id| !id.is_empty());
+    let Some(id) = id else { return };
     let id_line = front.get("id").map(|node| node.line);
     let mut warn = |line: Option<u32>, message: String, suggestion: Option<String>| {
         findings.push(finding(path, line, Level::Warning, message, suggestion));
@@ -129,7 +141,7 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
         let suggestion = format!("move it to {FOLDER}/{}/", by_id.folder);
         warn(
             id_line,
-            format!("the id is that of a {}, the folder that of {}", by_id.name, by_folder.folder),
+            format!("the id is that of {}, the folder that of {}", by_id.folder, by_folder.folder),
             Some(suggestion),
         );
     }
@@ -143,7 +155,7 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
             if let (Some(kind), Some(by_id)) = (Kind::named(written), by_id)
                 && kind.name != by_id.name
             {
-                let message = format!("the type is {}, the id is that of a {}", kind.name, by_id.name);
+                let message = format!("the type is {}, the id that of {}", kind.name, by_id.folder);
                 warn(line, message, Some(format!("write `type: {}`", by_id.name)));
             }
         }

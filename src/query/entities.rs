@@ -4,19 +4,21 @@
 
 use std::collections::HashSet;
 
-use super::{Hit, Page, PathFilter, near, smart};
+use super::{Hit, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::extract::entity::{DOCUMENT, Kind};
+use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{Snapshot, StoredEntity, Tagged};
+use crate::store::{ScopeOf, Snapshot, StoredEntity, Tagged};
 
-/// An entity that answers a search.
+/// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub score: f64,
-    pub entity: StoredEntity,
+    pub id: String,
+    pub kind: String,
+    pub title: String,
     pub snippet: String,
 }
 
@@ -56,28 +58,47 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
 
 /// A kind as it is stored, for one that somebody typed: any case, singular or plural.
 pub fn kind(typed: &str) -> String {
-    Kind::named(typed).map_or_else(|| typed.trim().to_lowercase(), |kind| kind.name.to_owned())
+    let typed = typed.trim().to_lowercase();
+    match Kind::named(&typed) {
+        Some(kind) => kind.name.to_owned(),
+        None if typed == format!("{DOCUMENT}s") => DOCUMENT.to_owned(),
+        None => typed,
+    }
+}
+
+/// The same for a kind that there must be: `INVALID_ARGUMENT` for one that is none of the known and that nothing has.
+fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
+    let asked = kind(typed);
+    let known = || KINDS.iter().map(|kind| kind.name).chain([NOTE, DOCUMENT]);
+    if known().any(|name| name == asked) || snapshot.has_entity_of(&asked)? {
+        return Ok(asked);
+    }
+    let shown: String = printable(typed).chars().take(60).collect();
+    let near = near::did_you_mean(&near::nearest(&asked, known(), 1));
+    Err(Error::invalid_argument(format!("argument `kind`: no entity is of kind {shown:?}"))
+        .hint(near.unwrap_or_else(|| format!("There are: {}.", known().collect::<Vec<_>>().join(", ")))))
 }
 
 /// (tag, how many carry it), in byte order: of entities, of those of one kind, or of documents.
 pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>> {
-    match of.map(kind).as_deref() {
+    let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
+    match of.as_deref() {
         None => snapshot.tag_counts(Tagged::Entities),
-        Some(DOCUMENT | "documents") => snapshot.tag_counts(Tagged::Documents),
+        Some(DOCUMENT) => snapshot.tag_counts(Tagged::Documents),
         Some(kind) => snapshot.tag_counts(Tagged::OfKind(kind)),
     }
 }
 
 /// What carries no tag, by id: entities, or documents.
 pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> {
-    let of = of.map(kind);
-    if matches!(of.as_deref(), Some(DOCUMENT | "documents")) {
+    let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
+    if of.as_deref() == Some(DOCUMENT) {
         let documents = snapshot.untagged_documents(languages::MARKDOWN)?.into_iter();
         return Ok(documents
             .map(|(path, heading)| Untagged {
                 id: path.clone(),
                 kind: DOCUMENT.to_owned(),
-                title: heading.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(&path).to_owned()),
+                title: titled(heading, &path),
                 path,
             })
             .collect());
@@ -88,8 +109,8 @@ pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> 
         .collect())
 }
 
-/// The entities that answer `text`, best first: by the same search as `query`, over their files alone, one hit each. An id
-/// that is asked for by itself comes first.
+/// The entities that answer `text`, best first: by the same search as `query`, among their chunks alone, one hit each. An
+/// id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
 pub fn search(
     snapshot: &Snapshot,
     text: &str,
@@ -97,29 +118,37 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Found>> {
-    let mut paths: HashSet<String> = snapshot.entity_paths(of_kind.map(kind).as_deref())?.into_iter().collect();
-    if let Some(tag) = tag {
-        let tagged: HashSet<String> = snapshot.paths_tagged(tag.trim().trim_start_matches('#'))?.into_iter().collect();
-        paths.retain(|path| tagged.contains(path));
-    }
-    let named = snapshot.entity_named(text.trim())?.filter(|entity| paths.contains(&entity.path));
+    let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
+    let tag = tag.map(|tag| tag.trim().trim_start_matches('#'));
+    let of_documents = kind.as_deref() == Some(DOCUMENT);
+    let of = if of_documents {
+        ScopeOf::Documents { language: languages::MARKDOWN, tag }
+    } else {
+        ScopeOf::Entities { kind: kind.as_deref(), tag }
+    };
+    let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
-    let hits = smart::search(snapshot, text, &PathFilter::of_paths(paths), 0, (0, wanted), budget)?;
+    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, text, (0, wanted), budget)?;
     let complete = hits.next_offset.is_none();
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<Found> = Vec::new();
     let mut seen = HashSet::new();
-    if let Some(entity) = named {
+    if let Some(entity) = named(snapshot, text, of)? {
         seen.insert(entity.path.clone());
-        let snippet = entity.title.clone();
-        found.push(Found { score: best + 1.0, entity, snippet });
+        let (score, snippet) = (best + 1.0, entity.title.clone());
+        found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
     }
     for Hit { path, preview, score, .. } in hits.items {
-        if seen.insert(path.clone())
-            && let Some(entity) = snapshot.entity_at(&path)?
-        {
-            found.push(Found { score, entity, snippet: preview.trim().to_owned() });
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let snippet = preview.trim().to_owned();
+        if of_documents {
+            let title = titled(snapshot.heading_of(&path)?, &path);
+            found.push(Found { score, id: path, kind: DOCUMENT.to_owned(), title, snippet });
+        } else if let Some(entity) = snapshot.entity_at(&path)? {
+            found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
         }
     }
     let mut page = Page::of(found, offset, limit);
@@ -128,4 +157,32 @@ pub fn search(
         page.next_offset = page.next_offset.or((page.items.len() == limit).then(|| offset + limit));
     }
     Ok(page)
+}
+
+/// The entity that `text` is the id of, if it is among those asked for.
+fn named(snapshot: &Snapshot, text: &str, of: ScopeOf) -> Result<Option<StoredEntity>> {
+    let ScopeOf::Entities { kind, tag } = of else { return Ok(None) };
+    let entity = snapshot.entity_named(text.trim())?.filter(|entity| kind.is_none_or(|kind| entity.kind == kind));
+    let (Some(entity), Some(tag)) = (&entity, tag) else { return Ok(entity) };
+    let carries = snapshot.tags_of(&entity.path)?.iter().any(|carried| carried == tag);
+    Ok(carries.then(|| entity.clone()))
+}
+
+/// The files of a scope.
+fn paths(snapshot: &Snapshot, of: ScopeOf) -> Result<HashSet<String>> {
+    let (all, tag) = match of {
+        ScopeOf::Entities { kind, tag } => (snapshot.entity_paths(kind)?, tag),
+        ScopeOf::Documents { language, tag } => (snapshot.document_paths(language)?, tag),
+    };
+    let mut paths: HashSet<String> = all.into_iter().collect();
+    if let Some(tag) = tag {
+        let tagged: HashSet<String> = snapshot.paths_tagged(tag)?.into_iter().collect();
+        paths.retain(|path| tagged.contains(path));
+    }
+    Ok(paths)
+}
+
+/// What a document is called: by its first heading, else by its file's name.
+fn titled(heading: Option<String>, path: &str) -> String {
+    heading.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_owned())
 }

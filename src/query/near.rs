@@ -1,12 +1,19 @@
 //! "Did you mean": the nearest of many names.
 
+/// Nobody mistypes longer names, in bytes.
+const LONGEST: usize = 500;
+
 /// The best few of `names` for a mistyped `wanted`, nearest first: those that share its last part, or differ in few
 /// characters.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
+    if wanted.len() > LONGEST {
+        return Vec::new();
+    }
     let wanted_lower = wanted.to_lowercase();
     let last = last_part(&wanted_lower);
     let mut scored: Vec<(usize, &str)> = names
         .into_iter()
+        .filter(|name| name.len() <= LONGEST)
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let tail = last_part(&lower);

@@ -13,7 +13,7 @@ mod rank;
 mod scan;
 mod weights;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use self::question::Question;
 use self::rank::{Loaded, Ranked};
@@ -21,7 +21,7 @@ use super::{Hit, Page, PathFilter, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{ChunkId, Definition, FtsQuestion, Snapshot};
+use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
@@ -64,23 +64,82 @@ pub fn search_by(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
+    let (question, found) = answered(ranking, snapshot, text, Among { filter, scope: None }, budget)?;
+    if found.ranked.is_empty() {
+        return inside(snapshot, text, filter, context, (offset, limit), budget);
+    }
+    shown(snapshot, ranking, &question, found, context, (offset, limit))
+}
+
+/// The same among the chunks of a scope, at `paths`, which are asked for where no word was found.
+pub fn search_in(
+    scope: &Scope,
+    paths: impl FnOnce() -> Result<HashSet<String>>,
+    snapshot: &Snapshot,
+    text: &str,
+    (offset, limit): (usize, usize),
+    budget: &Budget,
+) -> Result<Page<Hit>> {
+    let ranking = Ranking::default();
+    let among = Among { filter: &PathFilter::default(), scope: Some(scope) };
+    let (question, found) = answered(&ranking, snapshot, text, among, budget)?;
+    if found.ranked.is_empty() {
+        return inside(snapshot, text, &PathFilter::of_paths(paths()?), 0, (offset, limit), budget);
+    }
+    shown(snapshot, &ranking, &question, found, 0, (offset, limit))
+}
+
+/// What is searched.
+#[derive(Clone, Copy)]
+struct Among<'a> {
+    filter: &'a PathFilter,
+    scope: Option<&'a Scope>,
+}
+
+/// The question as it was taken in the end, and what answers it.
+fn answered(
+    ranking: &Ranking,
+    snapshot: &Snapshot,
+    text: &str,
+    among: Among,
+    budget: &Budget,
+) -> Result<(Question, Found)> {
     let mut question = Question::read(text, snapshot)?;
-    let mut found = ranked(ranking, snapshot, &mut question, filter, budget)?;
+    let mut found = ranked(ranking, snapshot, &mut question, among, budget)?;
     if found.ranked.is_empty() && question.has_filters() {
         question = Question::of_words(text);
-        found = ranked(ranking, snapshot, &mut question, filter, budget)?;
+        found = ranked(ranking, snapshot, &mut question, among, budget)?;
     }
-    if found.ranked.is_empty() {
-        let pattern =
-            Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
-        return exact::search(snapshot, &pattern, filter, context, (offset, limit), budget);
-    }
+    Ok((question, found))
+}
+
+/// Text that has the question inside.
+fn inside(
+    snapshot: &Snapshot,
+    text: &str,
+    filter: &PathFilter,
+    context: u32,
+    page: (usize, usize),
+    budget: &Budget,
+) -> Result<Page<Hit>> {
+    let pattern = Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
+    exact::search(snapshot, &pattern, filter, context, page, budget)
+}
+
+fn shown(
+    snapshot: &Snapshot,
+    ranking: &Ranking,
+    question: &Question,
+    found: Found,
+    context: u32,
+    (offset, limit): (usize, usize),
+) -> Result<Page<Hit>> {
     let mut page = Page::of(diverse(found.ranked), offset, limit);
     if !found.complete {
         page.total = None;
     }
-    let weights = rank::weights(&question, ranking);
-    let items = page.items.into_iter().map(|found| hit(snapshot, &question, weights, found, context));
+    let weights = rank::weights(question, ranking);
+    let items = page.items.into_iter().map(|found| hit(snapshot, question, weights, found, context));
     Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
 }
 
@@ -114,7 +173,8 @@ pub struct Weighed {
 /// All candidates of a question with what their scores are made of: what weights are chosen from.
 pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec<Weighed>> {
     let mut question = Question::read(text, snapshot)?;
-    let found = ranked(ranking, snapshot, &mut question, &PathFilter::default(), &Budget::unlimited())?;
+    let among = Among { filter: &PathFilter::default(), scope: None };
+    let found = ranked(ranking, snapshot, &mut question, among, &Budget::unlimited())?;
     let is_code = question.shape == question::Shape::Code;
     let of = |found: Ranked| Weighed {
         lines: (found.chunk.start_line, found.chunk.end_line),
@@ -135,15 +195,15 @@ fn ranked(
     ranking: &Ranking,
     snapshot: &Snapshot,
     question: &mut Question,
-    filter: &PathFilter,
+    among: Among,
     budget: &Budget,
 ) -> Result<Found> {
-    let is_filtered = !filter.is_empty() || question.has_filters();
+    let is_filtered = !among.filter.is_empty() || question.has_filters();
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
-    let candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, most)?;
+    let candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
     let complete = candidates.len() < most;
-    let mut loaded = load(snapshot, question, filter, candidates, budget)?;
+    let mut loaded = load(snapshot, question, among.filter, candidates, budget)?;
     if let Some(meaning) = meaning {
         let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(meaning.shares(snapshot, &ids)?) {
@@ -164,6 +224,7 @@ fn load(
     budget: &Budget,
 ) -> Result<Vec<Loaded>> {
     let tagged = question.tagged_paths(snapshot)?;
+    let of_kinds = question.paths_of_kinds(snapshot)?;
     let is_filtered = !filter.is_empty() || question.has_filters();
     let mut loaded = Vec::new();
     for id in candidates {
@@ -171,10 +232,15 @@ fn load(
             break;
         }
         budget.check()?;
+        let mut is_of_kind = false;
         if is_filtered {
             let (path, language) = snapshot.file_of_chunk(id)?;
             let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
             if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
+                continue;
+            }
+            is_of_kind = of_kinds.contains(&path);
+            if !is_of_kind && question.filters_kinds_of_files() {
                 continue;
             }
         }
@@ -182,7 +248,7 @@ fn load(
         if !question.admits_text(&chunk.text) {
             continue;
         }
-        if question.filters_kinds() {
+        if question.filters_kinds() && !is_of_kind {
             let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
             if !question.admits_kinds(&symbols) {
                 continue;

@@ -72,10 +72,11 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
     let listener = claim.listener.try_clone().and_then(UnixListener::from_std);
     let listener = listener.map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
     let mut doors = JoinSet::new();
-    doors.spawn(Arc::clone(&house).accept(Listening::Unix(listener)));
+    // First, so that the state that the socket tells knows the port.
     if let Some(address) = &config.tcp {
         open_tcp(&house, address, &mut doors).await;
     }
+    doors.spawn(Arc::clone(&house).accept(Listening::Unix(listener)));
     tracing::info!(root = %house.root.display(), pid = std::process::id(), "the daemon serves");
 
     let reason = until_end(&claim, &resident, config.idle).await?;

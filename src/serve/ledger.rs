@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 /// The id of a repeated handshake.
 const REPLAY: &str = "\"ixmcp/replay";
 /// A read that has ended so many daemons is not asked again: it may be what ends them.
-const ATTEMPTS: u8 = 5;
+const ATTEMPTS: u8 = 12;
 
 /// Open requests of one client, in the order in which they came.
 pub struct Ledger {

@@ -16,6 +16,8 @@ use crate::config::Address;
 
 /// Blank bytes before the first that counts.
 const BLANK: usize = 4096;
+/// Ports that the system may choose before we give up.
+const PORTS_TRIED: usize = 16;
 /// Who looks up whose a connection is, at once.
 static LOOKING: Semaphore = Semaphore::const_new(2);
 
@@ -30,19 +32,39 @@ pub async fn listen(address: &Address) -> Result<Vec<TcpListener>, String> {
         return Err("this system does not tell whose a TCP connection is".to_owned());
     }
     let hosts: &[&str] = if address.host == "localhost" { &["127.0.0.1", "::1"] } else { &[&address.host] };
-    let mut listeners: Vec<TcpListener> = Vec::new();
-    for host in hosts {
-        let port = listeners.first().and_then(|first| first.local_addr().ok()).map_or(address.port, |own| own.port());
-        let ip = host.parse::<std::net::IpAddr>().map_err(|_| format!("{host} is no address of this machine"))?;
-        match TcpListener::bind(SocketAddr::new(ip, port)).await {
-            Ok(listener) => listeners.push(listener),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+    for _ in 0..PORTS_TRIED {
+        match bind_all(hosts, address).await {
+            // The system chose a port that is free for the first host and not for the second.
+            Err(Refused::Taken(_)) if address.port == 0 => {}
+            Err(Refused::Taken(port)) => {
                 let holder = peer::listener_on(port).unwrap_or_else(|| "another program".to_owned());
                 return Err(format!("port {port} is taken by {holder}"));
             }
+            Err(Refused::Other(reason)) => return Err(reason),
+            Ok(listeners) => return Ok(listeners),
+        }
+    }
+    Err(format!("no port is free for all of {}", hosts.join(", ")))
+}
+
+enum Refused {
+    Taken(u16),
+    /// As a sentence.
+    Other(String),
+}
+
+async fn bind_all(hosts: &[&str], address: &Address) -> Result<Vec<TcpListener>, Refused> {
+    let mut listeners: Vec<TcpListener> = Vec::new();
+    for host in hosts {
+        let port = listeners.first().and_then(|first| first.local_addr().ok()).map_or(address.port, |own| own.port());
+        let no_address = |_| Refused::Other(format!("{host} is no address of this machine"));
+        let ip = host.parse::<std::net::IpAddr>().map_err(no_address)?;
+        match TcpListener::bind(SocketAddr::new(ip, port)).await {
+            Ok(listener) => listeners.push(listener),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => return Err(Refused::Taken(port)),
             // A machine without IPv6 still has the other.
             Err(error) if !listeners.is_empty() => tracing::debug!(%error, host, "not served"),
-            Err(error) => return Err(format!("cannot listen on {address}: {error}")),
+            Err(error) => return Err(Refused::Other(format!("cannot listen on {address}: {error}"))),
         }
     }
     Ok(listeners)

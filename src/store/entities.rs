@@ -46,6 +46,11 @@ statements! {
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind) ORDER BY e.key");
     PATHS = "SELECT f.path FROM entities e JOIN files f ON f.id = e.file_id
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)";
+    HAS_KIND = "SELECT 1 FROM entities WHERE kind = :kind AND live = 1 LIMIT 1";
+    DOCUMENT_PATHS = "SELECT f.path FROM files f WHERE f.language = :language
+        AND NOT EXISTS (SELECT 1 FROM entities e WHERE e.file_id = f.id)";
+    HEADING = "SELECT s.name FROM files f JOIN symbols s ON s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575
+        WHERE f.path = :path AND s.kind = 'heading' ORDER BY s.line LIMIT 1";
     TAGS_OF = "SELECT DISTINCT t.name FROM tagged g JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id
         WHERE f.path = :path ORDER BY t.name";
     TAG_COUNTS = "SELECT t.name, g.count FROM (
@@ -182,6 +187,23 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(PATHS)?;
         let rows = statement.query_map(named_params! { ":kind": kind }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn has_entity_of(&self, kind: &str) -> Result<bool> {
+        Ok(self.connection.prepare_cached(HAS_KIND)?.exists(named_params! { ":kind": kind })?)
+    }
+
+    /// Files of `language` that are no entities, in no order.
+    pub fn document_paths(&self, language: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(DOCUMENT_PATHS)?;
+        let rows = statement.query_map(named_params! { ":language": language }, |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The first heading of a document.
+    pub fn heading_of(&self, path: &str) -> Result<Option<String>> {
+        let mut statement = self.connection.prepare_cached(HEADING)?;
+        Ok(statement.query_row(named_params! { ":path": path }, |row| row.get(0)).optional()?)
     }
 
     /// Entities that count and carry no tag, by key.

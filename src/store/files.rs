@@ -96,6 +96,9 @@ pub struct FileRow<'a> {
     pub anew: bool,
 }
 
+/// What is stored of a path: id, hash, extractor, chunking.
+type Known = (FileId, ContentHash, u32, Option<String>);
+
 fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
     let path: String = row.get(0)?;
     let Some(path) = RepoPath::new(path) else { return Ok(None) };
@@ -307,7 +310,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<(FileId, ContentHash, u32, Option<String>)>> {
+    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<Known>> {
         let mut statement = self.connection.prepare_cached(ID_AND_HASH)?;
         let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
         let Some(row) = rows.next()? else { return Ok(None) };

@@ -23,6 +23,7 @@ mod plain;
 mod raw;
 mod readers;
 mod relations;
+mod scope;
 mod search;
 mod statements;
 mod symbols;
@@ -50,6 +51,8 @@ pub use open::Mode;
 pub use plain::PlainSearch;
 pub use raw::{Cell, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
+use scope::Scopes;
+pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
@@ -96,6 +99,8 @@ struct Caches {
     totals: Mutex<Option<Totals>>,
     /// Of words in chunks.
     frequencies: Mutex<Frequencies>,
+    /// What searches were narrowed to.
+    scopes: Mutex<Scopes>,
     /// Of the space that was asked for last.
     vectors: Mutex<Option<Arc<Vectors>>>,
 }
@@ -288,6 +293,7 @@ impl Store {
             *locked(&self.caches.totals) = None;
             *locked(&self.caches.vectors) = None;
             *locked(&self.caches.frequencies) = Frequencies::default();
+            *locked(&self.caches.scopes) = Scopes::default();
             *opened = now;
         }
         Ok(now)

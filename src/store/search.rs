@@ -68,6 +68,12 @@ impl FtsQuestion {
         Self(format!("names : {}", self.0))
     }
 
+    /// The same where a path begins.
+    #[must_use]
+    pub fn at_start_of_path(self) -> Self {
+        Self(format!("path : ^{}", self.0))
+    }
+
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
         Self::join(parts, " AND ")
     }

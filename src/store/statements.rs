@@ -13,7 +13,7 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, search, symbols, vectors,
+        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, scope, search, symbols, vectors,
     };
 
     #[test]
@@ -29,6 +29,7 @@ mod tests {
             graph::STATEMENTS,
             plain::STATEMENTS,
             relations::STATEMENTS,
+            scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
             vectors::STATEMENTS,

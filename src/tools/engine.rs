@@ -95,6 +95,7 @@ fn service(call: &Call) -> Result<Arc<Service>> {
         environment: call.caller.python.clone(),
         ty: python.server,
         idle: python.idle,
+        longest: python.longest,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
     let service = Service::new(spec, Box::new(feed));

@@ -27,7 +27,8 @@ struct Arguments {
     /// What to look for: words, or an id.
     #[serde(alias = "text")]
     query: String,
-    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note.
+    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note; or document, for the other
+    /// Markdown files, whose ids are their paths.
     #[serde(default)]
     kind: Option<String>,
     /// Only what carries this tag.
@@ -75,13 +76,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         hits: found
             .items
             .into_iter()
-            .map(|hit| Hit {
-                score: hit.score,
-                id: hit.entity.key,
-                kind: hit.entity.kind,
-                title: hit.entity.title,
-                snippet: hit.snippet,
-            })
+            .map(|hit| Hit { score: hit.score, id: hit.id, kind: hit.kind, title: hit.title, snippet: hit.snippet })
             .collect(),
     })
 }

@@ -273,6 +273,8 @@ fn kill_9_under_load_loses_and_doubles_no_answer() {
     let (done, stop) = (Arc::new(std::sync::atomic::AtomicBool::new(false)), std::sync::atomic::Ordering::SeqCst);
     let asker_done = Arc::clone(&done);
     let (answered_send, answered) = std::sync::mpsc::sync_channel::<()>(32);
+    let (count, relaxed) = (Arc::new(std::sync::atomic::AtomicUsize::new(0)), std::sync::atomic::Ordering::Relaxed);
+    let collected = Arc::clone(&count);
     // Up to 32 questions are open at a time: each answer makes room for one more.
     for _ in 0..32 {
         answered_send.send(()).unwrap();
@@ -301,6 +303,8 @@ fn kill_9_under_load_loses_and_doubles_no_answer() {
         while reader.read_line(&mut line).unwrap() > 0 {
             let reply: Value = serde_json::from_str(&line).unwrap();
             answers.entry(reply["id"].to_string()).or_default().push(std::mem::take(&mut line));
+            let is_ping = reply["id"].as_u64().is_some_and(|id| id % 3 == 2);
+            collected.fetch_add(usize::from(!is_ping), relaxed);
             let _ = answered_send.try_send(());
         }
         answers
@@ -310,7 +314,9 @@ fn kill_9_under_load_loses_and_doubles_no_answer() {
         if let Some(daemon) = repo.status()["pid"].as_u64()
             && killed.insert(daemon)
         {
-            std::thread::sleep(Duration::from_millis(50));
+            // A read that was open as a dozen daemons ended is given up: each gets through some.
+            let before = count.load(relaxed);
+            until("it answers", || count.load(relaxed) >= before + 8);
             kill(daemon, "-9");
             until("it has ended", || has_ended(daemon));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use expect_test::expect;
 use ixmcp::budget::Budget;
 use ixmcp::index::Part;
+use ixmcp::store::Snapshot;
 use serde_json::{Value, json};
 
 use crate::entities::fixture;
@@ -303,6 +304,62 @@ fn a_search_finds_entities_alone_and_narrows_them() {
     assert_eq!(ids(json!({ "query": "issue", "tag": "legacy" })), ["bd-4f2"]);
     assert_eq!(ids(json!({ "query": "home", "kind": "note" })).len(), 4);
     assert!(ids(json!({ "query": "qqzzxqqzz" })).is_empty());
+    let refused = repo.fails(&["call", "ixchel_search", "--args", r#"{"query": "x", "kind": "desicion"}"#]);
+    assert!(refused.contains("INVALID_ARGUMENT") && refused.contains("decision"), "{refused}");
+}
+
+#[test]
+fn a_search_of_entities_is_not_crowded_out_by_code() {
+    let repo = fixture();
+    for at in 0..400 {
+        repo.write(
+            &format!("code/m{at}.py"),
+            format!("# The parser of the storage, simplicity {at}.\ndef parser{at}(): ..."),
+        );
+    }
+    repo.write(".ixchel/reports/rpt-parser.md", "---\nid: rpt-parser\ntags: [storage]\n---\nA parser.\n");
+    let ids = |arguments: Value| -> Vec<String> {
+        let answer = repo.call("ixchel_search", &arguments);
+        answer["hits"].as_array().unwrap().iter().map(|hit| hit["id"].as_str().unwrap().to_owned()).collect()
+    };
+    // Words of all the code, next to each other and alone, and a part of one.
+    assert_eq!(ids(json!({ "query": "the parser" }))[0], "rpt-parser");
+    assert_eq!(ids(json!({ "query": "parser", "kind": "reports", "tag": "#storage" })), ["rpt-parser"]);
+    assert_eq!(ids(json!({ "query": "parser", "kind": "issue" })), [""; 0]);
+    assert_eq!(ids(json!({ "query": "simplicity" })), ["dec-1a2b3c"]);
+    assert_eq!(ids(json!({ "query": "implicit" })), ["dec-1a2b3c"], "by a part of a word");
+    assert_eq!(ids(json!({ "query": "guide", "kind": "document" })), ["docs/guide.md"]);
+    assert_eq!(ids(json!({ "query": "howto", "kind": "documents", "tag": "storage" })), ["docs/guide.md"]);
+    assert_eq!(ids(json!({ "query": "rpt-parser", "tag": "storage" })), ["rpt-parser"]);
+    assert!(!ids(json!({ "query": "rpt-parser", "tag": "legacy" })).contains(&"rpt-parser".to_owned()));
+    // What changed since is in.
+    repo.write(".ixchel/reports/rpt-second.md", "---\nid: rpt-second\n---\nA parser.\n");
+    assert!(ids(json!({ "query": "parser" })).contains(&"rpt-second".to_owned()));
+}
+
+#[test]
+fn a_kind_narrows_a_query_to_entities_or_documents() {
+    let repo = fixture();
+    repo.write("src/storage.py", "def storage(): ...\n");
+    let paths = |text: &str| -> Vec<String> {
+        let answer = repo.call("query", &json!({ "text": text }));
+        let mut paths: Vec<String> = answer["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["file_path"].as_str().unwrap().to_owned())
+            .collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    };
+    assert_eq!(paths("storage kind:decision"), [".ixchel/decisions/dec-1a2b3c.md"]);
+    assert_eq!(paths("storage kind:issues"), [".ixchel/issues/bd-4f2.md"]);
+    assert_eq!(paths("storage kind:document"), ["docs/guide.md"]);
+    assert_eq!(paths("storage kind:document tag:howto"), ["docs/guide.md"]);
+    assert_eq!(paths("storage kind:function"), ["src/storage.py"]);
+    assert_eq!(paths("storage kind:function kind:decision"), [".ixchel/decisions/dec-1a2b3c.md", "src/storage.py"]);
+    assert!(paths("storage kind:nonsense").len() > 2, "a filter that nothing can match is text");
 }
 
 #[test]
@@ -351,6 +408,13 @@ fn circles_and_self_links_end_every_walk() {
     let context = repo.call("ixchel_context", &json!({ "id": "iss-0000" }));
     let ids: Vec<&str> = context["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["iss-0000", "iss-0001", "iss-0999"]);
+    let cycles: Value = serde_json::from_str(&repo.ok(&["entity", "cycles", "--json"])).unwrap();
+    assert_eq!(cycles["cycles"][0].as_array().unwrap().len(), 1000);
+    let way: Value = serde_json::from_str(&repo.ok(&["entity", "path", "iss-0000", "iss-0500", "--json"])).unwrap();
+    assert_eq!(way["steps"].as_array().unwrap().len(), 500);
+    assert_eq!(repo.run(&["entity", "ready"]).status.code(), Some(1), "each waits for the next");
+    assert_eq!(repo.ok(&["graph", "-f", "svg"]).matches("<g><title>").count(), 1000);
+    assert!(repo.ok(&["entity", "check"]).contains("1000 entities wait for each other"));
 }
 
 #[test]
@@ -392,18 +456,42 @@ fn hostile_entity_files_are_problems_and_nothing_more() {
     repo.write(".ixchel/large.md", format!("---\nid: dec-large\nx: {}\n---\n", "y".repeat(10 << 20)));
     repo.write(".ixchel/wide.md", format!("---\nid: dec-wide\nx: {}\n---\n", "y".repeat(1 << 20)));
     repo.write(".ixchel/nul.md", b"---\nid: dec-nul\n---\n\0\0\0");
+    let bomb: String = (1..30).fold("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned(), |all, at| {
+        format!("{all}a{at}: &a{at} [{}]\n", format!("*a{}, ", at - 1).repeat(10))
+    });
+    repo.write(".ixchel/bomb.md", format!("---\nid: dec-bomb\n{bomb}depends_on: *a29\n---\n"));
+    repo.write(".ixchel/deep.md", format!("---\nid: dec-deep\nx: {}\n---\n", "[".repeat(100_000)));
+    let missing: String = (0..5_000).map(|at| format!("iss-{at:06x}, ")).collect();
+    repo.write(".ixchel/missing.md", format!("---\nid: dec-missing\nblocks: [{missing}]\n---\n"));
+    repo.write(
+        ".ixchel/long.md",
+        format!("---\nid: dec-{}\ntitle: {}\n---\n", "a".repeat(100_000), "t".repeat(100_000)),
+    );
     std::os::unix::fs::symlink("/etc/hostname", repo.path().join(".ixchel/link.md")).unwrap();
-    let answer = repo.call("ixchel_sync", &json!({}));
+    let mut answer = repo.call("ixchel_sync", &json!({}));
+    let problems = answer["problems"].as_array_mut().unwrap();
+    let told = problems.len();
+    // Every one of them is named; one of each sort is shown here.
+    problems.retain(|problem| !problem.to_string().contains("leads to iss-"));
+    assert_eq!(told - problems.len(), 5_000);
+    problems.dedup_by_key(|problem| problem["path"].clone());
+    assert_eq!(repo.run(&["entity", "check"]).status.code(), Some(1));
     let reasons: Vec<String> =
         answer["problems"].as_array().unwrap().iter().map(|problem| problem.to_string()).collect();
     expect![[r#"
+        {"line":7,"path":".ixchel/bomb.md","reason":"the field `a4` grows without measure"}
+        {"path":".ixchel/deep.md","reason":"nested too deep for the grammar of markdown; indexed as plain text"}
         {"path":".ixchel/large.md","reason":"the file is left out: oversize"}
         {"path":".ixchel/link.md","reason":"the file is left out: symlink"}
         {"path":".ixchel/nul.md","reason":"the file is left out: binary"}
         {"line":1,"path":".ixchel/wide.md","reason":"the front matter is above 1024 KB and is not read"}"#]]
     .assert_eq(&reasons.join("\n"));
     assert_eq!(repo.call("ixchel_tags", &json!({}))["total"], 10_001);
-    assert_eq!(repo.call("ixchel_show", &json!({ "id": "dec-good" }))["id"], "dec-good");
+    for id in ["dec-good", "dec-bomb", "dec-deep", "dec-missing"] {
+        assert_eq!(repo.call("ixchel_show", &json!({ "id": id }))["id"], id);
+        repo.call("ixchel_context", &json!({ "id": id }));
+        repo.call("ixchel_graph", &json!({ "id": id, "depth": 5, "direction": "both" }));
+    }
 }
 
 #[test]
@@ -420,18 +508,41 @@ fn a_sync_over_the_port_needs_the_token() {
     assert_eq!(wire.call("ixchel_sync", json!({}))["result"]["scanned"], 1);
 }
 
-#[test]
-fn entities_answer_while_code_is_still_being_indexed() {
+/// A repository of one entity, and code that takes a while.
+fn much_code() -> Repo {
     let repo = Repo::new("//- /.ixchel/a.md\n---\nid: iss-1\ntitle: First\n---\n");
     for at in 0..3000 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(40));
     }
-    let workspace = open(repo.path());
-    let budget = Budget::unlimited();
-    workspace.freshen_part(Part::Entities, Some(Duration::from_secs(120)), &budget).unwrap();
-    assert!(workspace.progress().is_some(), "the code is still being read");
-    let title = workspace.read(&budget, |snapshot| Ok(snapshot.entity_named("iss-1")?.map(|entity| entity.title)));
-    assert_eq!(title.unwrap().as_deref(), Some("First"));
-    freshen(&workspace);
-    assert_sound(&workspace, "built in two parts");
+    repo
+}
+
+#[test]
+fn entities_answer_while_code_is_still_being_indexed() {
+    for watched in [false, true] {
+        let repo = much_code();
+        let workspace = open(repo.path());
+        if watched {
+            workspace.watch();
+        }
+        let budget = Budget::unlimited();
+        let title = |id: &str| {
+            workspace.freshen_part(Part::Entities, Some(Duration::from_secs(120)), &budget).unwrap();
+            assert!(workspace.progress().is_some(), "the code is still being read");
+            let title = |snapshot: &Snapshot| Ok(snapshot.entity_named(id)?.map(|entity| entity.title));
+            workspace.read(&budget, title).unwrap()
+        };
+        assert_eq!(title("iss-1").as_deref(), Some("First"));
+        // What is saved meanwhile is no less fresh than at other times.
+        repo.write(".ixchel/a.md", "---\nid: iss-1\ntitle: Second\n---\n");
+        repo.write(".ixchel/new/b.md", "---\nid: iss-2\ntitle: New\n---\n");
+        std::thread::sleep(Duration::from_millis(160));
+        assert_eq!(title("iss-1").as_deref(), Some("Second"));
+        assert_eq!(title("iss-2").as_deref(), Some("New"));
+        repo.remove(".ixchel/a.md");
+        std::thread::sleep(Duration::from_millis(160));
+        assert_eq!(title("iss-1"), None);
+        freshen(&workspace);
+        assert_sound(&workspace, "built in parts");
+    }
 }

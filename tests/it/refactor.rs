@@ -130,3 +130,43 @@ fn a_project_in_numbers() {
     assert_eq!(answer["largest"][0], json!({ "module": "shop.a", "lines": 16 }));
     assert!(answer["types"]["unknown"].as_u64().unwrap() >= 1 && answer["types"]["known"].as_u64().unwrap() >= 3);
 }
+
+#[test]
+fn a_project_in_numbers_is_bounded() {
+    let repo = Repo::new("");
+    for n in 0..60 {
+        let text = format!(
+            "import p{0}.m\n\n\ndef f{n}(a, b: int) -> None:\n    nobody{n}.x\n\n\nif __name__ == '__main__':\n    f{n}(1, 2)\n",
+            (n + 1) % 60
+        );
+        repo.write(&format!("p{n}/m.py"), text);
+    }
+    let scripts: String = (0..50).map(|n| format!("    s{n} = p{n}.m:f{n}\n")).collect();
+    repo.write("setup.cfg", format!("[options.entry_points]\nconsole_scripts =\n{scripts}"));
+    let answer = repo.call("analyze_project", &json!({}));
+    for list in ["packages", "entry_points", "diagnostics", "largest"] {
+        assert!((1..=20).contains(&answer[list].as_array().unwrap().len()), "{list}: {}", answer[list]);
+    }
+    let cycles = answer["imports"]["cycles"].as_array().unwrap();
+    assert_eq!((cycles.len(), &answer["imports"]["edges"]), (1, &json!(60)));
+    assert!(cycles[0].as_array().unwrap().len() <= 12, "{cycles:?}");
+    assert!(answer["imports"]["most_imported"].as_array().unwrap().len() <= 20);
+    assert_eq!((&answer["totals"]["modules"], &answer["totals"]["functions"]), (&json!(60), &json!(60)));
+    assert_eq!(answer["entry_points"][0], json!({ "name": "s0", "target": "p0.m:f0" }));
+    assert!(answer.to_string().len() < 24_000);
+}
+
+#[test]
+fn a_broken_project_has_numbers_too() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project\n//- /setup.cfg\n[options.entry_points\nx\n//- /half.py\ndef f(:\nclass\n//- /whole.py\nfrom half import f\n\n\nclass A: ...\n//- /inner/pyproject.toml\n[project.scripts]\ngo = \"a:b\"\n[tool.ty]\n",
+    );
+    repo.write("bytes.py", b"x = \"\xff\"\n");
+    repo.write("empty.py", "");
+    let answer = repo.call("analyze_project", &json!({}));
+    assert_eq!((&answer["totals"]["modules"], &answer["imports"]["edges"]), (&json!(4), &json!(1)), "{answer}");
+    assert_eq!(answer["entry_points"], json!([{ "name": "go", "target": "a:b" }]));
+    assert!(answer["diagnostics"].to_string().contains("invalid-syntax"), "{answer}");
+    let nothing = Repo::new("//- /a.rs\nfn main() {}\n").call("analyze_project", &json!({}));
+    assert_eq!((&nothing["totals"]["modules"], &nothing["packages"]), (&json!(0), &json!([])));
+}

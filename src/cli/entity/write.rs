@@ -418,6 +418,7 @@ fn change(
 ) -> Result<bool> {
     let workspace = session.workspace()?;
     let path = plain_file(workspace.root(), &entity.path)?;
+    let _turn = turn(&path);
     let bytes = fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
     let text = String::from_utf8(bytes).map_err(|_| {
         Error::invalid_argument(format!("{} is not UTF-8", printable(&entity.path))).hint("Change it in an editor.")
@@ -425,6 +426,15 @@ fn change(
     let Some(changed) = amended(&text)? else { return Ok(false) };
     replace(&path, &changed)?;
     Ok(true)
+}
+
+/// Held while a file is read, changed and replaced: of two commands at once, neither loses what the other wrote. `None`
+/// where the file system has no locks: then there is nothing to hold.
+fn turn(path: &Path) -> Option<fs::File> {
+    // The file itself is another one after each change.
+    let folder = fs::File::open(path.parent()?).ok()?;
+    folder.lock().ok()?;
+    Some(folder)
 }
 
 /// The file of an entity, which no symbolic link leads to.

@@ -81,6 +81,20 @@ struct Edge {
     rel: String,
 }
 
+impl Picture {
+    /// Edges that lead the same way as one line, which names all of them: lines beside each other take room and tell no more.
+    fn with_edges_merged(mut self) -> Self {
+        self.edges.dedup_by(|next, kept| {
+            let is_parallel = (next.from, next.to) == (kept.from, kept.to);
+            if is_parallel {
+                kept.rel = format!("{}, {}", kept.rel, next.rel);
+            }
+            is_parallel
+        });
+        self
+    }
+}
+
 /// The kinds with their colours: fill and line, dark enough to be told apart in print.
 const COLORS: &[(&str, &str, &str)] = &[
     ("decision", "#dbeafe", "#1d4ed8"),
@@ -104,25 +118,30 @@ fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let picture = session.read(|snapshot| gather(snapshot, typed))?;
-    let is_empty = picture.nodes.is_empty();
+    let (nodes, edges) = (picture.nodes.len(), picture.edges.len());
     let drawn = match typed.format {
         Format::Text => text::draw(&picture),
         Format::Dot => dot::draw(&picture),
         Format::Mermaid => mermaid::draw(&picture),
         Format::Json => value(&picture),
-        Format::Svg => svg::draw(&picture, &layout::layout(&picture)?),
+        Format::Svg => {
+            let picture = picture.with_edges_merged();
+            svg::draw(&picture, &layout::layout(&picture)?, edges)
+        }
     };
     match &typed.output {
         Some(file) => {
             std::fs::write(file, drawn).map_err(|error| Error::io("write", file, error))?;
-            output::note(&format!("{} entities, {} edges", picture.nodes.len(), picture.edges.len()));
+            let (entity, edge) =
+                (if nodes == 1 { "entity" } else { "entities" }, if edges == 1 { "edge" } else { "edges" });
+            output::note(&format!("{nodes} {entity}, {edges} {edge}"));
         }
         None => output::raw(&drawn),
     }
-    if is_empty {
+    if nodes == 0 {
         output::note("there are no entities to draw; begin with `ixmcp init`");
     }
-    Ok(if is_empty { Outcome::Nothing } else { Outcome::Found })
+    Ok(if nodes == 0 { Outcome::Nothing } else { Outcome::Found })
 }
 
 fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {

@@ -4,27 +4,29 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::layout::{LINE, Layout, Placed, Route, SMALL_CHAR, cut, width_of};
-use super::{Node, Picture, colors};
+use super::{Edge, Node, Picture, colors};
 
 const LEGEND: f64 = 34.0;
 const REL_CHARS: usize = 26;
+/// What is told of something under the pointer.
+const TOLD_CHARS: usize = 400;
 
-pub(super) fn draw(picture: &Picture, layout: &Layout) -> String {
+/// `edges` are counted before those that lead the same way became one line.
+pub(super) fn draw(picture: &Picture, layout: &Layout, edges: usize) -> String {
     let kinds: BTreeSet<Option<&str>> = picture.nodes.iter().map(|node| node.kind.as_deref()).collect();
     let legend_width: f64 = kinds.iter().map(|kind| legend_size(*kind)).sum::<f64>() + 40.0;
     let (width, height) = (layout.width.max(legend_width), layout.height + LEGEND);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n\
-         <title>Knowledge graph: {} entities, {} edges</title>\n\
+         <title>Knowledge graph: {} entities, {edges} edges</title>\n\
          <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"#6b7280\"/></marker></defs>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
         picture.nodes.len(),
-        picture.edges.len(),
     );
     legend(&mut svg, &kinds);
     let _ = writeln!(svg, "<g transform=\"translate(0,{LEGEND})\">");
-    for route in &layout.edges {
-        edge(&mut svg, route);
+    for (edge, route) in picture.edges.iter().zip(&layout.edges) {
+        draw_edge(&mut svg, picture, edge, route);
     }
     for (node, placed) in picture.nodes.iter().zip(&layout.nodes) {
         draw_node(&mut svg, node, placed);
@@ -78,7 +80,7 @@ fn draw_node(svg: &mut String, node: &Node, placed: &Placed) {
     let _ = writeln!(
         svg,
         "<g><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"1.3\"{dash}/>",
-        escaped(&cut(&told, 400)),
+        escaped(&cut(&told, TOLD_CHARS)),
         placed.width,
         placed.height,
     );
@@ -98,7 +100,7 @@ fn draw_node(svg: &mut String, node: &Node, placed: &Placed) {
 }
 
 /// A line through the corners of a route, level at each of them.
-fn edge(svg: &mut String, route: &Route) {
+fn draw_edge(svg: &mut String, picture: &Picture, edge: &Edge, route: &Route) {
     let [(x, y), rest @ ..] = route.points.as_slice() else { return };
     let mut path = format!("M{x:.1},{y:.1}");
     let mut last = (*x, *y);
@@ -107,9 +109,11 @@ fn edge(svg: &mut String, route: &Route) {
         let _ = write!(path, " C{middle:.1},{:.1} {middle:.1},{y:.1} {x:.1},{y:.1}", last.1);
         last = (x, y);
     }
+    let told = format!("{} {} {}", picture.nodes[edge.from].id, edge.rel, picture.nodes[edge.to].id);
     let _ = writeln!(
         svg,
-        "<path d=\"{path}\" fill=\"none\" stroke=\"#9ca3af\" stroke-width=\"1.2\" marker-end=\"url(#arrow)\"/>"
+        "<path d=\"{path}\" fill=\"none\" stroke=\"#9ca3af\" stroke-width=\"1.2\" marker-end=\"url(#arrow)\"><title>{}</title></path>",
+        escaped(&cut(&told, TOLD_CHARS)),
     );
 }
 

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, unbounded};
@@ -25,7 +25,8 @@ pub(super) struct Client {
     process: Mutex<Child>,
     stdin: Mutex<ChildStdin>,
     next: AtomicU64,
-    asked: Mutex<HashMap<u64, Sender<Value>>>,
+    /// `None`: it has ended.
+    asked: Mutex<Option<HashMap<u64, Sender<Value>>>>,
 }
 
 impl Client {
@@ -44,7 +45,7 @@ impl Client {
             process: Mutex::new(process),
             stdin: Mutex::new(stdin),
             next: AtomicU64::new(1),
-            asked: Mutex::default(),
+            asked: Mutex::new(Some(HashMap::new())),
         });
         let reading = Arc::downgrade(&client);
         let reader = std::thread::Builder::new().name("server-messages".to_owned());
@@ -55,7 +56,7 @@ impl Client {
                 client.take(&message);
             }
             if let Some(client) = reading.upgrade() {
-                client.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                *client.waiting() = None;
             }
         });
         spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
@@ -74,8 +75,8 @@ impl Client {
             return;
         }
         let asked = id.and_then(Value::as_u64);
-        let mut waiting = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = asked.and_then(|id| waiting.remove(&id)) {
+        let sender = asked.and_then(|id| self.waiting().as_mut()?.remove(&id));
+        if let Some(sender) = sender {
             let _nobody_waits = sender.send(message.clone());
         }
     }
@@ -88,7 +89,10 @@ impl Client {
     pub fn ask(&self, method: &str, params: &Value, is_over: &AtomicBool) -> Result<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = unbounded();
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        // Of one that has ended, the sender is dropped here: the wait ends at once.
+        if let Some(waiting) = self.waiting().as_mut() {
+            waiting.insert(id, sender);
+        }
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
             match answer.recv_timeout(LOOK) {
@@ -109,6 +113,14 @@ impl Client {
                 }
             }
         }
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.waiting().is_some()
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Value>>>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, message: &Value) {

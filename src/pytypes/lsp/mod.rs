@@ -94,9 +94,12 @@ impl Engine for TyServer {
         Vec::new()
     }
 
-    fn answerer(&self, _question: &Question) -> Box<dyn Answerer> {
+    fn answerer(&mut self, _question: &Question) -> Result<Box<dyn Answerer>> {
+        if !self.client.is_alive() {
+            self.client = start(&self.root, &self.program)?;
+        }
         let (root, client) = (self.root.clone(), Arc::clone(&self.client));
-        Box::new(Asking { root, client, is_over: Arc::default() })
+        Ok(Box::new(Asking { root, client, is_over: Arc::default() }))
     }
 }
 

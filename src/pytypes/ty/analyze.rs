@@ -16,10 +16,10 @@ use ty_python_semantic::types::Type;
 use ty_python_semantic::{Db as _, HasType, SemanticModel};
 
 use super::check;
-use super::db::Database;
+use super::db::{Database, Db as _};
 use super::shown::Shown;
 use crate::pytypes::engine::Witness;
-use crate::pytypes::options;
+use crate::pytypes::entry_points;
 use crate::pytypes::values::{Analysis, Annotated, Counted, EntryPoint, Imports, Known, Package, Totals};
 
 /// Items that each list of the answer has at most.
@@ -46,6 +46,7 @@ pub(super) fn analyze(db: &Database, files: &[File], shown: &Shown, witness: &dy
         .map_with(db.clone(), |db, file| {
             witness.begins(&shown.path(db, *file));
             let facts = salsa::attach_allow_change(&*db, || of_file(db, *file, shown));
+            witness.ends();
             witness.advanced(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, files.len());
             (*file, facts)
         })
@@ -80,7 +81,7 @@ pub(super) fn analyze(db: &Database, files: &[File], shown: &Shown, witness: &dy
     analysis.diagnostics = most(codes);
     largest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     analysis.largest = largest.into_iter().take(MOST).map(|(count, name)| Counted { name, count }).collect();
-    let mut declared = scripts(&shown.root);
+    let mut declared = scripts(db, &shown.root);
     declared.append(&mut analysis.entry_points);
     declared.truncate(MOST);
     analysis.entry_points = declared;
@@ -282,9 +283,11 @@ fn knots(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
     knots
 }
 
-/// What `pyproject.toml` says is started.
-fn scripts(root: &Path) -> Vec<EntryPoint> {
-    options::entry_points(root).into_iter().map(|(name, target)| EntryPoint { name, target }).collect()
+/// What the project and those in its folders say is started.
+fn scripts(db: &Database, root: &Path) -> Vec<EntryPoint> {
+    let inner = db.project().inner(db).iter().rev().map(|inner| inner.settings.root.as_path());
+    let all = std::iter::once(root).chain(inner).flat_map(entry_points::of);
+    all.map(|(name, target)| EntryPoint { name, target }).collect()
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, 
                 parsed_module(db, file_of.python_file(db)).clear();
                 found
             });
+            witness.ends();
             witness.advanced(done.fetch_add(1, Ordering::Relaxed) + 1, total);
             found
         })

@@ -28,6 +28,16 @@ pub(super) struct Project {
     pub program_settings: ProgramSettings,
     #[returns(ref)]
     pub files: HashSet<File>,
+    /// Projects in folders of this one, the inner before the outer.
+    #[returns(ref)]
+    pub inner: Vec<Inner>,
+}
+
+/// A project in a folder of another, with settings of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Inner {
+    pub settings: Settings,
+    pub program: ProgramSettings,
 }
 
 /// The trait that our own queries take: the checker's, and the way to the project.
@@ -56,7 +66,7 @@ impl Database {
     /// Gives it the settings, which every other use needs. Called once.
     pub fn begin(&mut self, settings: Settings, program: ProgramSettings) {
         program.search_paths.try_register_static_roots(self);
-        self.project = Some(Project::new(self, Arc::new(settings), program, HashSet::new()));
+        self.project = Some(Project::new(self, Arc::new(settings), program, HashSet::new(), Vec::new()));
     }
 
     pub fn set_settings(&mut self, settings: Settings, program: ProgramSettings) {
@@ -68,6 +78,21 @@ impl Database {
             program.search_paths.try_register_static_roots(self);
             project.set_program_settings(self).to(program);
         }
+    }
+
+    pub fn set_inner(&mut self, inner: Vec<Inner>) {
+        let project = self.project();
+        if *project.inner(self) != inner {
+            for one in &inner {
+                one.program.search_paths.try_register_static_roots(self);
+            }
+            project.set_inner(self).to(inner);
+        }
+    }
+
+    /// The settings of the project that a file stands in.
+    pub fn settings_of(&self, file: File) -> &Settings {
+        inner(self, file).map_or_else(|| &**self.project().settings(self), |inner| &inner.settings)
     }
 
     pub fn set_files(&mut self, files: HashSet<File>) {
@@ -82,6 +107,30 @@ impl Database {
 #[salsa::tracked(returns(copy))]
 fn program(db: &dyn Db, project: Project) -> Program<'_> {
     Program::from_settings(db, project.program_settings(db))
+}
+
+fn inner(db: &dyn Db, file: File) -> Option<&Inner> {
+    let all = db.project().inner(db);
+    // Most repositories are one project.
+    if all.is_empty() { None } else { all.get(inner_number(db, file)?) }
+}
+
+#[salsa::tracked(returns(copy))]
+fn inner_number(db: &dyn Db, file: File) -> Option<usize> {
+    let path = file.path(db).as_system_path()?.as_std_path();
+    db.project().inner(db).iter().position(|inner| path.starts_with(&inner.settings.root))
+}
+
+#[salsa::tracked(returns(copy))]
+fn inner_program(db: &dyn Db, project: Project, number: usize) -> Option<Program<'_>> {
+    project.inner(db).get(number).map(|inner| Program::from_settings(db, &inner.program))
+}
+
+/// The program of the project that a file stands in.
+fn program_of(db: &dyn Db, file: File) -> Program<'_> {
+    let project = db.project();
+    let number = if project.inner(db).is_empty() { None } else { inner_number(db, file) };
+    number.and_then(|number| inner_program(db, project, number)).unwrap_or_else(|| program(db, project))
 }
 
 /// File by file, so that a file that comes or goes touches nothing of the others.
@@ -131,8 +180,11 @@ fn tuning(db: &dyn Db, file: File) -> Option<Arc<Tuning>> {
     if let Some(script) = script(db, file) {
         return Some(Arc::new(script.settings.general.clone()));
     }
-    let path = file.path(db).as_system_path()?;
-    db.project().settings(db).tuning_of(path.as_std_path())
+    let path = file.path(db).as_system_path()?.as_std_path();
+    match inner(db, file) {
+        Some(inner) => Some(inner.settings.tuning_of(path).unwrap_or_else(|| Arc::new(inner.settings.general.clone()))),
+        None => db.project().settings(db).tuning_of(path),
+    }
 }
 
 #[salsa::db]
@@ -170,12 +222,13 @@ impl SemanticDb for Database {
     }
 
     fn program_file(&self, file: File) -> ProgramFile<'_> {
-        script_program(self, file).unwrap_or_else(|| program(self, self.project())).program_file(self, file)
+        script_program(self, file).unwrap_or_else(|| program_of(self, file)).program_file(self, file)
     }
 
     fn python_version_with_source(&self, file: File) -> &PythonVersionWithSource {
-        let script = script(self, file).map(|script| &script.program);
-        &script.unwrap_or_else(|| self.project().program_settings(self)).python_version
+        let own = script(self, file).map(|script| &script.program);
+        let own = own.or_else(|| inner(self, file).map(|inner| &inner.program));
+        &own.unwrap_or_else(|| self.project().program_settings(self)).python_version
     }
 
     fn rule_selection(&self, file: File) -> &RuleSelection {

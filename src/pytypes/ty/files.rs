@@ -1,21 +1,56 @@
-//! The files that a project's check takes.
+//! The files that a project's check takes, and the projects in its folders.
 //!
 //! Owns the walk by the engine's own rules, which are not those of the index: `src.include` and `src.exclude` decide,
-//! and ignore files where the settings do not switch them off.
+//! and ignore files where the settings do not switch them off. Which folder is a project of its own is decided here too.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use ruff_db::system::walk_directory::WalkState;
 use ruff_db::system::{OsSystem, System, SystemPath};
 use ruff_python_ast::PySourceType;
 
-use super::settings::Settings;
+use super::db::Inner;
+use super::settings::{self, Settings};
+use crate::pytypes::options;
 
-/// Walks the project. What cannot be read is left out; the walk never fails.
-pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> Vec<PathBuf> {
-    let Some(start) = SystemPath::from_std_path(root) else { return Vec::new() };
-    let found = Mutex::new(Vec::new());
+/// The files of a repository, sorted, and the projects in its folders, the inner before the outer.
+///
+/// A folder is a project of its own when it has settings for the checker, or any settings file where no folder above it
+/// has one: then nobody has spoken for the whole.
+pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<PathBuf>, Vec<Inner>) {
+    let mut walked = walk(settings, root, system);
+    let is_whole = options::read(&settings.root).is_some();
+    let mut inner: Vec<Inner> = Vec::new();
+    for folder in std::mem::take(&mut walked.folders) {
+        let is_spoken_for = is_whole || inner.iter().any(|one| folder.starts_with(&one.settings.root));
+        let Some(written) = options::read(&folder) else { continue };
+        if is_spoken_for && !written.has_table {
+            continue;
+        }
+        let (settings, program) = settings::of_inner(&folder, root, &written, system);
+        walked.files.retain(|file| !file.starts_with(&folder));
+        walked.files.append(&mut walk(&settings, &folder, system).files);
+        inner.push(Inner { settings, program });
+    }
+    walked.files.sort();
+    inner.reverse();
+    (walked.files, inner)
+}
+
+#[derive(Default)]
+struct Walked {
+    files: Vec<PathBuf>,
+    /// Those below the start that have a settings file, the outer before the inner.
+    folders: BTreeSet<PathBuf>,
+}
+
+/// Walks one project. What cannot be read is left out; the walk never fails.
+fn walk(settings: &Settings, root: &Path, system: &OsSystem) -> Walked {
+    let Some(start) = SystemPath::from_std_path(root) else { return Walked::default() };
+    let walked = Mutex::new(Walked::default());
+    let found = || walked.lock().unwrap_or_else(PoisonError::into_inner);
     let walk = system.walk_directory(start).standard_filters(settings.respect_ignore_files).ignore_hidden(false);
     walk.run(|| {
         Box::new(|entry| {
@@ -29,17 +64,21 @@ pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> Vec<P
                     WalkState::Skip
                 };
             }
-            let is_python = PySourceType::try_from_path(path).is_some();
-            if entry.file_type().is_file()
-                && (is_python || settings.files.names(relative))
-                && settings.files.takes(relative)
+            if !entry.file_type().is_file() {
+                return WalkState::Continue;
+            }
+            if entry.depth() > 1
+                && let Some(folder) = path.parent()
+                && path.file_name().is_some_and(|name| name == "pyproject.toml" || name == "ty.toml")
             {
-                found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(path.to_owned());
+                found().folders.insert(folder.to_owned());
+            }
+            let is_python = PySourceType::try_from_path(path).is_some();
+            if (is_python || settings.files.names(relative)) && settings.files.takes(relative) {
+                found().files.push(path.to_owned());
             }
             WalkState::Continue
         })
     });
-    let mut files = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    files.sort();
-    files
+    walked.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -19,7 +19,7 @@ mod target;
 mod trial;
 mod type_at;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ use self::db::{Database, Db as _};
 use self::lines::Lines;
 use self::shown::{STUBS, Shown};
 use super::engine::{Answered, Answerer, Engine, Witness};
-use super::values::{Answer, Changes, Checked, Libraries, Position, Question};
+use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Question, Severity};
 use crate::error::{Error, Result};
 use crate::model::printable;
 
@@ -72,7 +72,8 @@ impl Embedded {
 
     fn list_files(&mut self) {
         let settings = Arc::clone(self.db.project().settings(&self.db));
-        let paths = files::list(&settings, &self.shown.root, &self.system);
+        let (paths, inner) = files::list(&settings, &self.shown.root, &self.system);
+        self.db.set_inner(inner);
         let found: HashSet<File> = paths.iter().filter_map(|path| on_disk(&self.db, path)).collect();
         self.db.set_files(found);
     }
@@ -138,12 +139,12 @@ impl Engine for Embedded {
         libraries(&self.db)
     }
 
-    fn answerer(&self, question: &Question) -> Box<dyn Answerer> {
-        match question {
+    fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>> {
+        Ok(match question {
             // It edits: on a database of its own, so that nobody waits for it.
             Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
             _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
-        }
+        })
     }
 }
 
@@ -178,8 +179,9 @@ impl Answerer for Apart {
 }
 
 fn libraries(db: &Database) -> Vec<String> {
-    let folders = db.project().settings(db).libraries.iter();
-    folders.map(|folder| folder.to_string_lossy().into_owned()).collect()
+    let inner = db.project().inner(db).iter().map(|inner| &inner.settings);
+    let folders = std::iter::once(&**db.project().settings(db)).chain(inner).flat_map(|settings| &settings.libraries);
+    folders.map(|folder| folder.to_string_lossy().into_owned()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn apart() -> Error {
@@ -257,27 +259,45 @@ impl View {
         })
     }
 
+    /// What a question about the whole project is about. A script that the settings leave out is answered for by name.
     fn files(&self) -> Vec<File> {
-        self.db.project().files(&self.db).iter().copied().collect()
+        let db = &self.db;
+        let is_left_out = |file: &File| db.settings_of(*file).exclude_scripts && db::script(db, *file).is_some();
+        db.project().files(db).iter().copied().filter(|file| !is_left_out(file)).collect()
     }
 
     fn check(&self, file: Option<&str>, rendered: bool, witness: &dyn Witness) -> Result<Checked> {
         let Some(path) = file else {
             let mut checked = check::all(&self.db, &self.files(), &self.shown, rendered, witness);
-            let problems = self.db.project().settings(&self.db).problems.iter().cloned();
+            let project = self.db.project();
+            let inner = project.inner(&self.db).iter().map(|inner| &inner.settings);
+            let all = std::iter::once(&**project.settings(&self.db)).chain(inner);
+            let problems = all.flat_map(|settings| &settings.problems).cloned();
             checked.diagnostics.extend(problems.map(|mut problem| {
                 problem.span.file = self.shown.relative(Path::new(&problem.span.file));
                 problem
             }));
             check::sort(&mut checked.diagnostics);
-            checked.warnings_pass = self.db.project().settings(&self.db).warnings_pass;
+            checked.warnings_pass = self.warnings_pass(&checked.diagnostics);
             return Ok(checked);
         };
         let file = self.file(path)?;
         let mut diagnostics = check::told(&self.db, check::diagnostics(&self.db, file), &self.shown, rendered);
         diagnostics.extend(check::of_settings(&self.db, file.file(&self.db), &self.shown));
         check::sort(&mut diagnostics);
-        Ok(Checked { diagnostics, files: 1, warnings_pass: self.db.project().settings(&self.db).warnings_pass })
+        let warnings_pass = self.warnings_pass(&diagnostics);
+        Ok(Checked { diagnostics, files: 1, warnings_pass })
+    }
+
+    /// Every project that has warnings lets them pass.
+    fn warnings_pass(&self, found: &[Diagnostic]) -> bool {
+        let warned = found.iter().filter(|one| one.severity == Severity::Warning);
+        let files: HashSet<&str> = warned.map(|one| one.span.file.as_str()).collect();
+        files.into_iter().all(|file| {
+            let file = on_disk(&self.db, &self.shown.root.join(file));
+            let settings = file.map_or(&**self.db.project().settings(&self.db), |file| self.db.settings_of(file));
+            settings.warnings_pass
+        })
     }
 
     fn wanted(&self, at: &Position) -> Result<Option<references::Wanted<'_>>> {

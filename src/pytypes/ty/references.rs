@@ -14,6 +14,7 @@ use ruff_python_ast::{self as ast, AnyNodeRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_core::definition::{Definition, DefinitionKind};
+use ty_python_core::program::Program;
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::types::Type;
 use ty_python_semantic::{
@@ -33,6 +34,29 @@ pub(super) struct Wanted<'db> {
     pub definitions: Vec<ResolvedDefinition<'db>>,
     pub scope: Scope,
     aliases: ImportAliasResolution,
+    /// The program that the definitions are of: another one has its own of the same places.
+    program: Program<'db>,
+    places: Vec<(File, TextRange)>,
+}
+
+impl<'db> Wanted<'db> {
+    /// Takes one more thing as meant.
+    pub fn add(&mut self, db: &Database, one: ResolvedDefinition<'db>) {
+        if !self.definitions.contains(&one) {
+            self.places.push(place(db, &one));
+            self.definitions.push(one);
+        }
+    }
+
+    fn is_any_of(&self, model: &SemanticModel<'_>, db: &Database, found: &[ResolvedDefinition<'_>]) -> bool {
+        found.iter().any(|one| self.definitions.contains(one))
+            || (model.program() != self.program && found.iter().any(|one| self.places.contains(&place(db, one))))
+    }
+}
+
+fn place(db: &Database, one: &ResolvedDefinition<'_>) -> (File, TextRange) {
+    let focus = one.focus_range(db);
+    (focus.file(), focus.range())
 }
 
 /// Where it may be meant.
@@ -75,7 +99,8 @@ pub(super) fn wanted<'db>(
         } else {
             Scope::File
         };
-        Some(Wanted { name, definitions, scope, aliases })
+        let places = definitions.iter().map(|one| place(db, one)).collect();
+        Some(Wanted { name, definitions, scope, aliases, program: model.program(), places })
     });
     found.flatten()
 }
@@ -301,7 +326,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
 
     fn means(&self, target: &Target<'_>) -> bool {
         let found = target.declared(self.model, self.wanted.aliases);
-        found.iter().any(|one| self.wanted.definitions.contains(one))
+        self.wanted.is_any_of(self.model, self.db, &found)
     }
 
     /// The first of the wanted definitions stands right here.

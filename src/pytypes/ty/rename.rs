@@ -373,7 +373,7 @@ fn add<'db>(
             if family::class_of(db, &one).is_some() {
                 wanted.scope = Scope::Project;
             }
-            wanted.definitions.push(one);
+            wanted.add(db, one);
         }
     }
 }

@@ -132,7 +132,15 @@ pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSe
         }
     }
     let (home, written) = nearest.unwrap_or_else(|| (root.to_owned(), Written::default()));
-    resolve(&home, &written, true, system)
+    resolve(&home, &written, Some(&home), system)
+}
+
+/// A project in a folder of the repository at `root`. One without an environment uses that of the nearest folder around
+/// it that has one.
+pub(super) fn of_inner(home: &Path, root: &Path, written: &Written, system: &OsSystem) -> (Settings, ProgramSettings) {
+    let mut around = home.ancestors().take_while(|folder| folder.starts_with(root));
+    let environment = around.find(|folder| folder.join(".venv").is_dir()).unwrap_or(home);
+    resolve(home, written, Some(environment), system)
 }
 
 /// A script's settings, which are its own alone; paths begin at its folder.
@@ -141,10 +149,16 @@ pub(super) fn of_script(path: &Path, block: &str, system: &OsSystem) -> (Setting
     let mut written = options::read_script(path, block);
     // A script stands for itself: its neighbours are no modules of it, unless it says so.
     written.options.environment.root.get_or_insert_with(Vec::new);
-    resolve(folder, &written, false, system)
+    resolve(folder, &written, None, system)
 }
 
-fn resolve(home: &Path, written: &Written, is_project: bool, system: &OsSystem) -> (Settings, ProgramSettings) {
+/// `environment_of` is the folder whose `.venv` is used, where there is one.
+fn resolve(
+    home: &Path,
+    written: &Written,
+    environment_of: Option<&Path>,
+    system: &OsSystem,
+) -> (Settings, ProgramSettings) {
     let mut problems: Vec<Diagnostic> = written.problems.iter().map(unknown).collect();
     let Options { environment, source, tuning, overrides, .. } = &written.options;
     let general = Tuning::new(tuning, &mut problems);
@@ -152,14 +166,14 @@ fn resolve(home: &Path, written: &Written, is_project: bool, system: &OsSystem) 
         Ok(filter) => filter,
         Err(error) => {
             problems.push(unplaced(&error));
-            Filter::of_project(None, &[]).expect("the patterns of every project are sound")
+            Filter::of_project(home, None, &[]).expect("the patterns of every project are sound")
         }
     };
-    let files = filter(Filter::of_project(source.include.as_deref(), &source.exclude));
+    let files = filter(Filter::of_project(home, source.include.as_deref(), &source.exclude));
     let overrides: Vec<Override> = overrides
         .iter()
         .map(|one| Override {
-            files: filter(Filter::new(one.include.as_deref(), &one.exclude)),
+            files: filter(Filter::new(home, one.include.as_deref(), &one.exclude)),
             written: one.tuning.clone(),
         })
         .collect();
@@ -167,7 +181,13 @@ fn resolve(home: &Path, written: &Written, is_project: bool, system: &OsSystem) 
         general.clone().apply(&one.written, &mut problems);
     }
     let name = written.name.clone().or_else(|| home.file_name()?.to_str().map(str::to_owned)).unwrap_or_default();
-    let (program, libraries) = program(home, &name, environment, is_project, system, &mut problems);
+    let (program, libraries) = program(home, &name, environment, environment_of, system, &mut problems);
+    let files_of_settings = ["ty.toml", "pyproject.toml"].map(|name| home.join(name));
+    if let Some(file) = files_of_settings.iter().find(|file| file.is_file()) {
+        for problem in problems.iter_mut().filter(|problem| problem.span.file.is_empty()) {
+            problem.span.file = file.to_string_lossy().into_owned();
+        }
+    }
     let settings = Settings {
         root: home.to_owned(),
         general,
@@ -187,7 +207,7 @@ fn program(
     home: &Path,
     name: &str,
     environment: &Environment,
-    is_project: bool,
+    environment_of: Option<&Path>,
     system: &OsSystem,
     problems: &mut Vec<Diagnostic>,
 ) -> (ProgramSettings, Vec<PathBuf>) {
@@ -198,7 +218,7 @@ fn program(
             let origin = SysPrefixPathOrigin::ConfigFileSetting(Arc::new(root.join("pyproject.toml")), None);
             PythonEnvironment::new(absolute(python), origin, system).map(Some)
         }
-        None => PythonEnvironment::discover(is_project.then_some(root), system),
+        None => PythonEnvironment::discover(environment_of.and_then(SystemPath::from_std_path), system),
     };
     let found = found.unwrap_or_else(|error| {
         problems.push(unplaced(&format!("no Python environment: {error}")));

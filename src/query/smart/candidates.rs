@@ -11,7 +11,7 @@ use super::meaning::Meaning;
 use super::question::{Question, Shape};
 use super::weights::{Arm, Ranking};
 use crate::error::Result;
-use crate::store::{ChunkId, FtsQuestion, Snapshot};
+use crate::store::{ChunkId, FtsQuestion, Scope, Snapshot};
 
 /// Ids that are fetched for one question, about.
 const BUDGET: usize = 60_000;
@@ -54,33 +54,44 @@ pub(super) fn find(
     question: &mut Question,
     meaning: Option<&Meaning>,
     ranking: &Ranking,
+    scope: Option<&Scope>,
     limit: usize,
 ) -> Result<Vec<ChunkId>> {
     if ranking.has(Arm::Alike) {
         question.add_others();
     }
-    let sought = weigh(snapshot, question)?;
+    let sought = weigh(snapshot, question, scope)?;
     let mut found = Vec::new();
     if ranking.has(Arm::Words) {
-        found = holding(snapshot, question, &sought, limit)?;
+        found = holding(snapshot, question, &sought, scope, limit)?;
         if found.len() < FEW
             && let Some(asked) = widened(question)
         {
-            add_new(&mut found, snapshot.chunks_with(&asked, limit)?);
+            add_new(&mut found, matching(snapshot, &asked, scope, limit)?);
         }
     }
     if ranking.has(Arm::Names) {
-        add_new(&mut found, named(snapshot, question)?);
+        let named = named(snapshot, question)?;
+        add_new(&mut found, named.into_iter().filter(|id| scope.is_none_or(|scope| scope.contains(*id))).collect());
     }
     if let Some(meaning) = meaning {
-        let near = meaning.nearest(snapshot, NEAREST)?;
+        let near = meaning.nearest(snapshot, NEAREST, scope)?;
         add_new(&mut found, near.into_iter().map(|near| near.id).collect());
     }
     Ok(found)
 }
 
+/// Chunks that match, of those in scope.
+fn matching(snapshot: &Snapshot, asked: &FtsQuestion, scope: Option<&Scope>, limit: usize) -> Result<Vec<ChunkId>> {
+    let Some(scope) = scope else { return snapshot.chunks_with(asked, limit) };
+    let mut found = snapshot.chunks_with(&scope.narrowed(asked), COMMON.max(limit))?;
+    found.retain(|id| scope.contains(*id));
+    found.truncate(limit);
+    Ok(found)
+}
+
 /// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
-fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
+fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) -> Result<Vec<Sought>> {
     let mut sought = Vec::new();
     for (at, word) in question.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
         let own = std::iter::once((word.text.as_str(), 1.0));
@@ -92,13 +103,8 @@ fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
                 if word.weight == 0.0 {
                     word.weight = rarity;
                 }
-                sought.push(Sought {
-                    asked,
-                    chunks,
-                    is_common: is_common(all, chunks),
-                    weight: counts * rarity,
-                    words: 1 << at,
-                });
+                let (asked, chunks, is_common) = in_scope(snapshot, asked, (chunks, all), scope)?;
+                sought.push(Sought { asked, chunks, is_common, weight: counts * rarity, words: 1 << at });
             }
         }
     }
@@ -106,13 +112,32 @@ fn weigh(snapshot: &Snapshot, question: &mut Question) -> Result<Vec<Sought>> {
         let Some(asked) = FtsQuestion::phrase(&term.text) else { continue };
         let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
         if chunks > 0 {
-            let is_common = is_common(all, chunks);
+            let weight = rarity(all, chunks);
+            let (asked, chunks, is_common) = in_scope(snapshot, asked, (chunks, all), scope)?;
             let words = term.words.iter().fold(0, |set, at| set | 1 << at);
-            sought.push(Sought { asked, chunks, is_common, weight: rarity(all, chunks), words });
+            sought.push(Sought { asked, chunks, is_common, weight, words });
         }
     }
     sought.sort_by_key(|sought| sought.chunks);
     Ok(sought)
+}
+
+/// What to ask for a word of so many chunks of all, how many those are, and whether that is common. Where more of them lie
+/// outside of the scope than it has, the FTS is to leave those out.
+fn in_scope(
+    snapshot: &Snapshot,
+    asked: FtsQuestion,
+    (chunks, all): (usize, u64),
+    scope: Option<&Scope>,
+) -> Result<(FtsQuestion, usize, bool)> {
+    match scope {
+        Some(scope) if chunks > COMMON.min(2 * scope.len()) => {
+            let asked = scope.narrowed(&asked);
+            let (chunks, _) = snapshot.frequency(&asked, COMMON + 1)?;
+            Ok((asked, chunks, is_common(scope.len() as u64, chunks)))
+        }
+        _ => Ok((asked, chunks, is_common(all, chunks))),
+    }
 }
 
 fn is_common(all: u64, chunks: usize) -> bool {
@@ -126,7 +151,13 @@ fn rarity(all: u64, chunks: usize) -> f64 {
 }
 
 /// Chunks by how much of the question they hold; of a name, those that hold all of its words if there are any.
-fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: usize) -> Result<Vec<ChunkId>> {
+fn holding(
+    snapshot: &Snapshot,
+    question: &Question,
+    sought: &[Sought],
+    scope: Option<&Scope>,
+    limit: usize,
+) -> Result<Vec<ChunkId>> {
     let mut held: Vec<(ChunkId, f64, u64)> = Vec::new();
     let mut picked = 0_u64;
     for one in sought.iter().filter(|one| one.chunks <= COMMON) {
@@ -144,7 +175,7 @@ fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: u
     if held.is_empty() {
         // Nothing but common words: chunks that have them all.
         let all = FtsQuestion::all(sought.iter().map(|one| one.asked.clone()));
-        return all.map_or_else(|| Ok(Vec::new()), |all| snapshot.chunks_with(&all, limit));
+        return all.map_or_else(|| Ok(Vec::new()), |all| matching(snapshot, &all, scope, limit));
     }
     // Each word's chunks come in order, which this sort makes use of.
     held.sort_by_key(|(id, ..)| *id);
@@ -156,6 +187,9 @@ fn holding(snapshot: &Snapshot, question: &Question, sought: &[Sought], limit: u
         }
         same
     });
+    if let Some(scope) = scope {
+        held.retain(|(id, ..)| scope.contains(*id));
+    }
     if question.shape == Shape::Code && held.iter().any(|(.., words)| *words == picked) {
         held.retain(|(.., words)| *words == picked);
     }

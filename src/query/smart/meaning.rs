@@ -5,7 +5,7 @@
 use super::question::{Question, Shape};
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
-use crate::store::{ChunkId, NearChunk, Snapshot, SpaceId, SpaceKey};
+use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
 
 /// Less than this is what texts about different things have in common.
 const LEAST: f64 = 0.3;
@@ -31,9 +31,11 @@ impl Meaning {
         Ok(vector.filter(|vector| !vector.is_zero()).map(|vector| Self { space, vector }))
     }
 
-    /// The nearest chunks that are near at all, nearest first.
-    pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize) -> Result<Vec<NearChunk>> {
-        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, None)?;
+    /// The nearest chunks in scope that are near at all, nearest first.
+    pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize, scope: Option<&Scope>) -> Result<Vec<NearChunk>> {
+        let contains = |id: ChunkId| scope.is_some_and(|scope| scope.contains(id));
+        let admits = scope.map(|_| &contains as &dyn Fn(ChunkId) -> bool);
+        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, admits)?;
         near.retain(|near| near.cosine >= LEAST);
         Ok(near)
     }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::error::Result;
 use crate::extract;
-use crate::query::PathFilter;
+use crate::extract::entity::{DOCUMENT, Kind};
+use crate::query::{PathFilter, entities};
 use crate::store::{Definition, Snapshot};
 use crate::words;
 
@@ -51,6 +52,8 @@ pub(super) struct Question {
     path: Vec<PathFilter>,
     languages: Vec<String>,
     kinds: Vec<String>,
+    /// Kinds of files: of entities, or documents.
+    kinds_of_files: Vec<String>,
     tags: Vec<String>,
 }
 
@@ -172,7 +175,15 @@ impl Question {
                 }
                 self.path.push(filter);
             }
-            "kind" if snapshot.has_kind(value)? => self.kinds.push(value.to_owned()),
+            "kind" => {
+                let is_defined = snapshot.has_kind(value)?;
+                let of_files = kind_of_files(snapshot, value)?;
+                if !is_defined && of_files.is_none() {
+                    return Ok(false);
+                }
+                self.kinds.extend(is_defined.then(|| value.to_owned()));
+                self.kinds_of_files.extend(of_files);
+            }
             "tag" if !snapshot.paths_tagged(value)?.is_empty() => self.tags.push(value.to_owned()),
             _ => return Ok(false),
         }
@@ -180,12 +191,30 @@ impl Question {
     }
 
     pub fn has_filters(&self) -> bool {
-        let of_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
-        !(of_files && self.excluded.is_empty() && self.kinds.is_empty() && self.phrases.is_empty())
+        let no_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
+        let no_kinds = self.kinds.is_empty() && self.kinds_of_files.is_empty();
+        !(no_files && no_kinds && self.excluded.is_empty() && self.phrases.is_empty())
     }
 
     pub fn filters_kinds(&self) -> bool {
         !self.kinds.is_empty()
+    }
+
+    /// Nothing but files of certain kinds is asked for, whatever they define.
+    pub fn filters_kinds_of_files(&self) -> bool {
+        !self.kinds_of_files.is_empty() && self.kinds.is_empty()
+    }
+
+    /// The files of the kinds that are asked for: entities of a kind, documents.
+    pub fn paths_of_kinds(&self, snapshot: &Snapshot) -> Result<HashSet<String>> {
+        let mut paths = HashSet::new();
+        for kind in &self.kinds_of_files {
+            match kind.as_str() {
+                DOCUMENT => paths.extend(snapshot.document_paths(extract::languages::MARKDOWN)?),
+                kind => paths.extend(snapshot.entity_paths(Some(kind))?),
+            }
+        }
+        Ok(paths)
     }
 
     /// The paths that have all tags that are asked for; `None` where none is.
@@ -268,6 +297,13 @@ fn shape(text: &str, terms: &[Term]) -> Shape {
     } else {
         Shape::Prose
     }
+}
+
+/// A kind of files as it is stored, if there is any.
+fn kind_of_files(snapshot: &Snapshot, typed: &str) -> Result<Option<String>> {
+    let kind = entities::kind(typed);
+    let is_there = kind == DOCUMENT || Kind::named(typed).is_some() || snapshot.has_entity_of(&kind)?;
+    Ok(is_there.then_some(kind))
 }
 
 enum Piece<'t> {

@@ -1,0 +1,73 @@
+//! What a Python project says can be started, by the files that say so.
+//!
+//! Owns their forms: `[project.scripts]` and `[tool.poetry.scripts]` of `pyproject.toml`, `[options.entry_points]` of
+//! `setup.cfg`. A file that is broken says nothing.
+
+use std::path::Path;
+
+use super::options::read_file;
+
+/// Name and target of each, in the order of the names.
+pub(super) fn of(folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if let Some((_, text)) = read_file(&folder.join("pyproject.toml")) {
+        found.extend(of_pyproject(&text));
+    }
+    if let Some((_, text)) = read_file(&folder.join("setup.cfg")) {
+        found.extend(of_setup(&text));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn of_pyproject(text: &str) -> Vec<(String, String)> {
+    let Ok(table) = text.parse::<toml::Table>() else { return Vec::new() };
+    let places: [&[&str]; 3] = [&["project", "scripts"], &["project", "gui-scripts"], &["tool", "poetry", "scripts"]];
+    let inner =
+        |path: &[&str]| path.iter().try_fold(&table, |table, name| table.get(*name).and_then(toml::Value::as_table));
+    let pair = |(name, target): (&String, &toml::Value)| Some((name.clone(), target.as_str()?.to_owned()));
+    places.into_iter().filter_map(inner).flatten().filter_map(pair).collect()
+}
+
+/// Lines of `console_scripts` and `gui_scripts`, which are indented below their key or stand right after it.
+fn of_setup(text: &str) -> Vec<(String, String)> {
+    let (mut in_section, mut in_key) = (false, false);
+    let mut found = Vec::new();
+    for line in text.lines().filter(|line| !line.trim_start().starts_with(['#', ';'])) {
+        if line.starts_with('[') {
+            in_section = line.trim_end() == "[options.entry_points]";
+            in_key = false;
+            continue;
+        }
+        let mut rest = line;
+        if !line.starts_with(char::is_whitespace) {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            in_key = matches!(key.trim(), "console_scripts" | "gui_scripts");
+            rest = value;
+        }
+        if in_section
+            && in_key
+            && let Some((name, target)) = rest.split_once('=')
+        {
+            found.push((name.trim().to_owned(), target.trim().to_owned()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_of_every_form_are_read() {
+        let toml = "[project.scripts]\na = \"m:a\"\n[project.gui-scripts]\nb = \"m:b\"\n[tool.poetry.scripts]\nc = \"m:c\"\nd = { x = 1 }\n";
+        let names: Vec<String> = of_pyproject(toml).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(of_pyproject("[project").is_empty() && of_pyproject("project = 1\n").is_empty());
+        let cfg = "[metadata]\nname = x\nconsole_scripts = no = no:no\n[options.entry_points]\nconsole_scripts =\n    a = m:a\n    # b = m:b\n  c=m.n:c [extra]\nother =\n    d = m:d\ngui_scripts = e = m:e\n";
+        let pairs: Vec<String> = of_setup(cfg).into_iter().map(|(name, target)| format!("{name} {target}")).collect();
+        assert_eq!(pairs, ["a m:a", "c m.n:c [extra]", "e m:e"]);
+    }
+}

@@ -1,0 +1,206 @@
+//! Whose settings hold for a Python file: several projects in one repository, scripts, notebooks.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+
+/// `file:line:column severity[rule]` of every diagnostic.
+fn found(answer: &Value) -> Vec<String> {
+    let shown = |one: &Value| {
+        let text = |name: &str| one[name].as_str().unwrap().to_owned();
+        format!("{}:{}:{} {}[{}]", text("file"), one["line"], one["column"], text("severity"), text("code"))
+    };
+    answer["diagnostics"].as_array().unwrap().iter().map(shown).collect()
+}
+
+fn places(answer: &Value, list: &str) -> Vec<String> {
+    let items = answer[list].as_array().unwrap().iter();
+    items.map(|item| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"])).collect()
+}
+
+const TWO: &str = "
+//- /a/pyproject.toml
+[project]
+name = \"a\"
+requires-python = \">=3.9\"
+//- /a/src/shop/__init__.py
+match 1:
+    case _:
+        pass
+
+total: int = \"\"
+//- /a/tests/test_shop.py
+from shop import total
+//- /b/ty.toml
+[environment]
+extra-paths = [\"../a/src\"]
+[rules]
+invalid-assignment = \"warn\"
+[src]
+exclude = [\"vendor\"]
+[terminal]
+error-on-warning = false
+//- /b/main.py
+from shop import total
+
+paid: int = \"\"
+print(total)
+//- /b/vendor/x.py
+wrong: int = \"\"
+//- /loose.py
+import shop
+";
+
+#[test]
+fn each_project_of_a_repository_has_its_own_settings() {
+    let repo = Repo::new(TWO);
+    let expected = [
+        "a/src/shop/__init__.py:1:1 error[invalid-syntax]",
+        "a/src/shop/__init__.py:5:14 error[invalid-assignment]",
+        "b/main.py:3:13 warning[invalid-assignment]",
+        "loose.py:1:8 error[unresolved-import]",
+    ];
+    assert_eq!(found(&repo.call("check", &json!({}))), expected);
+    let of_one = repo.call("check", &json!({ "file": "b/main.py" }));
+    assert_eq!((found(&of_one), &of_one["passed"]), (vec![expected[2].to_owned()], &json!(true)));
+    assert_eq!(repo.call("check", &json!({ "file": "a/tests/test_shop.py" }))["total"], 0);
+}
+
+#[test]
+fn a_definition_is_one_for_all_projects_that_see_it() {
+    let repo = Repo::new(TWO);
+    let total = json!({ "file": "a/src/shop/__init__.py", "line": 5, "column": 1 });
+    let everywhere = ["a/src/shop/__init__.py:5:1", "a/tests/test_shop.py:1:18", "b/main.py:1:18", "b/main.py:4:7"];
+    assert_eq!(places(&repo.call("find_references", &total), "references"), everywhere);
+    let from_afar = json!({ "file": "b/main.py", "line": 4, "column": 7 });
+    assert_eq!(places(&repo.call("find_references", &from_afar), "references"), everywhere);
+    assert_eq!(places(&repo.call("goto_definition", &from_afar), "definitions"), everywhere[..1]);
+    let renamed = json!({ "file": "b/main.py", "line": 4, "column": 7, "new_name": "whole" });
+    assert_eq!(places(&repo.call("rename_symbol", &renamed), "edits"), everywhere);
+}
+
+#[test]
+fn settings_of_the_whole_hold_for_folders_without_any_for_the_checker() {
+    let repo = Repo::new(TWO);
+    repo.write("pyproject.toml", "[project]\nname = \"whole\"\nrequires-python = \">=3.12\"\n");
+    let expected = [
+        "a/src/shop/__init__.py:5:14 error[invalid-assignment]",
+        "a/tests/test_shop.py:1:6 error[unresolved-import]",
+        // It says for itself what holds.
+        "b/main.py:3:13 warning[invalid-assignment]",
+        "loose.py:1:8 error[unresolved-import]",
+    ];
+    assert_eq!(found(&repo.call("check", &json!({}))), expected);
+}
+
+#[test]
+fn a_project_that_comes_changes_and_goes_is_noticed() {
+    let repo = Repo::new("//- /lib.py\nx: int = \"\"\n//- /b/main.py\ny: int = \"\"\n");
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let mut check = |expected: &str| {
+        std::thread::sleep(Duration::from_millis(160));
+        let answer = server.call("check", &json!({}));
+        let severity = |file: &str| {
+            let of = answer["diagnostics"].as_array().unwrap().iter().find(|one| one["file"] == file);
+            of.map_or("none", |one| one["severity"].as_str().unwrap()).to_owned()
+        };
+        assert_eq!(severity("b/main.py"), expected);
+        assert_eq!(severity("lib.py"), "error");
+    };
+    check("error");
+    repo.write("b/ty.toml", "[rules]\ninvalid-assignment = \"warn\"\n");
+    check("warning");
+    repo.write("b/ty.toml", "[rules]\ninvalid-assignment = \"ignore\"\n");
+    check("none");
+    repo.remove("b/ty.toml");
+    check("error");
+}
+
+#[test]
+fn what_is_wrong_in_a_projects_settings_is_told_where_it_stands() {
+    let repo = Repo::new("//- /b/pyproject.toml\n[tool.ty.src]\nincluding = []\n//- /b/main.py\nx = 1\n");
+    assert_eq!(found(&repo.call("check", &json!({}))), ["b/pyproject.toml:2:1 error[invalid-setting]"]);
+}
+
+#[test]
+fn an_environment_of_the_whole_serves_projects_without_one() {
+    let repo = Repo::new("//- /a/ty.toml\n[rules]\n//- /a/main.py\nimport box\n\nbox.lid()\n");
+    let site = ".venv/lib/python3.12/site-packages/box/__init__.py";
+    repo.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
+    repo.write(site, "def lid() -> int: ...\n");
+    assert_eq!(found(&repo.call("check", &json!({}))), Vec::<String>::new());
+    let lid = json!({ "file": "a/main.py", "line": 3, "column": 5 });
+    assert_eq!(places(&repo.call("goto_definition", &lid), "definitions"), [format!("{site}:1:5")]);
+    // Its own outweighs it.
+    repo.write("a/.venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
+    repo.write("a/.venv/lib/python3.12/site-packages/other.py", "");
+    assert_eq!(found(&repo.call("check", &json!({}))), ["a/main.py:1:8 error[unresolved-import]"]);
+}
+
+const SCRIPT: &str = "# /// script
+# requires-python = \">=3.9\"
+# dependencies = []
+# [tool.ty.rules]
+# invalid-assignment = \"warn\"
+# ///
+import beside
+
+x: int = \"\"
+match x:
+    case _:
+        pass
+";
+
+#[test]
+fn a_script_is_a_program_of_its_own() {
+    let repo = Repo::new("//- /ty.toml\n[environment]\npython-version = \"3.13\"\n//- /beside.py\n");
+    repo.write("tool.py", SCRIPT);
+    let of_script = [
+        "tool.py:7:8 error[unresolved-import]",
+        "tool.py:9:10 warning[invalid-assignment]",
+        "tool.py:10:1 error[invalid-syntax]",
+    ];
+    assert_eq!(found(&repo.call("check", &json!({}))), of_script);
+    // Left out of the whole, still answered for by name.
+    repo.write("ty.toml", "[src]\nexclude-scripts = true\n");
+    let whole = repo.call("check", &json!({}));
+    assert_eq!((found(&whole), &whole["files_checked"]), (Vec::new(), &json!(1)));
+    assert_eq!(found(&repo.call("check", &json!({ "file": "tool.py" }))), of_script);
+    // A block that is none is a comment.
+    repo.write("tool.py", SCRIPT.replace("# ///\nimport", "import"));
+    assert_eq!(repo.call("check", &json!({}))["files_checked"], 2);
+}
+
+/// A notebook with these cells.
+fn notebook(cells: &[(&str, &str)]) -> String {
+    let cell = |(kind, text): &(&str, &str)| {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        match *kind {
+            "code" => {
+                json!({ "cell_type": "code", "execution_count": null, "metadata": {}, "outputs": [], "source": lines })
+            }
+            _ => json!({ "cell_type": kind, "metadata": {}, "source": lines }),
+        }
+    };
+    let cells: Vec<Value> = cells.iter().map(cell).collect();
+    let language = json!({ "language_info": { "name": "python" } });
+    json!({ "cells": cells, "metadata": language, "nbformat": 4, "nbformat_minor": 5 }).to_string()
+}
+
+#[test]
+fn lines_of_a_notebook_count_in_its_cells() {
+    let repo = Repo::new("//- /lib.py\ndef f(n: int) -> str:\n    return str(n)\n");
+    let cells =
+        [("markdown", "# Title\n"), ("code", "from lib import f\n%matplotlib inline\n"), ("code", "\nf(\"x\")\n")];
+    repo.write("book.ipynb", notebook(&cells));
+    let answer = repo.call("check", &json!({}));
+    assert_eq!(found(&answer), ["book.ipynb:2:3 error[invalid-argument-type]"]);
+    assert_eq!(answer["diagnostics"][0]["cell"], 3);
+    assert!(repo.ok(&["refs", "lib.py:1:5"]).contains("book.ipynb"));
+    // One that is no notebook.
+    repo.write("book.ipynb", "{ \"cells\": 1 }");
+    let answer = repo.call("check", &json!({}));
+    assert_eq!((&answer["total"], &answer["diagnostics"][0]["file"]), (&json!(1), &json!("book.ipynb")));
+}
