@@ -8,6 +8,7 @@ pub mod documents;
 pub mod entity;
 pub mod front_matter;
 mod headings;
+pub mod kinds;
 pub mod languages;
 mod links;
 mod parse;
@@ -21,7 +22,6 @@ use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
-pub use parse::KINDS;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 2;

@@ -29,6 +29,7 @@ use streaming_iterator::StreamingIterator;
 use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, QueryMatch, Tree};
 
 use super::Language;
+use super::kinds;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
 use crate::model::{Edge, Problem, Reference, Symbol};
@@ -63,65 +64,6 @@ enum Capture {
     Binding,
     Predicate,
 }
-
-/// What a symbol can be, and what a reference can use it as. A capture ends in one of these; interned here, so that kinds
-/// are `&'static str` everywhere.
-pub const KINDS: &[&str] = &[
-    "class",
-    "struct",
-    "enum",
-    "union",
-    "interface",
-    "trait",
-    "protocol",
-    "object",
-    "record",
-    "module",
-    "namespace",
-    "package",
-    "function",
-    "method",
-    "constructor",
-    "macro",
-    "type",
-    "constant",
-    "variable",
-    "field",
-    "attribute",
-    "property",
-    "variant",
-    "event",
-    "heading",
-    "key",
-    "table",
-    "section",
-    "selector",
-    "rule",
-    "target",
-    "stage",
-    "service",
-    "message",
-    "resource",
-    "view",
-    "index",
-    "trigger",
-    "element",
-    "id",
-    "label",
-    "operator",
-    "extension",
-    "call",
-    "use",
-    "implementation",
-    "instance",
-    "signature",
-    "exception",
-    "mixin",
-    "block",
-    "import",
-    "inherits",
-    "implements",
-];
 
 #[derive(Default)]
 pub(super) struct Parsed {
@@ -204,7 +146,7 @@ impl Compiled {
 
 impl Capture {
     fn from_name(name: &str) -> Option<Self> {
-        let kind = |kind: &str| KINDS.iter().find(|known| **known == kind).copied();
+        let kind = |kind: &str| kinds::all().find(|known| *known == kind);
         if let Some(word) = name.strip_prefix("definition.") {
             return kind(word).map(Self::Definition);
         }

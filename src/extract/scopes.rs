@@ -4,25 +4,9 @@
 
 use std::ops::Range;
 
+use super::kinds::TYPES;
 use super::source::Lines;
 use crate::model::Symbol;
-
-/// Kinds in which a function is a method.
-const TYPES: &[&str] = &[
-    "class",
-    "struct",
-    "enum",
-    "union",
-    "interface",
-    "trait",
-    "protocol",
-    "object",
-    "record",
-    "mixin",
-    "extension",
-    "instance",
-    "exception",
-];
 
 /// Kinds that contain nothing: what stands in their range (a conditional after a rule) is beside them.
 const LEAVES: &[&str] = &["target"];

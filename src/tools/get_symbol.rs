@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::extract::KINDS;
+use crate::extract::kinds;
 use crate::model::printable;
 use crate::query::near;
 use crate::query::symbols::{self, Match, Occurrence};
@@ -87,7 +87,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.symbol_name.trim().is_empty() {
         return Err(Error::invalid_argument("argument `symbol_name` is empty").hint("Give a name such as QuerySet."));
     }
-    if let Some(unknown) = arguments.kind.as_deref().filter(|kind| !KINDS.contains(kind)) {
+    if let Some(unknown) = arguments.kind.as_deref().filter(|named| !kinds::all().any(|kind| kind == *named)) {
         return Err(unknown_kind(unknown));
     }
     let how = match arguments.how.unwrap_or_default() {
@@ -109,8 +109,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 fn unknown_kind(unknown: &str) -> Error {
     let shown: String = unknown.chars().take(80).collect();
-    let near = near::did_you_mean(&near::nearest(&shown, KINDS.iter().copied(), 3));
-    let known = format!("Kinds are: {}.", KINDS.join(", "));
+    let near = near::did_you_mean(&near::nearest(&shown, kinds::all(), 3));
+    let known = format!("Kinds are: {}.", kinds::all().collect::<Vec<_>>().join(", "));
     Error::invalid_argument(format!("argument `kind`: there is no kind {:?}", printable(&shown)))
         .hint(near.map_or_else(|| known.clone(), |near| format!("{near} {known}")))
 }

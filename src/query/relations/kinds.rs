@@ -1,32 +1,17 @@
 //! What kinds of definitions can be used as what.
 //!
-//! Owns the lists of kinds. The words are those of the languages' queries.
+//! Owns which kind fits which use. The words are extraction's.
 
+use crate::extract::kinds::TYPES;
 use crate::store::Declared;
 
-const TYPES: &[&str] = &[
-    "class",
-    "struct",
-    "enum",
-    "union",
-    "interface",
-    "trait",
-    "protocol",
-    "object",
-    "record",
-    "mixin",
-    "extension",
-    "instance",
-    "exception",
-    "type",
-];
 const CALLABLE: &[&str] = &["function", "method", "constructor", "macro", "operator", "target", "rule", "signature"];
 const MEMBERS: &[&str] = &["method", "constructor", "field", "attribute", "property", "variant", "event"];
 /// Nothing that code names.
 const PROSE: &[&str] = &["heading", "section", "package", "implementation", "import"];
 
 pub(super) fn is_type(kind: &str) -> bool {
-    TYPES.contains(&kind)
+    TYPES.contains(&kind) || kind == "type"
 }
 
 pub(super) fn is_namespace(kind: &str) -> bool {

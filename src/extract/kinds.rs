@@ -1,0 +1,70 @@
+//! What a symbol can be, and what a reference can use it as.
+//!
+//! Owns the words. A capture of a language's query ends in one of them; interned here, so that kinds are `&'static str`
+//! everywhere.
+
+/// Kinds in which a function is a method.
+pub const TYPES: &[&str] = &[
+    "class",
+    "struct",
+    "enum",
+    "union",
+    "interface",
+    "trait",
+    "protocol",
+    "object",
+    "record",
+    "mixin",
+    "extension",
+    "instance",
+    "exception",
+];
+
+/// All the others.
+const OTHERS: &[&str] = &[
+    "module",
+    "namespace",
+    "package",
+    "function",
+    "method",
+    "constructor",
+    "macro",
+    "type",
+    "constant",
+    "variable",
+    "field",
+    "attribute",
+    "property",
+    "variant",
+    "event",
+    "heading",
+    "key",
+    "table",
+    "section",
+    "selector",
+    "rule",
+    "target",
+    "stage",
+    "service",
+    "message",
+    "resource",
+    "view",
+    "index",
+    "trigger",
+    "element",
+    "id",
+    "label",
+    "operator",
+    "call",
+    "use",
+    "implementation",
+    "signature",
+    "block",
+    "import",
+    "inherits",
+    "implements",
+];
+
+pub fn all() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().chain(OTHERS).copied()
+}
