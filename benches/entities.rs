@@ -107,7 +107,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     make(&root, count, edges);
-    let environment = Environment::new([], root.join("../no-home"), root.clone());
+    let environment = Environment::new([], root.with_file_name("no-home"), root.clone());
     let sources = Sources { flags: Flags::default(), environment };
     let caller = Caller {
         root: root.clone(),

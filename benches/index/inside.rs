@@ -45,6 +45,14 @@ pub fn parse_only(root: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Makes the index as far as words, symbols and references answer; `ixmcp sync` goes on to the vectors.
+pub fn build(root: &Path) -> Result<(), Box<dyn Error>> {
+    let sources = Sources { flags: Flags::default(), environment: Environment::of_process() };
+    let workspace = Workspaces::new(sources, Watching::No).at(root)?;
+    workspace.freshen(Some(Duration::MAX), &Budget::unlimited())?;
+    Ok(())
+}
+
 /// Reads that come this soon after one another may share a look at the watches; after it they do not.
 const QUIET: Duration = Duration::from_millis(200);
 

@@ -44,7 +44,10 @@ pub struct Measured {
     pub name: String,
     pub rounds: usize,
     pub counts: Counts,
+    /// Until words, symbols and references answer.
     pub build: Samples,
+    /// Until the vectors stand, too.
+    pub with_vectors: Samples,
     pub parse: Samples,
     pub ctags: Samples,
     pub cindex: Samples,
@@ -64,6 +67,8 @@ pub struct Counts {
     pub files: u64,
     pub source_bytes: u64,
     pub database_bytes: u64,
+    /// Of them, the vectors'.
+    pub vector_bytes: u64,
     pub chunks: u64,
     pub symbols: u64,
     pub references: u64,
@@ -73,6 +78,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--parse-only", root] => inside::parse_only(Path::new(root)),
+        ["--build", root] => inside::build(Path::new(root)),
         ["--watched", root, saves] => {
             saves.parse().map_err(Into::into).and_then(|saves| inside::watched(Path::new(root), saves))
         }
@@ -121,6 +127,7 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
         rounds,
         counts: Counts::default(),
         build: Samples::default(),
+        with_vectors: Samples::default(),
         parse: Samples::default(),
         ctags: Samples::default(),
         cindex: Samples::default(),
@@ -162,11 +169,10 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
 
 /// One full build, beside what others take for the same tree.
 fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<()> {
-    let folder = root.join(".ixmcp");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    measured.build.add(process::run(&mut sync(root))?.0);
+    without_index(root)?;
+    measured.build.add(process::run(itself().arg("--build").arg(root))?.0);
+    without_index(root)?;
+    measured.with_vectors.add(process::run(&mut sync(root))?.0);
     measured.parse.add(process::run(itself().arg("--parse-only").arg(root))?.0);
     if process::is_installed("ctags") {
         let mut ctags = Command::new("ctags");
@@ -180,6 +186,14 @@ fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<
     }
     if process::is_installed("rg") {
         measured.listing.add(process::run(Command::new("rg").args(["--files", "--hidden"]).arg(root))?.0);
+    }
+    Ok(())
+}
+
+fn without_index(root: &Path) -> Outcome<()> {
+    let folder = root.join(".ixmcp");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
     }
     Ok(())
 }
@@ -211,11 +225,15 @@ fn counts(root: &Path) -> Outcome<Counts> {
     let stats: serde_json::Value = serde_json::from_str(&stats)?;
     let (_, sum) = process::run(ixmcp(root).args(["sql", "--json", "SELECT sum(size) AS bytes FROM files"]))?;
     let sum: serde_json::Value = serde_json::from_str(&sum)?;
+    let pages = "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'vectors\\_%' ESCAPE '\\'";
+    let (_, vectors) = process::run(ixmcp(root).args(["sql", "--json", pages]))?;
+    let vectors: serde_json::Value = serde_json::from_str(&vectors)?;
     let number = |value: &serde_json::Value| value.as_u64().ok_or("the answer of ixmcp lacks a number");
     Ok(Counts {
         files: number(&stats["total_files"])?,
         source_bytes: number(&sum["bytes"])?,
         database_bytes: number(&stats["index_size_bytes"])?,
+        vector_bytes: number(&vectors["bytes"])?,
         chunks: number(&stats["total_chunks"])?,
         symbols: number(&stats["total_symbols"])?,
         references: number(&stats["total_references"])?,

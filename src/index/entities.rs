@@ -47,19 +47,17 @@ pub(super) fn are_among(paths: &[RepoPath], config: &Config) -> bool {
 pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityReport> {
     let notes = workspace.settings().config.index.notes.clone();
     let counted = workspace.store.write(|batch| batch.count_changes(CONSUMER))?;
-    let is_graph =
-        |path: &String| RepoPath::new(path.as_str()).is_some_and(|path| entity::role(&path, &notes) != Role::Document);
-    let count = |paths: &[String]| paths.iter().filter(|path| is_graph(path)).count();
+    let is_graph = |path: &str| RepoPath::new(path).is_some_and(|path| entity::role(&path, &notes) != Role::Document);
+    let count = |paths: &[String]| paths.iter().filter(|path| is_graph(path.as_str())).count();
     let (indexed, skipped, problems) = workspace.read(budget, |snapshot| {
         let mut folders: Vec<String> = vec![format!("{FOLDER}/")];
         folders.extend(notes.iter().map(|folder| if folder == "." { String::new() } else { format!("{folder}/") }));
-        let mut paths = Vec::new();
-        for folder in &folders {
-            paths.extend(snapshot.paths_below(folder)?);
+        let mut indexed = 0;
+        for (at, folder) in folders.iter().enumerate() {
+            // One folder may lie in another.
+            let is_counted = |path: &str| folders[..at].iter().any(|other| path.starts_with(other.as_str()));
+            snapshot.each_path_below(folder, |path| indexed += usize::from(is_graph(path) && !is_counted(path)))?;
         }
-        paths.retain(is_graph);
-        paths.sort_unstable();
-        paths.dedup();
         let mut skipped = snapshot.skipped()?;
         skipped.retain(|file| is_graph(&file.path));
         let mut problems = problems(snapshot, &folders, is_graph)?;
@@ -70,7 +68,7 @@ pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityRep
         }));
         problems.sort_by(|a, b| (&a.path, a.line, &a.reason).cmp(&(&b.path, b.line, &b.reason)));
         problems.dedup();
-        Ok((paths.len(), skipped.len(), problems))
+        Ok((indexed, skipped.len(), problems))
     })?;
     let (added, modified) = (count(&counted.added), count(&counted.modified));
     Ok(EntityReport {
@@ -84,7 +82,7 @@ pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityRep
 }
 
 /// What the files say, and what only shows when they are seen together.
-fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&String) -> bool) -> Result<Vec<FileProblem>> {
+fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> bool) -> Result<Vec<FileProblem>> {
     let mut problems = Vec::new();
     for folder in folders {
         problems.extend(snapshot.problems_below(folder)?.into_iter().filter(|problem| is_graph(&problem.path)));

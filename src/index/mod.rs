@@ -409,6 +409,7 @@ impl Workspace {
         if anew {
             self.updated_anew(asked, give_up, budget)?;
         }
+        self.embed_entities(budget)?;
         entities::report(self, budget)
     }
 

@@ -12,7 +12,7 @@ use super::Workspace;
 use crate::budget::Budget;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
-use crate::store::{SpaceKey, Store, Unembedded};
+use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
@@ -24,12 +24,39 @@ const PER_THREAD: usize = 100;
 impl Workspace {
     /// Returns when every chunk has its vector.
     pub fn embed(&self, budget: &Budget) -> Result<()> {
+        self.embed_up_to(None, budget)
+    }
+
+    /// The same for those of entities, while a build goes on that brings more chunks of code all the time.
+    pub(super) fn embed_entities(&self, budget: &Budget) -> Result<()> {
+        if self.progress().is_none() {
+            return self.embed(budget);
+        }
+        let all = ScopeOf::Entities { kind: None, tag: None };
+        match self.read(budget, |snapshot| Ok(snapshot.scope(all)?.last()))? {
+            Some(last) => self.embed_up_to(Some(last), budget),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when no chunk up to `last` is without its vector; `None` stands for all there are.
+    fn embed_up_to(&self, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
         loop {
             budget.check()?;
             if let Some(_alone) = if_free(&self.embedding) {
-                return catch_up(&self.store, self.embedder(), budget);
+                return catch_up(&self.store, self.embedder(), last, budget);
             }
             std::thread::sleep(LOOK_FOR_VECTORS);
+            let key = self.space();
+            let next = self.read(budget, |snapshot| match snapshot.space(&key)? {
+                Some(space) => snapshot.next_unembedded(space).map(Some),
+                None => Ok(None),
+            })?;
+            if let (Some(next), Some(last)) = (next, last)
+                && next.is_none_or(|next| next > last)
+            {
+                return Ok(());
+            }
         }
     }
 
@@ -39,7 +66,7 @@ impl Workspace {
         while self.embed_again.load(Ordering::SeqCst) {
             let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
             self.embed_again.store(false, Ordering::SeqCst);
-            catch_up(&self.store, self.embedder(), &Budget::unlimited())?;
+            catch_up(&self.store, self.embedder(), None, &Budget::unlimited())?;
         }
         Ok(())
     }
@@ -70,8 +97,8 @@ fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
     SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension }
 }
 
-/// Embeds what is not embedded yet, until nothing is left.
-fn catch_up(store: &Store, embedder: &dyn Embedder, budget: &Budget) -> Result<()> {
+/// Embeds what is not embedded yet, until nothing up to `last` is left.
+fn catch_up(store: &Store, embedder: &dyn Embedder, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
     let key = key(embedder);
     loop {
         let batch = store.read(budget, |snapshot| match snapshot.space(&key)? {
@@ -82,7 +109,7 @@ fn catch_up(store: &Store, embedder: &dyn Embedder, budget: &Budget) -> Result<(
             store.write(|changes| changes.use_space(&key))?;
             continue;
         };
-        if batch.is_empty() {
+        if batch.first().is_none_or(|chunk| last.is_some_and(|last| chunk.id > last)) {
             return Ok(());
         }
         let vectors = embed(embedder, &batch)?;

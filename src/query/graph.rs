@@ -2,12 +2,12 @@
 //!
 //! Owns what a walk means. What an edge leads to is looked up in `store`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::entities;
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::store::{GraphNode, Link, LinkFrom, LinkTo, Snapshot, StoredEntity};
+use crate::store::{EntityId, GraphNode, Link, LinkFrom, LinkTo, Snapshot, StoredEntity};
 
 /// Which way edges are walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,41 +63,35 @@ pub fn around(snapshot: &Snapshot, id: &str, depth: u32, direction: Direction, r
     if depth > 1 {
         let ways = (direction.goes_out(), direction.goes_in());
         let reached = snapshot.reached(entity.id, depth.min(MAX_DEPTH), ways, rel)?;
-        let distances: HashMap<_, u32> = reached.iter().map(|(distance, node)| (node.id, *distance)).collect();
+        let before = before(snapshot, &reached, ways, rel)?;
         for (distance, node) in reached.into_iter().filter(|(distance, _)| *distance > 1) {
-            let via = before(snapshot, &node, distance, direction, rel, &distances)?;
+            let via = before.get(&node.id).cloned().unwrap_or_default();
             beyond.push(Beyond { node, distance, via });
         }
     }
     Ok(Around { entity, outgoing, incoming, beyond })
 }
 
-/// The key of the entity one edge nearer, the first of several.
+/// For each entity that was reached over several edges, the key of the one before it, the first of several. Each edge of what
+/// is nearer is looked at once.
 fn before(
     snapshot: &Snapshot,
-    node: &GraphNode,
-    distance: u32,
-    direction: Direction,
+    reached: &[(u32, GraphNode)],
+    ways: (bool, bool),
     rel: Option<&str>,
-    distances: &HashMap<crate::store::EntityId, u32>,
-) -> Result<String> {
-    let mut nearer = BTreeSet::new();
-    let mut add = |link_rel: &str, other: &GraphNode| {
-        if rel.is_none_or(|rel| rel == link_rel) && distances.get(&other.id) == Some(&(distance - 1)) {
-            nearer.insert(other.key.clone());
-        }
-    };
-    if direction.goes_out() {
-        snapshot.links_to(node.id)?.iter().for_each(|link| add(&link.rel, &link.source));
-    }
-    if direction.goes_in() {
-        for link in snapshot.links_from(node.id)? {
-            if let Some(target) = &link.entity {
-                add(&link.rel, target);
+) -> Result<HashMap<EntityId, String>> {
+    let distances: HashMap<EntityId, u32> = reached.iter().map(|(distance, node)| (node.id, *distance)).collect();
+    let furthest = reached.iter().map(|(distance, _)| *distance).max().unwrap_or(0);
+    let mut before: HashMap<EntityId, String> = HashMap::new();
+    // Those of one distance come by key: the first to lead to an entity is the one.
+    for (distance, node) in reached.iter().filter(|(distance, _)| (1..furthest).contains(distance)) {
+        snapshot.steps(node.id, ways, rel, |next| {
+            if distances.get(&next) == Some(&(distance + 1)) {
+                before.entry(next).or_insert_with(|| node.key.clone());
             }
-        }
+        })?;
     }
-    Ok(nearer.into_iter().next().unwrap_or_default())
+    Ok(before)
 }
 
 /// One step of a way: an edge, walked along or against its direction.

@@ -54,21 +54,19 @@ statements! {
     TAGS_OF = "SELECT DISTINCT t.name FROM tagged g JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id
         WHERE f.path = :path ORDER BY t.name";
     TAG_COUNTS = "SELECT t.name, g.count FROM (
-            SELECT tag_id, count(*) AS count FROM (
-                SELECT DISTINCT tag_id, file_id FROM tagged
-                WHERE entity_id IS NOT NULL AND entity_id NOT IN (SELECT id FROM entities WHERE live = 0))
+            SELECT tag_id, count(DISTINCT file_id) AS count FROM tagged
+            WHERE entity_id IS NOT NULL AND entity_id NOT IN (SELECT id FROM entities WHERE live = 0)
             GROUP BY tag_id) g
-        JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
+        CROSS JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
     TAG_COUNTS_OF_KIND = "SELECT t.name, g.count FROM (
-            SELECT tag_id, count(*) AS count FROM (
-                SELECT DISTINCT tag_id, file_id FROM tagged
-                WHERE entity_id IN (SELECT id FROM entities WHERE kind = :kind AND live = 1))
+            SELECT tag_id, count(DISTINCT file_id) AS count FROM tagged
+            WHERE entity_id IN (SELECT id FROM entities WHERE kind = :kind AND live = 1)
             GROUP BY tag_id) g
-        JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
+        CROSS JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
     TAG_COUNTS_OF_DOCUMENTS = "SELECT t.name, g.count FROM (
-            SELECT tag_id, count(*) AS count FROM (SELECT DISTINCT tag_id, file_id FROM tagged WHERE entity_id IS NULL)
+            SELECT tag_id, count(DISTINCT file_id) AS count FROM tagged WHERE entity_id IS NULL
             GROUP BY tag_id) g
-        JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
+        CROSS JOIN tags t ON t.id = g.tag_id ORDER BY t.name";
     UNTAGGED = stored!("FROM entities e JOIN files f ON f.id = e.file_id
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)
         AND NOT EXISTS (SELECT 1 FROM tagged g WHERE g.file_id = e.file_id) ORDER BY e.key");
@@ -88,10 +86,13 @@ statements! {
     DOUBLED = "SELECT f.path, e.key, w.path FROM entities e JOIN files f ON f.id = e.file_id
         JOIN entities o ON o.key = e.key AND o.live = 1 JOIN files w ON w.id = o.file_id
         WHERE e.live = 0 ORDER BY f.path";
-    /// Links of what counts that lead nowhere, where they must lead somewhere.
+    /// Links of what counts that lead nowhere, where they must lead somewhere. Each target is looked up once: most have
+    /// several links.
     DANGLING = "SELECT f.path, e.line, e.kind, e.target
-        FROM edges e INDEXED BY edges_by_entity CROSS JOIN files f ON f.id = e.file_id
-        WHERE e.entity_id IS NOT NULL AND e.certain = 1 AND e.target NOT IN (SELECT name FROM entity_names)
+        FROM (SELECT DISTINCT target FROM edges INDEXED BY edges_certain WHERE certain = 1) d
+        CROSS JOIN edges e INDEXED BY edges_certain ON e.target = d.target AND e.certain = 1
+        CROSS JOIN files f ON f.id = e.file_id
+        WHERE NOT EXISTS (SELECT 1 FROM entity_names n WHERE n.name = d.target)
         AND f.path > :from AND f.path < :to ORDER BY f.path, e.line, e.id";
     TEXT = "SELECT c.text FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
 }
@@ -248,6 +249,16 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(PATHS_TAGGED)?;
         let rows = statement.query_map(named_params! { ":tag": tag }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Shows each indexed path below `folder`, which is empty or ends with `/`, to `visit`.
+    pub fn each_path_below(&self, folder: &str, mut visit: impl FnMut(&str)) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(PATHS_BELOW)?;
+        let mut rows = statement.query(named_params! { ":from": folder, ":to": end_of(folder) })?;
+        while let Some(row) = rows.next()? {
+            visit(row.get_ref(0)?.as_str().unwrap_or_default());
+        }
+        Ok(())
     }
 
     /// Indexed paths below `folder`, which is empty or ends with `/`.

@@ -49,6 +49,15 @@ statements! {
         SELECT min(r.distance), t.id, t.key, t.title, t.kind, t.status
         FROM reached r JOIN entities t ON t.id = r.entity AND t.live = 1
         GROUP BY t.id ORDER BY 1, t.key";
+    /// The same edges one by one, by what they lead to.
+    STEPS_OUT = "SELECT e.kind, (
+            SELECT n.entity_id FROM entity_names n WHERE n.name = e.target ORDER BY n.rank, n.path LIMIT 1)
+        FROM edges e WHERE e.entity_id = :entity";
+    STEPS_IN = "SELECT e.kind, e.entity_id
+        FROM entity_names m CROSS JOIN edges e ON e.target = m.name AND e.entity_id IS NOT NULL
+        WHERE m.entity_id = :entity
+        AND m.entity_id = (
+            SELECT n.entity_id FROM entity_names n WHERE n.name = m.name ORDER BY n.rank, n.path LIMIT 1)";
     EVERY_LINK = concat!("SELECT e.kind, e.target, e.line, t.id, t.key, t.title, t.kind, t.status,
             s.id, s.key, s.title, s.kind, s.status, f.path
         FROM entities s JOIN files f ON f.id = s.file_id JOIN edges e ON e.entity_id = s.id
@@ -145,6 +154,27 @@ impl Snapshot<'_> {
             |row| Ok((row.get(0)?, node(row, 1)?)),
         )?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// What one edge leads to from an entity, by the ways that are walked; also what does not count, and doubled.
+    pub fn steps(
+        &self,
+        entity: EntityId,
+        (outgoing, incoming): (bool, bool),
+        rel: Option<&str>,
+        mut visit: impl FnMut(EntityId),
+    ) -> Result<()> {
+        for statement in [outgoing.then_some(STEPS_OUT), incoming.then_some(STEPS_IN)].into_iter().flatten() {
+            let mut statement = self.connection.prepare_cached(statement)?;
+            let mut rows = statement.query(named_params! { ":entity": entity.0 })?;
+            while let Some(row) = rows.next()? {
+                let is_asked = rel.is_none_or(|rel| row.get_ref(0).is_ok_and(|kind| kind.as_str() == Ok(rel)));
+                if let (true, Some(other)) = (is_asked, row.get(1)?) {
+                    visit(EntityId(other));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Every edge of the graph, by source, then in the order of its file.

@@ -4,7 +4,7 @@
 //! thousand entities take longer to list than to search.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Params, named_params};
 
@@ -13,16 +13,18 @@ use super::{ChunkId, Fact, FtsQuestion, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
-    OF_ENTITIES = "SELECT c.id, f.path FROM entities e JOIN files f ON f.id = e.file_id
-        JOIN chunks c ON c.file_id = e.file_id WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)";
-    OF_ENTITIES_TAGGED = "SELECT c.id, f.path
+    OF_ENTITIES = "SELECT c.id FROM entities e CROSS JOIN chunks c ON c.file_id = e.file_id
+        WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)";
+    OF_ENTITIES_TAGGED = "SELECT c.id
         FROM (SELECT DISTINCT g.entity_id AS id FROM tags t JOIN tagged g ON g.tag_id = t.id
             WHERE t.name = :tag AND g.entity_id IS NOT NULL) g
-        CROSS JOIN entities e ON e.id = g.id JOIN files f ON f.id = e.file_id JOIN chunks c ON c.file_id = e.file_id
+        CROSS JOIN entities e ON e.id = g.id CROSS JOIN chunks c ON c.file_id = e.file_id
         WHERE e.live = 1 AND (:kind IS NULL OR e.kind = :kind)";
-    OF_DOCUMENTS = "SELECT c.id, f.path FROM files f JOIN chunks c ON c.file_id = f.id
+    OF_DOCUMENTS = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.language = :language AND NOT EXISTS (SELECT 1 FROM entities e WHERE e.file_id = f.id)
         AND (:tag IS NULL OR f.id IN (SELECT g.file_id FROM tags t JOIN tagged g ON g.tag_id = t.id WHERE t.name = :tag))";
+    /// Of all entities, whatever is asked of them: a few folders.
+    PATHS_OF_ENTITIES = "SELECT f.path FROM entities e CROSS JOIN files f ON f.id = e.file_id";
 }
 
 /// Whose chunks a scope has.
@@ -39,8 +41,10 @@ pub enum ScopeOf<'a> {
 pub struct Scope {
     /// Ascending.
     chunks: Vec<ChunkId>,
-    /// What matches in all of them, and in little else; `None` where nothing says so.
-    around: Option<FtsQuestion>,
+    of_entities: bool,
+    /// What matches in all of them, and in little else; `None` where nothing says so. Made when it is needed: where there is
+    /// much else.
+    around: OnceLock<Option<FtsQuestion>>,
 }
 
 /// Scopes that were asked for since the index changed.
@@ -64,14 +68,13 @@ impl Scope {
         self.chunks.is_empty()
     }
 
-    pub fn contains(&self, chunk: ChunkId) -> bool {
-        self.chunks.binary_search(&chunk).is_ok()
+    /// The one that came last.
+    pub fn last(&self) -> Option<ChunkId> {
+        self.chunks.last().copied()
     }
 
-    /// The same question of little more than these chunks.
-    pub fn narrowed(&self, question: &FtsQuestion) -> FtsQuestion {
-        let both = [Some(question.clone()), self.around.clone()].into_iter().flatten();
-        FtsQuestion::all(both).unwrap_or_else(|| question.clone())
+    pub fn contains(&self, chunk: ChunkId) -> bool {
+        self.chunks.binary_search(&chunk).is_ok()
     }
 }
 
@@ -88,7 +91,7 @@ impl Snapshot<'_> {
                 return Ok(Arc::clone(scope));
             }
         }
-        let scope = Arc::new(match of {
+        let chunks = match of {
             ScopeOf::Entities { kind, tag: None } => self.gather(OF_ENTITIES, named_params! { ":kind": kind })?,
             ScopeOf::Entities { kind, tag } => {
                 self.gather(OF_ENTITIES_TAGGED, named_params! { ":kind": kind, ":tag": tag })?
@@ -96,7 +99,9 @@ impl Snapshot<'_> {
             ScopeOf::Documents { language, tag } => {
                 self.gather(OF_DOCUMENTS, named_params! { ":language": language, ":tag": tag })?
             }
-        });
+        };
+        let of_entities = matches!(of, ScopeOf::Entities { .. });
+        let scope = Arc::new(Scope { chunks, of_entities, around: OnceLock::new() });
         let mut scopes = locked(&self.caches.scopes);
         // Another reader may have seen another state meanwhile.
         if scopes.as_of == now {
@@ -105,24 +110,42 @@ impl Snapshot<'_> {
         Ok(scope)
     }
 
-    fn gather(&self, statement: &str, parameters: impl Params) -> Result<Scope> {
+    fn gather(&self, statement: &str, parameters: impl Params) -> Result<Vec<ChunkId>> {
         let mut statement = self.connection.prepare_cached(statement)?;
-        let mut rows = statement.query(parameters)?;
-        let mut chunks = Vec::new();
-        // The topmost folder of each path; empty for a file that stands in none.
+        let rows = statement.query_map(parameters, |row| row.get(0).map(ChunkId))?;
+        let mut chunks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        chunks.sort_unstable();
+        Ok(chunks)
+    }
+
+    /// The same question of little more than the chunks of a scope.
+    pub fn narrowed(&self, scope: &Scope, question: &FtsQuestion) -> Result<FtsQuestion> {
+        let around = match scope.around.get() {
+            Some(known) => known.clone(),
+            None => {
+                let around = if scope.of_entities { self.folders_of_entities()? } else { None };
+                scope.around.get_or_init(|| around).clone()
+            }
+        };
+        let both = [Some(question.clone()), around].into_iter().flatten();
+        Ok(FtsQuestion::all(both).unwrap_or_else(|| question.clone()))
+    }
+
+    /// Where the paths of entities begin, if those are few folders.
+    fn folders_of_entities(&self) -> Result<Option<FtsQuestion>> {
+        let mut statement = self.connection.prepare_cached(PATHS_OF_ENTITIES)?;
+        let mut rows = statement.query([])?;
+        // Empty for a file that stands in none.
         let mut folders: BTreeSet<String> = BTreeSet::new();
         while let Some(row) = rows.next()? {
-            chunks.push(ChunkId(row.get(0)?));
-            let path = row.get_ref(1)?.as_str().unwrap_or_default();
+            let path = row.get_ref(0)?.as_str().unwrap_or_default();
             let folder = path.split_once('/').map_or("", |(folder, _)| folder);
             if folders.len() <= MOST_FOLDERS && !folders.contains(folder) {
                 folders.insert(folder.to_owned());
             }
         }
-        chunks.sort_unstable();
         let at_start = |folder: &String| FtsQuestion::phrase(folder).map(FtsQuestion::at_start_of_path);
         let around: Option<Vec<FtsQuestion>> = folders.iter().map(at_start).collect();
-        let around = around.filter(|around| around.len() <= MOST_FOLDERS).and_then(FtsQuestion::any);
-        Ok(Scope { chunks, around })
+        Ok(around.filter(|around| around.len() <= MOST_FOLDERS).and_then(FtsQuestion::any))
     }
 }

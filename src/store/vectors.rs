@@ -22,6 +22,7 @@ statements! {
     PENDING = "SELECT count(*) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
     UNEMBEDDED = "SELECT id, hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks
         WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
+    NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
     BETWEEN = "SELECT id FROM chunks WHERE id > :above AND id <= :embedded ORDER BY id";
     HAS = "SELECT 1 FROM chunks WHERE id = ?1";
 }
@@ -98,6 +99,12 @@ impl Snapshot<'_> {
             Ok(Unembedded { id: ChunkId(row.get(0)?), hash: row.get(1)?, text: row.get(2)? })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The first chunk that has no vector yet.
+    pub fn next_unembedded(&self, space: SpaceId) -> Result<Option<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(NEXT_UNEMBEDDED)?;
+        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, Option<i64>>(0))?.map(ChunkId))
     }
 
     /// By vec0, which looks at every vector.

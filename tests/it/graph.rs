@@ -338,6 +338,28 @@ fn a_search_of_entities_is_not_crowded_out_by_code() {
 }
 
 #[test]
+fn a_search_of_entities_finds_what_is_meant() {
+    let repo = Repo::new("");
+    for (id, text) in [
+        ("dec-erase", "Files are unlinked at once: whoever erases one gets no second chance."),
+        ("dec-dial", "Sockets connect to the host with a timeout of ten seconds."),
+        ("dec-cook", "Boil the pasta in salted water for nine minutes, then add the sauce."),
+    ] {
+        repo.write(&format!(".ixchel/decisions/{id}.md"), format!("---\nid: {id}\n---\n{text}\n"));
+    }
+    for at in 0..300 {
+        repo.write(&format!("src/m{at}.py"), format!("def delete_document_{at}(disk):\n    disk.delete(document)\n"));
+    }
+    assert_eq!(repo.call("ixchel_sync", &json!({}))["added"], 3);
+    // The words of the first are in the code, and in none of the entities.
+    for (question, id) in
+        [("delete a document from disk", "dec-erase"), ("open a network connection to a server", "dec-dial")]
+    {
+        assert_eq!(repo.call("ixchel_search", &json!({ "query": question }))["hits"][0]["id"], id, "{question}");
+    }
+}
+
+#[test]
 fn a_kind_narrows_a_query_to_entities_or_documents() {
     let repo = fixture();
     repo.write("src/storage.py", "def storage(): ...\n");
@@ -511,7 +533,7 @@ fn a_sync_over_the_port_needs_the_token() {
 /// A repository of one entity, and code that takes a while.
 fn much_code() -> Repo {
     let repo = Repo::new("//- /.ixchel/a.md\n---\nid: iss-1\ntitle: First\n---\n");
-    for at in 0..3000 {
+    for at in 0..1500 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(40));
     }
     repo

@@ -84,7 +84,7 @@ pub(super) fn find(
 /// Chunks that match, of those in scope.
 fn matching(snapshot: &Snapshot, asked: &FtsQuestion, scope: Option<&Scope>, limit: usize) -> Result<Vec<ChunkId>> {
     let Some(scope) = scope else { return snapshot.chunks_with(asked, limit) };
-    let mut found = snapshot.chunks_with(&scope.narrowed(asked), COMMON.max(limit))?;
+    let mut found = snapshot.chunks_with(&snapshot.narrowed(scope, asked)?, COMMON.max(limit))?;
     found.retain(|id| scope.contains(*id));
     found.truncate(limit);
     Ok(found)
@@ -132,7 +132,7 @@ fn in_scope(
 ) -> Result<(FtsQuestion, usize, bool)> {
     match scope {
         Some(scope) if chunks > COMMON.min(2 * scope.len()) => {
-            let asked = scope.narrowed(&asked);
+            let asked = snapshot.narrowed(scope, &asked)?;
             let (chunks, _) = snapshot.frequency(&asked, COMMON + 1)?;
             Ok((asked, chunks, is_common(scope.len() as u64, chunks)))
         }
