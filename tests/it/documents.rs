@@ -63,7 +63,8 @@ fn render(extracted: Result<Extracted, SkipReason>) -> String {
         let headings = chunk.headings.replace('\n', " > ");
         writeln!(text, "\n--- {}-{} @{}{page} {headings}", chunk.start_line, chunk.end_line, chunk.start_offset)
             .unwrap();
-        text.push_str(&chunk.text);
+        // Expectations are compared without it.
+        text.push_str(&chunk.text.replace('\r', ""));
     }
     for problem in &extracted.problems {
         writeln!(text, "problem: {}", problem.reason).unwrap();
