@@ -6,7 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`.
+/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`. One in an indexed folder
+/// outside is absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepoPath(String);
 
@@ -16,6 +17,27 @@ impl RepoPath {
         let path = path.into();
         let fits = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         fits.then_some(Self(path))
+    }
+
+    /// The path of a file outside the repository, in a folder that a person had indexed: absolute, else alike.
+    pub fn outside(path: impl Into<String>) -> Option<Self> {
+        let path = path.into();
+        let fits = path.strip_prefix('/').is_some_and(|rest| Self::new(rest).is_some());
+        fits.then_some(Self(path))
+    }
+
+    /// A path as the index has it.
+    pub fn stored(path: &str) -> Option<Self> {
+        if path.starts_with('/') { Self::outside(path) } else { Self::new(path) }
+    }
+
+    pub fn is_outside(&self) -> bool {
+        self.0.starts_with('/')
+    }
+
+    /// Whether this is `folder`, or lies in it.
+    pub fn is_in(&self, folder: &str) -> bool {
+        self.0.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// The path of `file` under `root`; `None` when it lies elsewhere or is not UTF-8.
@@ -116,6 +138,8 @@ pub enum SkipReason {
     Overrun,
     /// A document without a word in it, such as scanned pages.
     NoText,
+    /// One more than its folder may have.
+    MaxFiles,
 }
 
 impl SkipReason {
@@ -135,6 +159,7 @@ impl SkipReason {
         Self::Overfull,
         Self::Overrun,
         Self::NoText,
+        Self::MaxFiles,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -154,6 +179,7 @@ impl SkipReason {
             Self::Overfull => "overfull",
             Self::Overrun => "overrun",
             Self::NoText => "no_text",
+            Self::MaxFiles => "max_files",
         }
     }
 

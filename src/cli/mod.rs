@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod daemon;
 mod def;
+mod documents;
 mod engine;
 mod entity;
 mod eval;
@@ -70,6 +71,7 @@ enum Command {
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Documents(documents::Arguments),
     Entity(entity::Arguments),
     Graph(graph::Arguments),
     Check(check::Arguments),
@@ -139,6 +141,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
     match cli.command {
         Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Documents(arguments) => documents::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
         Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),

@@ -96,6 +96,39 @@ pub fn named(name: &str) -> Option<&'static str> {
     language.or_else(|| documents::by_name(name).map(|format| format.name))
 }
 
+/// Text without a language of its own.
+const PLAIN_TEXT: &[&str] = &[
+    "adoc",
+    "asciidoc",
+    "bib",
+    "cfg",
+    "conf",
+    "diff",
+    "env",
+    "ini",
+    "msg",
+    "opml",
+    "org",
+    "patch",
+    "po",
+    "pot",
+    "properties",
+    "srt",
+    "svg",
+    "tex",
+    "textile",
+    "vtt",
+    "wiki",
+    "xml",
+];
+
+/// Whether files of that extension, in lower case and without its dot, can be read.
+pub fn reads(extension: &str) -> bool {
+    LANGUAGES.iter().any(|language| language.extensions.contains(&extension))
+        || FORMATS.iter().any(|format| format.extensions.contains(&extension))
+        || PLAIN_TEXT.contains(&extension)
+}
+
 /// All names that [`named`] knows, in order.
 pub fn names() -> Vec<&'static str> {
     let languages = LANGUAGES.iter().map(|language| language.name);

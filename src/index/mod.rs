@@ -4,12 +4,15 @@
 //! the promise that a read is fresh. Does not own what is on disk (`scan`), what it means (`extract`) or SQL (`store`).
 
 mod diff;
+mod documents;
 mod entities;
 mod folder;
+mod folders;
 mod lock;
 mod pipeline;
 mod reader;
 mod rebuild;
+mod state;
 mod sync;
 mod vectors;
 mod watch;
@@ -32,13 +35,16 @@ use crate::model::{RepoPath, printable};
 use crate::scan::{Resolved, Resolver, Rules};
 use crate::store::{Fact, Mode, Snapshot, Store};
 
+pub use documents::{ChangeReport, FolderOptions, FolderReport};
 pub use entities::EntityReport;
 pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
 
+use folders::Folders;
 use lock::UpdateLock;
+use state::State;
 use watch::Watch;
 
 /// A read reflects every save that is older than this.
@@ -98,6 +104,7 @@ pub enum Noticed {
 /// Settings of the repository, and what follows from them.
 struct Settings {
     config: Config,
+    folders: Folders,
     rules: Rules,
 }
 
@@ -162,7 +169,8 @@ impl Workspace {
     }
 
     fn over(root: &Path, sources: Arc<Sources>, store: Store) -> Result<Self> {
-        let settings = Arc::new(Settings::of(sources.load(root)?)?);
+        let folders = Folders::of(State::load(root, &sources.environment));
+        let settings = Arc::new(Settings::of(sources.load(root)?, folders)?);
         Ok(Self {
             root: root.to_owned(),
             sources,
@@ -296,7 +304,8 @@ impl Workspace {
 
     fn resolve(&self, path: &str) -> Result<Resolved> {
         let allow_secrets = !self.settings().config.index.skip_secrets;
-        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
+        let folders = self.settings().folders.outside();
+        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets).with_folders(&folders);
         resolver.with_python(&locked(&self.python_folders)).resolve(path)
     }
 
@@ -313,6 +322,12 @@ impl Workspace {
     /// Brings the index up to date and says what changed since this was last said.
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
+        self.bring_up(thoroughness, progress, budget)?;
+        self.count(started, budget)
+    }
+
+    /// Brings everything up to date, vectors too, by an update of its own.
+    fn bring_up(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<()> {
         let run = loop {
             let mut current = locked(&self.current);
             match &*current {
@@ -332,8 +347,7 @@ impl Workspace {
         let outcome = sync::update(self, thoroughness, progress, budget);
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
-        self.embed(budget)?;
-        self.count(started, budget)
+        self.embed(budget)
     }
 
     /// What changed since this was last said, whoever noticed it.
@@ -539,8 +553,12 @@ impl Workspace {
     fn reload_settings(&self) -> Result<Arc<Settings>> {
         let mut settings = locked(&self.settings);
         match self.sources.load(&self.root) {
-            Ok(config) if config != settings.config => *settings = Arc::new(Settings::of(config)?),
-            Ok(_) => {}
+            Ok(config) => {
+                let folders = Folders::of(State::load(&self.root, &self.sources.environment));
+                if config != settings.config || folders != settings.folders {
+                    *settings = Arc::new(Settings::of(config, folders)?);
+                }
+            }
             Err(error) => tracing::warn!("settings stay as they were: {error}"),
         }
         Ok(Arc::clone(&settings))
@@ -548,13 +566,16 @@ impl Workspace {
 }
 
 impl Settings {
-    fn of(config: Config) -> Result<Self> {
+    fn of(config: Config, folders: Folders) -> Result<Self> {
         // A folder that is named is read even where git ignores it.
-        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str())).collect();
+        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
+        let mut named: Vec<RepoPath> = notes.chain(folders.inside()).collect();
+        named.sort();
+        named.dedup();
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
-        let rules = Rules::new(&config.index)?.with_named(notes).with_documents(extensions);
-        Ok(Self { rules, config })
+        let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
+        Ok(Self { rules, folders, config })
     }
 }
 

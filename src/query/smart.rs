@@ -10,6 +10,7 @@ mod meaning;
 mod places;
 mod question;
 mod rank;
+pub mod relevance;
 mod scan;
 mod weights;
 

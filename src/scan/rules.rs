@@ -18,6 +18,8 @@ pub struct Rules {
     settings: config::Index,
     exclude: Option<Gitignore>,
     named: Vec<RepoPath>,
+    /// The rules are for a folder outside the repository.
+    is_outside: bool,
     /// Extensions of documents, of which most bytes are no text.
     documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
@@ -42,6 +44,17 @@ impl Rules {
     pub fn with_documents(mut self, extensions: Vec<&'static str>) -> Self {
         self.documents = extensions;
         self
+    }
+
+    /// The same for a folder outside the repository: it is read as it stands, whatever ignores it from above, and it has
+    /// neither entities nor a tracked list.
+    #[must_use]
+    pub fn outside(&self) -> Self {
+        Self { named: Vec::new(), is_outside: true, tracked: Arc::default(), ..self.clone() }
+    }
+
+    pub(super) fn is_outside(&self) -> bool {
+        self.is_outside
     }
 
     pub(super) fn named(&self) -> &[RepoPath] {

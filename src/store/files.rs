@@ -38,6 +38,12 @@ statements! {
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
     UNSKIP = "DELETE FROM skipped WHERE path = :path";
+    /// Each file of a folder, with its chunks.
+    CHUNKS_OF = "SELECT f.path, count(c.id) FROM files f LEFT JOIN chunks c ON c.file_id = f.id
+        WHERE f.path >= :first AND f.path < :end GROUP BY f.id ORDER BY f.path";
+    FILES_IN = "SELECT count(*) FROM files WHERE path >= :first AND path < :end";
+    IS_CUT = "SELECT 1 FROM skipped WHERE path >= :first AND path < :end AND reason = 'max_files' LIMIT 1";
+    UNSKIP_IN = "DELETE FROM skipped WHERE path >= :first AND path < :end";
     INSERT_PROBLEM = "INSERT INTO problems (file_id, line, reason) VALUES (?1, ?2, ?3)";
     DELETE_PROBLEMS = "DELETE FROM problems WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM files";
@@ -99,9 +105,14 @@ pub struct FileRow<'a> {
 /// What is stored of a path: id, hash, extractor, chunking.
 type Known = (FileId, ContentHash, u32, Option<String>);
 
+/// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
+fn range_of(folder: &str) -> (String, String) {
+    if folder == "." { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
+}
+
 fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
     let path: String = row.get(0)?;
-    let Some(path) = RepoPath::new(path) else { return Ok(None) };
+    let Some(path) = RepoPath::stored(&path) else { return Ok(None) };
     Ok(Some(StoredFile {
         path,
         language: row.get(1)?,
@@ -192,6 +203,26 @@ impl Snapshot<'_> {
                 .collect::<rusqlite::Result<_>>()?,
         };
         Ok(rows)
+    }
+
+    /// Each indexed file in a folder with the number of its chunks, in path order; `.` is the repository.
+    pub fn chunks_of_files_in(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        let mut statement = self.connection.prepare_cached(CHUNKS_OF)?;
+        let (first, end) = range_of(folder);
+        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        let is_in = |path: &str| folder != "." || !path.starts_with('/');
+        Ok(rows.filter(|row| row.as_ref().map_or(true, |(path, _)| is_in(path))).collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many files of a folder are indexed, and whether any was cut off.
+    pub fn fill_of(&self, folder: &str) -> Result<(usize, bool)> {
+        let (first, end) = range_of(folder);
+        let asked = named_params! { ":first": first, ":end": end };
+        let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
+        let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
+        Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
     }
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
@@ -302,6 +333,13 @@ impl Batch<'_> {
             ":mtime_ns": file.stat.mtime_ns, ":ctime_ns": file.stat.ctime_ns,
             ":inode": file.stat.inode.cast_signed(), ":seen_ns": file.seen_ns,
         })?;
+        Ok(())
+    }
+
+    /// Files of a folder that were left out are looked at again.
+    pub fn unskip_in(&self, folder: &str) -> Result<()> {
+        let (first, end) = range_of(folder);
+        self.connection.prepare_cached(UNSKIP_IN)?.execute(named_params! { ":first": first, ":end": end })?;
         Ok(())
     }
 

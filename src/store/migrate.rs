@@ -71,7 +71,11 @@ pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
         return Ok(false);
     }
     let runner = embedded::migrations::runner();
-    let mut ours = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
+    let ours = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
+    // They are listed by the names of their files, where 11 comes before 2.
+    let mut ours: Vec<(i64, String)> = ours.collect();
+    ours.sort_unstable();
+    let mut ours = ours.into_iter();
     let mut statement = connection.prepare(APPLIED)?;
     let applied = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for step in applied {

@@ -12,6 +12,7 @@
 
 mod audit;
 mod chunks;
+mod documents;
 mod entities;
 mod facts;
 mod files;
@@ -42,8 +43,9 @@ use crate::error::{Error, ErrorKind, Result};
 use near::Vectors;
 
 pub use chunks::{ChunkHit, ChunkText};
+pub use documents::{DocumentFile, Piece};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
-pub use facts::{Counted, Fact, Totals};
+pub use facts::{Counted, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;

@@ -123,6 +123,12 @@ impl Snapshot<'_> {
         Ok(near)
     }
 
+    /// The components of a chunk's vector, if it has one.
+    pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
+        let bytes = self.vector(space, chunk)?;
+        Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+    }
+
     /// The vector of a chunk, if it has one.
     pub(super) fn vector(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<u8>>> {
         let sql = format!("SELECT vector FROM {} WHERE rowid = ?1", table(space));

@@ -11,6 +11,7 @@ mod documents;
 mod entities;
 mod entity_cli;
 mod exact;
+mod folders;
 mod golden;
 mod graph;
 mod harness;
