@@ -19,6 +19,15 @@ pub struct Cost {
 
 /// Runs a program to its end; gives its cost and its standard output. A failing program is an error.
 pub fn run(command: &mut Command) -> Result<(Cost, String), Box<dyn Error>> {
+    let (status, cost, output) = run_to_any_end(command)?;
+    if status != 0 {
+        return Err(format!("{} ended with status {status:#x}", shown(command)).into());
+    }
+    Ok((cost, output))
+}
+
+/// The same of a program whose exit code is part of its answer; gives the raw status too.
+pub fn run_to_any_end(command: &mut Command) -> Result<(i32, Cost, String), Box<dyn Error>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|error| format!("{}: {error}", shown(command)))?;
@@ -27,11 +36,7 @@ pub fn run(command: &mut Command) -> Result<(Cost, String), Box<dyn Error>> {
         stdout.read_to_string(&mut output)?;
     }
     let (status, usage) = wait(child.id())?;
-    let cost = Cost { wall: started.elapsed(), ..usage };
-    if status != 0 {
-        return Err(format!("{} ended with status {status:#x}", shown(command)).into());
-    }
-    Ok((cost, output))
+    Ok((status, Cost { wall: started.elapsed(), ..usage }, output))
 }
 
 /// Whether a program of that name can be started.

@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod daemon;
 mod def;
+mod doctor;
 mod documents;
 mod engine;
 mod entity;
@@ -85,6 +86,7 @@ enum Command {
     Sql(sql::Arguments),
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
+    Doctor(doctor::Arguments),
     Engine(engine::Arguments),
     Read(read::Arguments),
 }
@@ -161,6 +163,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
+        Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
     }

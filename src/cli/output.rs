@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::budget::Progress;
+use crate::config::Environment;
 use crate::error::Error;
 use crate::model::printable;
 use crate::serve::client;
@@ -54,6 +55,12 @@ pub(super) fn json(value: &impl Serialize) {
         Ok(text) => line(&text),
         Err(error) => note(&format!("cannot write JSON: {error}")),
     }
+}
+
+/// Whether results may be coloured: on a terminal that shows colours, unless somebody said no.
+pub(super) fn is_colored(environment: &Environment) -> bool {
+    let is_dumb = environment.get("TERM") == Some("dumb");
+    std::io::stdout().is_terminal() && environment.get("NO_COLOR").is_none() && !is_dumb
 }
 
 /// A line beside the results.

@@ -22,6 +22,7 @@ use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
+pub use parse::fault_of;
 
 /// Raised when the code of this folder would give other rows for every language.
 const EXTRACTOR: u32 = 2;

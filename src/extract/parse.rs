@@ -99,6 +99,17 @@ impl Parsed {
     }
 }
 
+/// Why a language's files cannot be read by its grammar, in words.
+pub fn fault_of(language: &Language) -> Option<String> {
+    let grammar = (language.grammar?)();
+    let mut parser = Parser::new();
+    if let Err(error) = parser.set_language(&grammar) {
+        return Some(format!("the grammar of {} does not load: {error}", language.name));
+    }
+    let fault = Query::new(&grammar, language.query).err()?;
+    Some(format!("the query of {} does not compile: {fault}", language.name))
+}
+
 /// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
 /// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
 const PARSE_STEPS: u32 = 200_000;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Question, Refusal};
 
 pub(super) static RENAME_SYMBOL: Declaration = declare! {
-    run;
+    long run;
     name: "rename_symbol",
     title: "Rename a Python symbol",
     about: "The edits, across the project, that give the Python name at a place another name: with what overrides it, its \

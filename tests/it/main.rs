@@ -7,6 +7,7 @@
 mod cli;
 mod crash;
 mod daemon;
+mod doctor;
 mod documents;
 mod entities;
 mod entity_cli;

@@ -25,7 +25,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("tools", &["query", "index", "store", "extract", "pytypes"]),
     // `scan` for what git tracks and where a repository begins.
     ("serve", &["tools", "index", "config", "scan"]),
-    ("cli", &["scan", "extract", "store", "index", "pytypes", "query", "tools", "serve", "config"]),
+    // `embed` for the doctor alone, who asks whether the model works.
+    ("cli", &["scan", "extract", "embed", "store", "index", "pytypes", "query", "tools", "serve", "config"]),
 ];
 
 /// Crates that one module alone may name.

@@ -1,6 +1,6 @@
 //! Edits of a text, kept as ranges until they are applied.
 //!
-//! Owns how they are put in and where other places are afterwards.
+//! Owns how they are put in, and where other places are afterwards and were before.
 
 use ruff_text_size::{TextRange, TextSize};
 
@@ -37,6 +37,30 @@ pub(super) fn moved(at: TextSize, edits: &[Edit]) -> TextSize {
     TextSize::new(place)
 }
 
+/// Where a place of the new text was in the old one; of new text, where it was put in.
+pub(super) fn back(at: TextSize, edits: &[Edit]) -> TextSize {
+    let mut grown: i64 = 0;
+    let at = i64::from(at.to_u32());
+    for edit in in_order(edits) {
+        let size = i64::try_from(edit.text.len()).unwrap_or(0);
+        let begins = i64::from(edit.range.start().to_u32()) + grown;
+        if at < begins {
+            break;
+        }
+        if at < begins + size {
+            return edit.range.start();
+        }
+        grown += size - i64::from(edit.range.len().to_u32());
+    }
+    TextSize::new(u32::try_from(at - grown).unwrap_or(0))
+}
+
+/// In an order of their own, and each once: what several ask for is put in for all.
+pub(super) fn unite(edits: &mut Vec<Edit>) {
+    edits.sort_by(|a, b| (a.range.start(), a.range.end(), &a.text).cmp(&(b.range.start(), b.range.end(), &b.text)));
+    edits.dedup();
+}
+
 fn in_order(edits: &[Edit]) -> Vec<&Edit> {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.range.start(), edit.range.end()));
@@ -57,6 +81,19 @@ mod tests {
         assert_eq!(apply("abcdefghijk", &edits), "import x\nabcdfghlongjk");
         for (old, new) in [(0, 9), (3, 12), (8, 16), (9, 20)] {
             assert_eq!(moved(TextSize::new(old), &edits), TextSize::new(new), "{old}");
+            assert_eq!(back(TextSize::new(new), &edits), TextSize::new(old), "{new}");
         }
+    }
+
+    #[test]
+    fn places_in_new_text_were_where_it_was_put_in() {
+        let edits = [edit(2, 2, "XX"), edit(4, 4, "Y")];
+        assert_eq!(apply("abcdef", &edits), "abXXcdYef");
+        for (new, old) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 3), (6, 4), (7, 4), (8, 5)] {
+            assert_eq!(back(TextSize::new(new), &edits), TextSize::new(old), "{new}");
+        }
+        let mut twice = vec![edit(4, 4, "b"), edit(2, 2, "a"), edit(4, 4, "a"), edit(4, 4, "b")];
+        unite(&mut twice);
+        assert_eq!(twice, [edit(2, 2, "a"), edit(4, 4, "a"), edit(4, 4, "b")]);
     }
 }

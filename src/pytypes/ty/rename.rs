@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
@@ -130,8 +131,14 @@ impl View {
         files: &[String],
     ) -> Result<Vec<(String, TextSize, String)>> {
         let mut checked: Vec<String> = by_file.keys().map(|path| (*path).to_owned()).collect();
-        let others = files.iter().filter(|path| !by_file.contains_key(path.as_str())).cloned();
-        checked.extend(others.take(MOST_CHECKED.saturating_sub(checked.len())));
+        let holds_new = |path: &String| {
+            let file = on_disk(&self.db, Path::new(path));
+            file.is_some_and(|file| contains_identifier(&source_text(&self.db, file), new_name))
+        };
+        let mut others: Vec<&String> = files.iter().filter(|path| !by_file.contains_key(path.as_str())).collect();
+        // Whoever has the new name already is the likelier to be broken.
+        others.sort_by_key(|path| !holds_new(path));
+        checked.extend(others.into_iter().take(MOST_CHECKED.saturating_sub(checked.len())).cloned());
         let before = trial::findings(&self.db, &checked);
         let mut trial = Trial::open(&self.shown.root)?;
         let texts = by_file.iter().filter_map(|(path, edits)| {
@@ -149,7 +156,7 @@ impl View {
             let (old, new) = (&before[path], &after[path]);
             let added = trial::added(old, new, &source_text(&self.db, file), edits);
             let reason = |one: &trial::Finding| format!("it would break this: {} ({})", one.message, one.rule);
-            refused.extend(added.iter().map(|one| (path.clone(), back(one.at, edits), reason(one))));
+            refused.extend(added.iter().map(|one| (path.clone(), edits::back(one.at, edits), reason(one))));
         }
         self.db.unwind_if_revision_cancelled();
         let renamed = trial.with(|db| {
@@ -163,7 +170,7 @@ impl View {
         let found: BTreeSet<(String, TextSize)> =
             renamed.places.iter().map(|(path, (start, _))| (path.clone(), *start)).collect();
         let old_place = |(path, start): &(String, TextSize)| {
-            (path.clone(), back(*start, by_file.get(path.as_str()).unwrap_or(&none)))
+            (path.clone(), edits::back(*start, by_file.get(path.as_str()).unwrap_or(&none)))
         };
         for extra in found.difference(&expected) {
             let (path, start) = old_place(extra);
@@ -222,21 +229,6 @@ impl View {
         told.truncate(MOST_TOLD);
         Renamed { refused: told, ..Renamed::default() }
     }
-}
-
-/// The place in the old text. Edits keep lines: near enough for telling.
-fn back(at: TextSize, edits: &[Edit]) -> TextSize {
-    let mut edits: Vec<&Edit> = edits.iter().collect();
-    edits.sort_by_key(|edit| edit.range.start());
-    let mut grown: i64 = 0;
-    for edit in edits {
-        let size = i64::try_from(edit.text.len()).unwrap_or(0);
-        if i64::from(edit.range.start().to_u32()) + grown + size > i64::from(at.to_u32()) {
-            break;
-        }
-        grown += size - i64::from(edit.range.len().to_u32());
-    }
-    TextSize::new(u32::try_from(i64::from(at.to_u32()) - grown).unwrap_or(0))
 }
 
 /// Keywords parse as something else than a name, or not at all.
@@ -380,17 +372,19 @@ fn add<'db>(
 
 fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<family::Member> {
     let defining: BTreeSet<File> = wanted.definitions.iter().map(|one| one.focus_range(db).file()).collect();
-    let mut places = Vec::new();
-    for file in files {
-        let is_own = *file == own || defining.contains(file);
-        if (wanted.scope == Scope::File && !is_own) || !contains_identifier(&source_text(db, *file), &wanted.name) {
-            continue;
+    let in_one = |db: &Database, file: File| {
+        let is_own = file == own || defining.contains(&file);
+        if (wanted.scope == Scope::File && !is_own) || !contains_identifier(&source_text(db, file), &wanted.name) {
+            return Vec::new();
         }
         let scope = if is_own { Scope::Project } else { wanted.scope };
-        let found = references::in_file(db, *file, wanted, scope);
-        places.extend(found.into_iter().map(|found| (*file, found.range)));
-    }
-    places
+        references::in_file(db, file, wanted, scope).into_iter().map(|found| (file, found.range)).collect()
+    };
+    let places: Vec<Vec<family::Member>> = files
+        .into_par_iter()
+        .map_with(db.clone(), |db, file| salsa::attach_allow_change(&*db, || in_one(db, *file)))
+        .collect();
+    places.concat()
 }
 
 /// The name between quotes in `__all__`, where it means what is wanted.

@@ -37,6 +37,10 @@ impl Trial {
         apart(|| Embedded::open(root).map(|engine| Self { engine }))
     }
 
+    pub const fn db(&self) -> &Database {
+        &self.engine.db
+    }
+
     /// Lets the engine take these texts for those of files, which stand at absolute paths.
     pub fn set(&mut self, texts: Vec<(String, String)>) {
         let db = &mut self.engine.db;

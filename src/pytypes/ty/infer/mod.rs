@@ -1,6 +1,6 @@
 //! `infer_types`: annotations that a file could have.
 //!
-//! Owns the search for them. It happens on a database of its own, where found annotations are written into the text and
+//! Owns the search for them. It happens in a trial of its own, where found annotations are written into the text and
 //! the rest is asked anew, until nothing more is found: so a return type travels across calls. What is offered at the end
 //! has been checked together, edits and imports in place: neither the file nor those that use it have a diagnostic that they
 //! had not before.
@@ -11,23 +11,23 @@ mod flow;
 mod slots;
 mod text;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_text_size::{TextRange, TextSize};
-use salsa::Setter as _;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
 use self::annotation::{Annotation, Import};
 use self::evidence::Shape;
 use self::slots::{Kind, Of, Slot};
-use self::text::{Edit, Edits};
 use super::db::{Database, Db as _};
+use super::edits::{self, Edit};
+use super::on_disk;
 use super::shown::module_name;
-use super::{Embedded, check, on_disk};
+use super::trial::{self, Finding, Trial};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Inferred, Insertion, Skipped, Suggestion};
 
@@ -52,38 +52,40 @@ struct Place {
     is_open: bool,
 }
 
-/// A diagnostic, by its file, what it says and where in the original.
-type Fault = (File, String, TextSize);
+/// Diagnostics by file.
+type Findings = HashMap<String, Vec<Finding>>;
 
 /// Files that use what is annotated and are checked with it; what they get from afar is not looked at.
 const MOST_USERS: usize = 60;
 
 pub(super) fn infer(root: &Path, path: &Path, symbol: Option<&str>, is_over: &dyn Fn() -> bool) -> Result<Inferred> {
-    let mut engine = Embedded::open(root)?;
-    let file = on_disk(&engine.db, path)
+    let trial = Trial::open(root)?;
+    let file = on_disk(trial.db(), path)
         .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
-    let original = source_text(&engine.db, file);
+    let original = source_text(trial.db(), file);
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
-    let mut work = Work { db: &mut engine.db, file, original, users: Vec::new(), is_over };
+    let path = file.path(trial.db()).as_str().to_owned();
+    let mut work = Work { trial, file, path, original, checked: Vec::new(), is_over };
     work.run(symbol)
 }
 
 struct Work<'w> {
-    db: &'w mut Database,
+    trial: Trial,
     file: File,
+    path: String,
     original: SourceText,
-    /// Files of the project that may notice an annotation here.
-    users: Vec<File>,
+    /// The file, and those of the project that may notice an annotation in it.
+    checked: Vec<String>,
     is_over: &'w dyn Fn() -> bool,
 }
 
 impl Work<'_> {
     fn run(&mut self, symbol: Option<&str>) -> Result<Inferred> {
         let places = self.places(symbol);
-        self.users = self.users_of(&places);
-        let before = self.faults(&Edits::default());
+        self.checked = std::iter::once(self.path.clone()).chain(self.users_of(&places)).collect();
+        let before = self.trial.findings(&self.checked);
         let mut found: BTreeMap<usize, Found> = BTreeMap::new();
         let mut reasons: BTreeMap<usize, String> = BTreeMap::new();
         for _ in 0..ROUNDS {
@@ -102,8 +104,9 @@ impl Work<'_> {
     }
 
     fn places(&self, symbol: Option<&str>) -> Vec<Place> {
-        let program_file = self.db.program_file(self.file);
-        let parsed = parsed_module(self.db, program_file.python_file(self.db)).load(self.db);
+        let db = self.trial.db();
+        let program_file = db.program_file(self.file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let wanted = |slot: &Slot| symbol.is_none_or(|symbol| is_within(slot, symbol));
         slots::find(parsed.suite())
             .into_iter()
@@ -120,8 +123,8 @@ impl Work<'_> {
     }
 
     /// Files that name something of this one's top, those that name its module first.
-    fn users_of(&self, places: &[Place]) -> Vec<File> {
-        let db: &Database = self.db;
+    fn users_of(&self, places: &[Place]) -> Vec<String> {
+        let db = self.trial.db();
         let top = |place: &Place| {
             let container =
                 place.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
@@ -129,16 +132,16 @@ impl Work<'_> {
         };
         let names: HashSet<String> = places.iter().filter(|place| place.kind != Kind::Parameter).map(top).collect();
         let module = module_name(self.file.path(db).as_str());
-        let mut users: Vec<(bool, String, File)> = Vec::new();
+        let mut users: Vec<(bool, String)> = Vec::new();
         for file in db.project().files(db).iter().filter(|file| **file != self.file) {
             let text = source_text(db, *file);
             let names_module = contains_identifier(&text, &module);
             if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
-                users.push((!names_module, file.path(db).as_str().to_owned(), *file));
+                users.push((!names_module, file.path(db).as_str().to_owned()));
             }
         }
         users.sort();
-        users.into_iter().take(MOST_USERS).map(|(_, _, file)| file).collect()
+        users.into_iter().take(MOST_USERS).map(|(_, path)| path).collect()
     }
 
     /// What can be said in the present state of the text, of what was not said before.
@@ -148,7 +151,7 @@ impl Work<'_> {
         found: &BTreeMap<usize, Found>,
         reasons: &mut BTreeMap<usize, String>,
     ) -> Vec<(usize, Found)> {
-        let db: &Database = self.db;
+        let db = self.trial.db();
         let program_file = db.program_file(self.file);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
@@ -224,45 +227,24 @@ impl Work<'_> {
     }
 
     /// The edits of these annotations, with the imports that they need.
-    fn edits(&self, places: &[Place], found: &BTreeMap<usize, Found>, chosen: &[usize]) -> Edits {
+    fn edits(&self, places: &[Place], found: &BTreeMap<usize, Found>, chosen: &[usize]) -> Vec<Edit> {
         let header = text::Header::of(&self.original);
-        let mut edits = Edits::default();
+        let mut edits = Vec::new();
         for at in chosen {
             let (place, one) = (&places[*at], &found[at]);
-            edits.add(insertion(place, &one.annotation));
-            for import in &one.annotation.imports {
-                header.import(import).into_iter().for_each(|edit| edits.add(edit));
-            }
+            edits.push(insertion(place, &one.annotation));
+            edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
         }
+        edits::unite(&mut edits);
         edits
     }
 
-    fn write(&mut self, edits: &Edits) {
-        let text = edits.applied(&self.original);
-        let text = self.original.with_text(text, &ruff_diagnostics::SourceMap::default());
-        self.file.set_source_text_override(self.db).to(Some(text));
-    }
-
-    /// The diagnostics of the present text, where their places were in the original.
-    fn faults(&self, edits: &Edits) -> HashSet<Fault> {
-        let mut faults = HashSet::new();
-        for file in std::iter::once(self.file).chain(self.users.iter().copied()) {
-            for one in check::diagnostics(self.db, self.db.program_file(file)) {
-                let at = one.primary_span().and_then(|span| span.range()).unwrap_or_default().start();
-                let at = if file == self.file { edits.original(at) } else { at };
-                faults.insert((file, one.id().as_str().to_owned(), at));
-            }
-        }
-        faults
+    fn write(&mut self, edits: &[Edit]) {
+        self.trial.set(vec![(self.path.clone(), edits::apply(&self.original, edits))]);
     }
 
     /// The annotations that can stand together: what brings a new diagnostic is left out.
-    fn verified(
-        &mut self,
-        places: &[Place],
-        found: &BTreeMap<usize, Found>,
-        before: &HashSet<Fault>,
-    ) -> Result<Vec<usize>> {
+    fn verified(&mut self, places: &[Place], found: &BTreeMap<usize, Found>, before: &Findings) -> Result<Vec<usize>> {
         let mut kept: Vec<usize> = found.keys().copied().collect();
         // Most faults show in the function that got the annotation.
         for _ in 0..ROUNDS {
@@ -270,9 +252,7 @@ impl Work<'_> {
             if new.is_empty() {
                 return Ok(kept);
             }
-            let is_near = |at: &usize| {
-                new.iter().any(|(file, _, fault)| *file == self.file && places[*at].body.contains_inclusive(*fault))
-            };
+            let is_near = |at: &usize| new.iter().flatten().any(|fault| places[*at].body.contains_inclusive(*fault));
             let fewer: Vec<usize> = kept.iter().copied().filter(|at| !is_near(at)).collect();
             if fewer.len() == kept.len() || (self.is_over)() {
                 break;
@@ -296,7 +276,7 @@ impl Work<'_> {
         &mut self,
         places: &[Place],
         found: &BTreeMap<usize, Found>,
-        before: &HashSet<Fault>,
+        before: &Findings,
         sound: &mut Vec<usize>,
         rest: &[usize],
     ) -> Result<()> {
@@ -316,16 +296,28 @@ impl Work<'_> {
         self.add_sound(places, found, before, sound, second)
     }
 
+    /// What is found with these annotations that was not before: where in the original of this file, or in another.
     fn new_faults(
         &mut self,
         places: &[Place],
         found: &BTreeMap<usize, Found>,
         chosen: &[usize],
-        before: &HashSet<Fault>,
-    ) -> Vec<Fault> {
+        before: &Findings,
+    ) -> Vec<Option<TextSize>> {
         let edits = self.edits(places, found, chosen);
         self.write(&edits);
-        self.faults(&edits).into_iter().filter(|fault| !before.contains(fault)).collect()
+        let after = self.trial.findings(&self.checked);
+        let mut new = Vec::new();
+        for path in &self.checked {
+            if *path == self.path {
+                let added = trial::added(&before[path], &after[path], &self.original, &edits);
+                new.extend(added.iter().map(|one| Some(edits::back(one.at, &edits))));
+            } else if let Some(file) = on_disk(self.trial.db(), Path::new(path)) {
+                let text = source_text(self.trial.db(), file);
+                new.extend(trial::added(&before[path], &after[path], &text, &[]).iter().map(|_| None));
+            }
+        }
+        new
     }
 
     fn answer(
@@ -338,8 +330,8 @@ impl Work<'_> {
         let header = text::Header::of(&self.original);
         let lines = super::lines::Lines::of(&self.original);
         let shown = |edit: Edit| {
-            let (line, column) = lines.place(edit.at);
-            Insertion { line, column, insert: edit.insert }
+            let (line, column) = lines.place(edit.range.start());
+            Insertion { line, column, insert: edit.text }
         };
         let suggestion = |at: &usize| {
             let (place, one) = (&places[*at], &found[at]);
@@ -373,11 +365,11 @@ impl Work<'_> {
 }
 
 fn insertion(place: &Place, annotation: &Annotation) -> Edit {
-    let insert = match place.kind {
+    let text = match place.kind {
         Kind::Return => format!(" -> {}", annotation.text),
         _ => format!(": {}", annotation.text),
     };
-    Edit { at: place.at, insert }
+    Edit { range: TextRange::empty(place.at), text }
 }
 
 /// Whether a slot is the symbol, or of it, or in it.

@@ -1,58 +1,14 @@
-//! Insertions into a text: applied together, and undone for offsets. And where imports go.
+//! Where the imports go that an annotation needs.
 //!
-//! Owns nothing of types.
+//! Owns the top of a file; nothing of types.
 
 use std::collections::BTreeSet;
 
 use ruff_python_ast::{Expr, Stmt};
-use ruff_text_size::{Ranged, TextSize};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::annotation::Import;
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Edit {
-    pub at: TextSize,
-    pub insert: String,
-}
-
-/// Insertions by offsets of one text, each once.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Edits(BTreeSet<Edit>);
-
-impl Edits {
-    pub fn add(&mut self, edit: Edit) {
-        self.0.insert(edit);
-    }
-
-    pub fn applied(&self, text: &str) -> String {
-        let mut edited = String::with_capacity(text.len() + self.0.len() * 16);
-        let mut done = 0;
-        for edit in &self.0 {
-            let at = edit.at.to_usize();
-            edited.push_str(&text[done..at]);
-            edited.push_str(&edit.insert);
-            done = at;
-        }
-        edited.push_str(&text[done..]);
-        edited
-    }
-
-    /// Where an offset of the edited text was before; of inserted text, where it was inserted.
-    pub fn original(&self, edited: TextSize) -> TextSize {
-        let mut grown = 0;
-        for edit in &self.0 {
-            let begins = edit.at.to_usize() + grown;
-            if edited.to_usize() < begins {
-                break;
-            }
-            if edited.to_usize() < begins + edit.insert.len() {
-                return edit.at;
-            }
-            grown += edit.insert.len();
-        }
-        TextSize::try_from(edited.to_usize() - grown).unwrap_or(edited)
-    }
-}
+use crate::pytypes::ty::edits::Edit;
 
 /// The lines at the top of a file: where an import can be added.
 pub(super) struct Header {
@@ -109,7 +65,7 @@ impl Header {
         }
         let (module, name, end) = (&import.module, &import.name, self.line_end);
         let line = format!("from {module} import {name}{end}");
-        let edit = |insert: String| Edit { at: self.at, insert };
+        let edit = |text: String| Edit { range: TextRange::empty(self.at), text };
         if !import.is_own {
             return vec![edit(line)];
         }
@@ -130,25 +86,13 @@ fn line_start(text: &str, at: TextSize) -> TextSize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn offsets_find_back_through_insertions() {
-        let mut edits = Edits::default();
-        edits.add(Edit { at: TextSize::new(2), insert: "XX".to_owned() });
-        edits.add(Edit { at: TextSize::new(4), insert: "Y".to_owned() });
-        assert_eq!(edits.applied("abcdef"), "abXXcdYef");
-        for (edited, original) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 3), (6, 4), (7, 4), (8, 5)] {
-            assert_eq!(edits.original(TextSize::new(edited)), TextSize::new(original), "{edited}");
-        }
-    }
+    use crate::pytypes::ty::edits;
 
     #[test]
     fn imports_go_after_those_that_are_there() {
         let import = |text: &str, is_own: bool| {
             let wanted = Import { module: "shop".to_owned(), name: "Cart".to_owned(), is_own };
-            let mut edits = Edits::default();
-            Header::of(text).import(&wanted).into_iter().for_each(|edit| edits.add(edit));
-            edits.applied(text)
+            edits::apply(text, &Header::of(text).import(&wanted))
         };
         assert_eq!(
             import("\"\"\"Doc.\"\"\"\nimport os\n\nx = 1\n", false),

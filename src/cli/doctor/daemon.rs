@@ -1,0 +1,28 @@
+//! Whether a daemon serves the repository, and is of this release.
+
+use super::{Finding, Ground, Level};
+use crate::error::Result;
+use crate::serve::client::Age;
+use crate::serve::launch;
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let Some(client) = launch::find(&ground.root, &ground.session.sources.environment)? else {
+        let note = Finding::new(Level::Note, "no daemon runs for this repository");
+        return Ok(vec![note.remedy("None is needed: `ixmcp mcp` starts it, and so does `ixmcp daemon start`.")]);
+    };
+    let about = client.about();
+    Ok(vec![match about.age() {
+        Age::Usable => Finding::new(Level::Ok, format!("process {} serves, release {}", about.pid, about.version)),
+        Age::Older => Finding::new(Level::Warning, format!("process {} is of release {}", about.pid, about.version))
+            .remedy("Run `ixmcp daemon stop`: the next client starts this release.")
+            .mended_by(stop),
+        Age::Foreign => {
+            let message = format!("process {} is of a later release, {}", about.pid, about.version);
+            Finding::new(Level::Warning, message).remedy("Update this program.")
+        }
+    }])
+}
+
+fn stop(ground: &Ground) -> Result<()> {
+    launch::stop(&ground.root, &ground.session.sources.environment).map(drop)
+}

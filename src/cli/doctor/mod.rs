@@ -1,0 +1,191 @@
+//! `ixmcp doctor`: what is wrong here, and what to do about it.
+//!
+//! Owns the list of checks and how findings are told. Each check has a file of its own; it looks and changes nothing. What
+//! can be mended without asking anybody carries its own mending, which `--fix` does.
+
+mod daemon;
+mod database;
+mod grammars;
+mod model;
+mod port;
+mod python;
+mod settings;
+mod socket;
+mod watching;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Outcome, Session, output};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::model::printable;
+use crate::store::{Mode, Snapshot, Store};
+
+/// Look for what keeps ixmcp from working well here, and say what to do about each thing
+///
+/// Ends with 1 when a finding is an error. An absent daemon, index, model or environment is a note.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python [default: all]
+    #[arg(value_name = "CHECK")]
+    checks: Vec<String>,
+    /// Mend what can be mended safely: rebuild a damaged index, close a socket to others, end an outdated daemon
+    #[arg(long)]
+    fix: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Ok,
+    Note,
+    Warning,
+    Error,
+}
+
+impl Level {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+
+    /// Of the terminal.
+    const fn color(self) -> &'static str {
+        match self {
+            Self::Ok => "32",
+            Self::Note => "36",
+            Self::Warning => "33",
+            Self::Error => "31",
+        }
+    }
+}
+
+/// What a check found.
+struct Finding {
+    level: Level,
+    message: String,
+    /// What a person can do about it.
+    remedy: Option<String>,
+    mend: Option<fn(&Ground) -> Result<()>>,
+}
+
+impl Finding {
+    fn new(level: Level, message: impl Into<String>) -> Self {
+        Self { level, message: message.into(), remedy: None, mend: None }
+    }
+
+    fn of(level: Level, error: &Error) -> Self {
+        Self { remedy: error.hint.clone(), ..Self::new(level, error.message.clone()) }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
+    fn mended_by(self, mend: fn(&Ground) -> Result<()>) -> Self {
+        Self { mend: Some(mend), ..self }
+    }
+}
+
+/// Where the checks look.
+struct Ground<'s> {
+    session: &'s Session,
+    root: PathBuf,
+}
+
+impl Ground<'_> {
+    fn database(&self) -> PathBuf {
+        self.root.join(".ixmcp/index.db")
+    }
+
+    /// Asks the index as it is, where there is one that can be asked.
+    fn ask<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Option<T> {
+        let path = self.database();
+        if !path.exists() {
+            return None;
+        }
+        Store::open(&path, Mode::Read).ok()?.read(&Budget::unlimited(), ask).ok()
+    }
+}
+
+struct Check {
+    name: &'static str,
+    look: fn(&Ground) -> Result<Vec<Finding>>,
+}
+
+static CHECKS: &[Check] = &[
+    Check { name: "settings", look: settings::look },
+    Check { name: "database", look: database::look },
+    Check { name: "watching", look: watching::look },
+    Check { name: "daemon", look: daemon::look },
+    Check { name: "port", look: port::look },
+    Check { name: "socket", look: socket::look },
+    Check { name: "model", look: model::look },
+    Check { name: "grammars", look: grammars::look },
+    Check { name: "python", look: python::look },
+];
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let named = |check: &&Check| typed.checks.is_empty() || typed.checks.iter().any(|name| name == check.name);
+    if let Some(unknown) = typed.checks.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
+        let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
+            .hint(format!("There are: {}.", names.join(", "))));
+    }
+    let ground = Ground { session, root: session.workspaces.root(&session.start)? };
+    let colored = output::is_colored(&session.sources.environment);
+    let mut told = Vec::new();
+    let mut worst = Level::Ok;
+    for check in CHECKS.iter().filter(named) {
+        // A check that cannot look has found something, too.
+        let findings = (check.look)(&ground).unwrap_or_else(|error| vec![Finding::of(Level::Error, &error)]);
+        for finding in findings {
+            let mended = finding.mend.filter(|_| typed.fix).map(|mend| mend(&ground));
+            let level = if matches!(mended, Some(Ok(()))) { Level::Ok } else { finding.level };
+            worst = worst.max(level);
+            if typed.json {
+                told.push(json!({
+                    "check": check.name,
+                    "level": level.name(),
+                    "message": finding.message,
+                    "remedy": finding.remedy,
+                    "fixable": finding.mend.is_some(),
+                    "fixed": mended.as_ref().map(Result::is_ok),
+                }));
+            } else {
+                print(check.name, &finding, mended.as_ref(), colored);
+            }
+        }
+    }
+    if typed.json {
+        output::json(&json!({ "ok": worst < Level::Error, "root": ground.root, "findings": told }));
+    }
+    Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })
+}
+
+fn print(check: &str, finding: &Finding, mended: Option<&Result<()>>, colored: bool) {
+    let word = format!("{:<8}", finding.level.name());
+    let word = if colored { format!("\u{1b}[{}m{word}\u{1b}[0m", finding.level.color()) } else { word };
+    output::line(&format!("{check:<10} {word} {}", printable(&finding.message)));
+    let below = |text: &str| output::line(&format!("{:<19} {}", "", printable(text)));
+    match (mended, &finding.remedy) {
+        (Some(Ok(())), _) => below("fixed"),
+        (Some(Err(error)), _) => below(&format!("could not be fixed: {error}")),
+        (None, Some(remedy)) => {
+            below(remedy);
+            if finding.mend.is_some() {
+                below("`ixmcp doctor --fix` does that");
+            }
+        }
+        (None, None) => {}
+    }
+}

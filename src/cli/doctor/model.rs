@@ -1,0 +1,27 @@
+//! Whether texts can be embedded, and all of them are.
+
+use super::{Finding, Ground, Level};
+use crate::embed::{Embedder, Purpose, built_in};
+use crate::error::Result;
+use crate::store::SpaceKey;
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let embedder = built_in();
+    let space = embedder.space();
+    let knows_words = embedder.embed(Purpose::Question, &["open a file"])?.iter().any(|vector| !vector.is_zero());
+    if !knows_words {
+        return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Install ixmcp anew.")]);
+    }
+    let key = SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension };
+    let pending = ground.ask(|snapshot| match snapshot.space(&key)? {
+        Some(space) => snapshot.vectors_pending(space),
+        None => snapshot.chunk_count(),
+    });
+    Ok(vec![match pending {
+        Some(pending) if pending > 0 => {
+            let message = format!("{pending} chunks have no vector yet: they are found by their words");
+            Finding::new(Level::Note, message).remedy("Run `ixmcp sync`.")
+        }
+        _ => Finding::new(Level::Ok, format!("{}, built in, {} numbers a vector", space.model, space.dimension)),
+    }])
+}

@@ -1,0 +1,41 @@
+//! Whether the TCP port of the settings can be had.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
+
+use serde_json::{Map, Value};
+
+use super::{Finding, Ground, Level};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::serve::launch;
+
+const TAKEN: &str = "The daemon goes on without it. Give it another by the setting daemon.tcp, or turn it off.";
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let Some(address) = &ground.session.config.daemon.tcp else {
+        return Ok(vec![Finding::new(Level::Ok, "off, by the settings")]);
+    };
+    // A check of its own tells what is wrong with the daemon.
+    let client = launch::find(&ground.root, &ground.session.sources.environment).ok().flatten();
+    let status =
+        client.and_then(|mut client| client.ask("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
+    if let Some(status) = status.transpose()? {
+        return Ok(vec![match (&status["tcp"]["listening"], &status["tcp"]["failed"]) {
+            (Value::Array(addresses), _) if !addresses.is_empty() => {
+                let addresses: Vec<&str> = addresses.iter().filter_map(Value::as_str).collect();
+                Finding::new(Level::Ok, format!("the daemon listens on {}", addresses.join(", ")))
+            }
+            (_, Value::String(reason)) => Finding::new(Level::Note, reason.clone()).remedy(TAKEN),
+            _ => Finding::new(Level::Ok, "the daemon serves no port"),
+        }]);
+    }
+    let host: IpAddr = address.host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    Ok(vec![match TcpListener::bind((host, address.port)) {
+        Ok(_) => Finding::new(Level::Ok, format!("{address} is free")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            Finding::new(Level::Note, format!("{address} is taken by another program")).remedy(TAKEN)
+        }
+        Err(error) => Finding::new(Level::Warning, format!("cannot listen on {address}: {error}")).remedy(TAKEN),
+    }])
+}

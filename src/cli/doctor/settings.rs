@@ -1,0 +1,15 @@
+//! Whether the settings can be read, and which of them are not taken.
+
+use super::{Finding, Ground, Level};
+use crate::config::{Config, Warning};
+use crate::error::Result;
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let sources = &ground.session.sources;
+    let (_, warnings) = Config::load(&sources.flags, &sources.environment, Some(&ground.root))?;
+    if warnings.is_empty() {
+        return Ok(vec![Finding::new(Level::Ok, "all settings are understood")]);
+    }
+    let remedy = "Mend that line; README has the table of settings.";
+    Ok(warnings.into_iter().map(|Warning(text)| Finding::new(Level::Warning, text).remedy(remedy)).collect())
+}

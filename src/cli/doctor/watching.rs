@@ -1,0 +1,46 @@
+//! Whether the system has watches enough for the folders of the repository.
+
+use std::collections::HashSet;
+
+use super::{Finding, Ground, Level};
+use crate::error::Result;
+
+const WATCHES: &str = "/proc/sys/fs/inotify/max_user_watches";
+const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
+/// Editors and other daemons watch, too.
+const FEW_INSTANCES: u64 = 64;
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let limit = |file: &str| std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let Some(watches) = limit(WATCHES) else {
+        return Ok(vec![Finding::new(Level::Ok, "this system sets no limit to watches")]);
+    };
+    let folders = ground.ask(|snapshot| {
+        let mut folders: HashSet<String> = HashSet::new();
+        for (path, _) in snapshot.paths(None)? {
+            // Every folder above a file has a watch of its own.
+            folders.extend(path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
+        }
+        Ok(folders.len() as u64 + 1)
+    });
+    let folders = folders.unwrap_or(1);
+    let mut findings = Vec::new();
+    // Half of them are for everybody else.
+    if folders > watches / 2 {
+        let message = format!("{folders} folders need a watch each, and the system has {watches} in all");
+        let remedy = format!(
+            "Run `sudo sysctl fs.inotify.max_user_watches={}`; until then reads may have to look at all files.",
+            (4 * folders).next_power_of_two()
+        );
+        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+    }
+    if let Some(instances) = limit(INSTANCES).filter(|instances| *instances < FEW_INSTANCES) {
+        let message = format!("the system lets a user watch from {instances} places at once");
+        findings
+            .push(Finding::new(Level::Note, message).remedy("Run `sudo sysctl fs.inotify.max_user_instances=512`."));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::new(Level::Ok, format!("watches: {folders} needed, {watches} to be had")));
+    }
+    Ok(findings)
+}

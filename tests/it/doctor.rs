@@ -1,0 +1,160 @@
+//! `ixmcp doctor`: each check on a repository that is well, and on one that has what it looks for.
+
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::Repo;
+
+/// The exit code, and the findings of one check.
+fn look(mut command: Command, check: &str) -> (i32, Vec<Value>) {
+    let output = command.output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let code = output.status.code().unwrap();
+    assert_eq!(answer["ok"], code == 0, "{answer}");
+    let findings = answer["findings"].as_array().unwrap().iter();
+    (code, findings.filter(|finding| finding["check"] == check).cloned().collect())
+}
+
+fn doctor(repo: &Repo, check: &str) -> (i32, Vec<Value>) {
+    look(repo.command(&["doctor", "--json", check]), check)
+}
+
+/// The level of the only finding, and what it says.
+fn only(findings: &[Value]) -> (&str, String) {
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    (findings[0]["level"].as_str().unwrap(), format!("{} {}", findings[0]["message"], findings[0]["remedy"]))
+}
+
+#[test]
+fn a_repository_that_is_well_has_notes_at_most() {
+    let repo = Repo::new("//- /a.py\ndef f(): ...\n//- /.venv/pyvenv.cfg\nhome = /usr\n");
+    let (code, findings) = doctor(&repo, "database");
+    assert_eq!((code, only(&findings).0), (0, "note"), "an index that was never made");
+    assert!(!repo.database().exists(), "looking makes nothing");
+    repo.sync();
+    let answer: Value = serde_json::from_str(&repo.ok(&["doctor", "--json"])).unwrap();
+    let findings = answer["findings"].as_array().unwrap().iter();
+    let levels = findings.map(|finding| (finding["check"].as_str().unwrap(), finding["level"].as_str().unwrap()));
+    // How many watches a machine has is not ours to say.
+    let levels: Vec<_> = levels.filter(|(check, _)| *check != "watching").collect();
+    assert_eq!(
+        levels,
+        [
+            ("settings", "ok"),
+            ("database", "ok"),
+            ("daemon", "note"),
+            ("port", "ok"),
+            ("socket", "ok"),
+            ("model", "ok"),
+            ("grammars", "ok"),
+            ("python", "ok")
+        ]
+    );
+    let told = repo.ok(&["doctor", "database", "model"]);
+    assert!(told.contains("the index is sound: ") && told.lines().count() == 2, "{told}");
+    assert!(!told.contains('\u{1b}'), "no colours in a pipe");
+    assert!(repo.fails(&["doctor", "databse"]).contains("database"));
+}
+
+#[test]
+fn a_damaged_index_is_told_and_mended() {
+    let repo = Repo::new("");
+    for at in 0..200 {
+        repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(20));
+    }
+    repo.sync();
+    let length = fs::metadata(repo.database()).unwrap().len();
+    let holed = || {
+        let mut bytes = fs::read(repo.database()).unwrap();
+        let (from, to) = (bytes.len() / 3, bytes.len() / 2);
+        bytes[from..to].fill(0x5a);
+        fs::write(repo.database(), bytes).unwrap();
+    };
+    let cut = || fs::File::options().write(true).open(repo.database()).unwrap().set_len(length / 2).unwrap();
+    let other = || fs::write(repo.database(), "no database at all").unwrap();
+    for damage in [&holed as &dyn Fn(), &cut, &other] {
+        damage();
+        let (code, findings) = doctor(&repo, "database");
+        let (level, told) = only(&findings);
+        assert_eq!((code, level), (1, "error"), "{told}");
+        assert!(told.contains("ixmcp rebuild"), "{told}");
+        assert_eq!(findings[0]["fixable"], true);
+        let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
+        assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
+        let (code, findings) = doctor(&repo, "database");
+        assert_eq!((code, only(&findings).0), (0, "ok"), "{findings:?}");
+    }
+    assert_eq!(repo.call("stats", &serde_json::json!({}))["total_files"], 200);
+}
+
+#[test]
+fn settings_that_are_not_taken_are_told() {
+    let repo = Repo::new("//- /.ixmcp.toml\n[index]\nchunk_sizes = 3\n");
+    let (code, findings) = doctor(&repo, "settings");
+    let (level, told) = only(&findings);
+    assert_eq!((code, level), (0, "warning"));
+    assert!(told.contains("index.chunk_size"), "the nearest is named: {told}");
+    repo.write(".ixmcp.toml", "[index\n");
+    let (code, findings) = doctor(&repo, "settings");
+    assert_eq!((code, only(&findings).0), (1, "error"), "{findings:?}");
+}
+
+#[test]
+fn an_index_that_git_tracks_is_told() {
+    let repo = Repo::new("//- /a.txt\na\n");
+    repo.sync();
+    for arguments in [&["init", "-q"][..], &["add", "-f", ".ixmcp/.gitignore"]] {
+        assert!(Command::new("git").args(arguments).current_dir(repo.path()).status().unwrap().success());
+    }
+    let (_, findings) = doctor(&repo, "database");
+    assert_eq!(findings[0]["level"], "warning");
+    assert!(findings[0]["remedy"].as_str().unwrap().contains("git rm"), "{findings:?}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_a_note() {
+    let repo = Repo::new("");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let mut command = repo.command(&["doctor", "--json", "port"]);
+    command.env("IXMCP_TCP", &address);
+    let (code, findings) = look(command, "port");
+    let (level, told) = only(&findings);
+    assert_eq!((code, level), (0, "note"));
+    assert!(told.contains(&address) && told.contains("daemon.tcp"), "{told}");
+}
+
+#[test]
+fn a_socket_that_others_may_use_is_an_error_and_is_closed() {
+    let repo = Repo::new("//- /a.txt\na\n");
+    repo.ok(&["daemon", "start"]);
+    assert_eq!(only(&doctor(&repo, "daemon").1).0, "ok");
+    assert_eq!(only(&doctor(&repo, "socket").1).0, "ok");
+    fs::set_permissions(repo.socket(), Permissions::from_mode(0o666)).unwrap();
+    let (code, findings) = doctor(&repo, "socket");
+    assert_eq!((code, only(&findings).0), (1, "error"), "{findings:?}");
+    let (code, _) = look(repo.command(&["doctor", "--fix", "--json", "socket"]), "socket");
+    assert_eq!(code, 0);
+    assert_eq!(fs::metadata(repo.socket()).unwrap().permissions().mode() & 0o777, 0o600);
+    repo.ok(&["daemon", "stop"]);
+}
+
+#[test]
+fn a_python_environment_that_is_none_is_told() {
+    let repo = Repo::new("//- /a.py\nx = 1\n//- /empty/note\n");
+    repo.sync();
+    let with = |name: &str, value: &str| {
+        let mut command = repo.command(&["doctor", "--json", "python"]);
+        command.env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX").env(name, value);
+        look(command, "python")
+    };
+    let empty = repo.path().join("empty");
+    let (code, findings) = with("VIRTUAL_ENV", empty.to_str().unwrap());
+    assert_eq!((code, only(&findings).0), (0, "warning"), "{findings:?}");
+    let (code, findings) = with("PATH", empty.to_str().unwrap());
+    assert_eq!((code, only(&findings).0), (0, "note"), "{findings:?}");
+}
