@@ -56,6 +56,8 @@ pub struct Index {
     pub skip_generated: bool,
     pub skip_secrets: bool,
     pub exclude: Vec<String>,
+    /// Bytes of text from which on there are trigrams.
+    pub trigrams_from: u64,
     /// Folders whose notes are entities.
     pub notes: Vec<String>,
 }
@@ -337,6 +339,7 @@ impl Settings {
                 skip_generated: self.flag("index.skip_generated"),
                 skip_secrets: self.flag("index.skip_secrets"),
                 exclude: list("index.exclude"),
+                trigrams_from: self.number("index.trigrams_from"),
                 notes: list("entities.notes"),
             },
             log_filter: self.text("log.filter"),

@@ -1,8 +1,10 @@
 //! Splitting of identifiers into words: what the index stores beside a text, and how a question is read.
 //!
-//! Owns the one splitter that both sides use. Does not own tokens: those are SQLite's.
+//! Owns the one splitter that both sides use, the stems of words, and what letters a trigram has. Does not own tokens: those
+//! are SQLite's.
 
 mod stem;
+pub mod trigrams;
 
 use std::collections::HashSet;
 

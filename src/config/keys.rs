@@ -99,6 +99,14 @@ pub static KEYS: &[Key] = &[
         about: "More files to ignore, as lines of a `.gitignore`. Those of all sources count together; in the variable, commas separate them.",
     },
     Key {
+        name: "index.trigrams_from",
+        variable: "IXMCP_TRIGRAMS_FROM",
+        kind: Kind::Number(0, 1 << 50),
+        default: "67108864",
+        in_repository: true,
+        about: "Bytes of text from which on literal and regex search have an index of their own, a fifth of the text's size. Below, looking at all of it is fast enough.",
+    },
+    Key {
         name: "entities.notes",
         variable: "IXMCP_NOTES",
         kind: Kind::Folders,

@@ -149,13 +149,6 @@ impl Workspace {
         })
     }
 
-    /// The path in the index of the indexed file or folder that a caller names, there or gone; `None` for one that may not
-    /// be in it.
-    pub fn indexed_path(&self, given: &str) -> Result<String> {
-        let resolved = self.resolve(given)?;
-        Ok(resolved.shown())
-    }
-
     /// Which files of a folder are indexed and which are not.
     fn report_of(&self, chosen: &Chosen, budget: &Budget) -> Result<FolderReport> {
         let settings = self.settings();

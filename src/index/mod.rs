@@ -9,18 +9,19 @@ mod entities;
 mod folder;
 mod folders;
 mod lock;
+mod paths;
 mod pipeline;
 mod reader;
 mod rebuild;
 mod state;
 mod sync;
+mod trigrams;
 mod vectors;
 mod watch;
 mod workspaces;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -31,8 +32,8 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::FORMATS;
-use crate::model::{RepoPath, printable};
-use crate::scan::{Resolved, Resolver, Rules};
+use crate::model::RepoPath;
+use crate::scan::Rules;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
 pub use documents::{ChangeReport, FolderOptions, FolderReport};
@@ -67,9 +68,6 @@ const OPEN_WAIT: Duration = Duration::from_secs(30);
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file to be read in slices is held in memory whole; larger ones are refused.
-const MAX_SLICED: u64 = 256 << 20;
-
 /// One repository with its index.
 pub struct Workspace {
     root: PathBuf,
@@ -81,6 +79,8 @@ pub struct Workspace {
     /// Held by the thread that embeds, which looks again where another wanted to meanwhile.
     embedding: Mutex<()>,
     embed_again: AtomicBool,
+    /// Held by the thread that gathers trigrams.
+    gathering: Mutex<()>,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -179,6 +179,7 @@ impl Workspace {
             current: Mutex::new(None),
             embedding: Mutex::new(()),
             embed_again: AtomicBool::new(false),
+            gathering: Mutex::new(()),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -275,40 +276,6 @@ impl Workspace {
         self.store.faults()
     }
 
-    /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
-    /// Gives the path as answers name it, too.
-    pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
-        let resolved = self.resolve(path)?;
-        let shown = resolved.shown();
-        let mut bytes = Vec::new();
-        let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
-        read.map_err(|error| Error::io("read", &resolved.absolute, error))?;
-        if bytes.len() as u64 > MAX_SLICED {
-            return Err(Error::invalid_argument(format!("{} is above {} MB", printable(&shown), MAX_SLICED >> 20))
-                .hint("Read it with another program."));
-        }
-        Ok((shown, bytes))
-    }
-
-    /// A readable file that a caller names: its path as answers name it, and its absolute path without links.
-    pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
-        let resolved = self.resolve(path)?;
-        resolved.open()?;
-        Ok((resolved.shown(), resolved.absolute))
-    }
-
-    /// Lets callers read the Python sources of these folders, besides the repository.
-    pub fn admit_python(&self, folders: Vec<PathBuf>) {
-        *locked(&self.python_folders) = folders;
-    }
-
-    fn resolve(&self, path: &str) -> Result<Resolved> {
-        let allow_secrets = !self.settings().config.index.skip_secrets;
-        let folders = self.settings().folders.outside();
-        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets).with_folders(&folders);
-        resolver.with_python(&locked(&self.python_folders)).resolve(path)
-    }
-
     /// The settings that hold for this repository.
     pub fn config(&self) -> Config {
         self.settings().config.clone()
@@ -347,6 +314,7 @@ impl Workspace {
         let outcome = sync::update(self, thoroughness, progress, budget);
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
+        self.gather_trigrams(budget)?;
         self.embed(budget)
     }
 
@@ -526,7 +494,10 @@ impl Workspace {
                     Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
                 });
                 worker.end(outcome);
-                // Who waited for the update has the words; the vectors follow.
+                // Who waited for the update has the words; the rest follows.
+                if let Err(error) = workspace.gather_trigrams(&budget) {
+                    tracing::warn!("exact search is slower than it could be: {error}");
+                }
                 if let Err(error) = workspace.embed_soon() {
                     tracing::warn!("some vectors are missing: {error}");
                 }

@@ -27,6 +27,7 @@ pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: 
     folder::discard(&new)?;
     let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
     sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
+    workspace.gather_trigrams(budget)?;
     workspace.embed(budget)?;
     // What others have brought into the old one since must not be lost by the switch.
     let lock = UpdateLock::take(root, budget)?;

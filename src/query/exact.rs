@@ -1,11 +1,13 @@
 //! Literal and regular-expression search: what ripgrep finds in the same text, line by line.
 //!
-//! Owns the scan over all stored text. One thread reads the database, the others search; hits come back in path and
-//! line order, and only those of the page asked for are kept.
+//! Owns the scan over stored text: of all files, or where the substring index stands, of those that have the trigrams that
+//! the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path and line order,
+//! and only those of the page asked for are kept. How many lines each file had is remembered for the next page.
 
 mod finder;
+mod need;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -14,7 +16,7 @@ use self::finder::Finder;
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::Snapshot;
+use crate::store::{FileId, LineCounts, Need, Snapshot, TextVersion};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -31,6 +33,12 @@ pub struct Pattern<'a> {
 /// Texts between the reader and the searchers.
 const IN_FLIGHT: usize = 64;
 
+/// With the substring index every matching line is counted if no more text than this is to be searched; else the search
+/// ends with the page, for counting would take longer than answering.
+const COUNTED_BYTES: u64 = 16 << 20;
+/// More candidates than this are told apart by one look at all paths.
+const LOOKED_UP: usize = 2_000;
+
 /// How long to wait for the other side before the budget is looked at again.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -40,6 +48,7 @@ pub const MAX_CONTEXT: u32 = 20;
 struct FileText {
     ordinal: usize,
     path: String,
+    version: TextVersion,
     text: String,
 }
 
@@ -55,6 +64,7 @@ struct Line {
 struct FileLines {
     ordinal: usize,
     path: String,
+    version: TextVersion,
     count: usize,
     lines: Vec<Line>,
 }
@@ -68,12 +78,15 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let finder = Finder::new(pattern)?;
+    let (finder, need) = Finder::compile(pattern)?;
+    let scope = Scope::of(snapshot, &need, filter)?;
     let wanted = offset.saturating_add(limit);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (send_text, texts) = crossbeam_channel::bounded::<FileText>(IN_FLIGHT);
     let (send_lines, lines) = crossbeam_channel::unbounded::<FileLines>();
-    let mut window = Window { offset, limit, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new() };
+    let counts = snapshot.line_counts(&format!("{pattern:?}"));
+    let mut window =
+        Window { offset, wanted, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new(), counts };
     // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
     for _ in 0..threads {
         let (texts, send_lines, finder, budget) = (texts.clone(), send_lines.clone(), finder.clone(), budget.clone());
@@ -82,11 +95,7 @@ pub fn search(
         });
     }
     drop((texts, send_lines));
-    let sent = send_texts(snapshot, filter, &send_text, budget, || {
-        for found in lines.try_iter() {
-            window.take(found);
-        }
-    })?;
+    let sent = send_texts(snapshot, &scope, &mut window, &lines, &send_text, budget)?;
     // The searchers end when there is no more text to come.
     drop(send_text);
     loop {
@@ -116,39 +125,69 @@ pub fn search(
     }
     let next = offset + items.len();
     let more = !items.is_empty() && next < window.seen;
-    Ok(Page { items, total: Some(window.seen), next_offset: more.then_some(next) })
+    Ok(Page { items, total: (sent == scope.files.len()).then_some(window.seen), next_offset: more.then_some(next) })
 }
 
-/// Reads every admitted file's text and hands it on, calling `between` before each; gives how many there were.
+/// Which files are searched, in path order.
+struct Scope {
+    files: Vec<(String, FileId)>,
+    /// Whether all their lines are counted; else the search ends with the page.
+    is_counted: bool,
+}
+
+impl Scope {
+    fn of(snapshot: &Snapshot, need: &Need, filter: &PathFilter) -> Result<Self> {
+        let candidates = snapshot.files_that_may_have(need)?;
+        let mut files = Vec::new();
+        match candidates {
+            Some(candidates) if candidates.len() <= LOOKED_UP => {
+                let mut bytes = 0;
+                for id in candidates {
+                    let (path, size) = snapshot.path_and_size(id)?;
+                    if filter.admits(&path) {
+                        bytes += size;
+                        files.push((path, id));
+                    }
+                }
+                files.sort_unstable();
+                Ok(Self { files, is_counted: bytes <= COUNTED_BYTES })
+            }
+            candidates => {
+                let candidates: Option<HashSet<FileId>> = candidates.map(|ids| ids.into_iter().collect());
+                snapshot.each_path(|path, id| {
+                    if candidates.as_ref().is_none_or(|ids| ids.contains(&id)) && filter.admits(path) {
+                        files.push((path.to_owned(), id));
+                    }
+                })?;
+                Ok(Self { files, is_counted: !snapshot.has_trigrams()? })
+            }
+        }
+    }
+}
+
+/// Reads the texts that may have a line to show or to count, and hands them on; gives how many files that were.
 fn send_texts(
     snapshot: &Snapshot,
-    filter: &PathFilter,
+    scope: &Scope,
+    window: &mut Window,
+    lines: &Receiver<FileLines>,
     send: &Sender<FileText>,
     budget: &Budget,
-    mut between: impl FnMut(),
 ) -> Result<usize> {
-    let mut current = FileText { ordinal: 0, path: String::new(), text: String::new() };
-    let mut pass_on = |file: FileText| {
-        between();
-        hand_on(if filter.admits(&file.path) { file } else { FileText { text: String::new(), ..file } }, send, budget)
-    };
-    snapshot.each_text(|chunk| {
-        if chunk.path != current.path {
-            let next = FileText { ordinal: current.ordinal + 1, path: chunk.path.to_owned(), text: String::new() };
-            let done = std::mem::replace(&mut current, next);
-            if done.ordinal > 0 {
-                pass_on(done)?;
-            }
-            budget.check()?;
+    for (at, (path, id)) in scope.files.iter().enumerate() {
+        lines.try_iter().for_each(|found| window.take(found));
+        if !scope.is_counted && window.seen > window.wanted {
+            return Ok(at);
         }
-        current.text.push_str(chunk.text);
-        Ok(())
-    })?;
-    let sent = current.ordinal;
-    if sent > 0 {
-        pass_on(current)?;
+        budget.check()?;
+        let (ordinal, path, version) = (at + 1, path.clone(), snapshot.text_version(*id)?);
+        if let Some(count) = window.counts.of(&version).filter(|count| window.is_aside(ordinal, *count)) {
+            window.take(FileLines { ordinal, path, version, count, lines: Vec::new() });
+        } else {
+            hand_on(FileText { ordinal, path, version, text: snapshot.file_text(*id)? }, send, budget)?;
+        }
     }
-    Ok(sent)
+    Ok(scope.files.len())
 }
 
 /// Waits until a searcher has room, or the budget is spent.
@@ -184,7 +223,8 @@ fn search_texts(
                 Line { number, first, last, preview: shown.join("\n") }
             })
             .collect();
-        let found = FileLines { ordinal: file.ordinal, path: file.path, count: numbers.len(), lines };
+        let FileText { ordinal, path, version, .. } = file;
+        let found = FileLines { ordinal, path, version, count: numbers.len(), lines };
         if send.send(found).is_err() {
             return;
         }
@@ -194,25 +234,34 @@ fn search_texts(
 /// Puts files back into order and keeps the lines of one page.
 struct Window {
     offset: usize,
-    limit: usize,
+    /// Where the page ends.
+    wanted: usize,
     /// The last file that was taken, by ordinal; files count from 1.
     next_file: usize,
     seen: usize,
     waiting: BTreeMap<usize, FileLines>,
     kept: Vec<(String, Line)>,
+    counts: LineCounts,
 }
 
 impl Window {
     fn take(&mut self, found: FileLines) {
+        self.counts.set(found.version, found.count);
         self.waiting.insert(found.ordinal, found);
         while let Some(found) = self.waiting.remove(&(self.next_file + 1)) {
             self.next_file += 1;
             for (at, line) in (self.seen..).zip(found.lines) {
-                if at >= self.offset && self.kept.len() < self.limit {
+                if (self.offset..self.wanted).contains(&at) {
                     self.kept.push((found.path.clone(), line));
                 }
             }
             self.seen += found.count;
         }
+    }
+
+    /// Whether none of that many lines of a file can be on the page, as far as is known of the files before it.
+    fn is_aside(&self, ordinal: usize, count: usize) -> bool {
+        let is_before = ordinal == self.next_file + 1 && self.seen + count <= self.offset;
+        count == 0 || is_before || self.seen >= self.wanted
     }
 }

@@ -6,6 +6,7 @@
 
 mod alike;
 mod candidates;
+mod listed;
 mod meaning;
 mod places;
 mod question;
@@ -25,6 +26,7 @@ use crate::extract::languages;
 use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
+pub(in crate::query) use places::Place;
 pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
@@ -42,7 +44,7 @@ const HITS_A_FILE: usize = 2;
 
 /// The page at `offset` of what answers `text`, best first.
 ///
-/// If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
+/// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
 /// the text hold until they leave nothing: then they are text too.
 pub fn search(
     snapshot: &Snapshot,
@@ -65,7 +67,14 @@ pub fn search_by(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let (question, found) = answered(ranking, snapshot, text, Among { filter, scope: None }, budget)?;
+    let question = Question::read(text, snapshot)?;
+    if question.is_of_filters_alone() {
+        let listed = listed::list(snapshot, &question, filter, context, (offset, limit), budget)?;
+        if listed.total != Some(0) {
+            return Ok(listed);
+        }
+    }
+    let (question, found) = answered(ranking, snapshot, text, question, Among { filter, scope: None }, budget)?;
     if found.ranked.is_empty() {
         return inside(snapshot, text, filter, context, (offset, limit), budget);
     }
@@ -83,7 +92,8 @@ pub fn search_in(
 ) -> Result<Page<Hit>> {
     let ranking = Ranking::default();
     let among = Among { filter: &PathFilter::default(), scope: Some(scope) };
-    let (question, found) = answered(&ranking, snapshot, text, among, budget)?;
+    let question = Question::read(text, snapshot)?;
+    let (question, found) = answered(&ranking, snapshot, text, question, among, budget)?;
     if found.ranked.is_empty() {
         return inside(snapshot, text, &PathFilter::of_paths(paths()?), 0, (offset, limit), budget);
     }
@@ -102,10 +112,10 @@ fn answered(
     ranking: &Ranking,
     snapshot: &Snapshot,
     text: &str,
+    mut question: Question,
     among: Among,
     budget: &Budget,
 ) -> Result<(Question, Found)> {
-    let mut question = Question::read(text, snapshot)?;
     let mut found = ranked(ranking, snapshot, &mut question, among, budget)?;
     if found.ranked.is_empty() && question.has_filters() {
         question = Question::of_words(text);

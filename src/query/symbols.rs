@@ -1,5 +1,7 @@
 //! Where a name is defined and used.
 
+mod order;
+
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
@@ -30,16 +32,14 @@ pub struct Occurrence {
     pub signature: Option<String>,
 }
 
-/// Names that a fuzzy question may match, at most.
-const FUZZY_NAMES: usize = 200;
-
 /// Uses that a qualified question resolves, to leave out those that mean something else; further ones all stay.
 const RESOLVED: usize = 5_000;
 
 /// Definitions that one question by name may be about.
 const SUBJECTS: usize = 2_000;
 
-/// Every occurrence of a name: definitions first, then uses, each in path and line order (fuzzy: best names first).
+/// Every occurrence of a name: definitions first, those that are likely meant before others, then uses in path and line
+/// order. Prefix and fuzzy: definitions alone, of the best names first.
 /// `Class.method`, `Class#method` and `module::name` ask for definitions inside that container, and leave out uses that
 /// are known to mean another.
 pub fn occurrences(
@@ -56,23 +56,22 @@ pub fn occurrences(
             Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
         );
     }
+    let fits = |found: &Definition| stands_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
     let mut definitions = match how {
+        Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit),
+        Match::Prefix => return beginning_with(snapshot, name, fits).map(|found| Page::of(found, offset, limit)),
         Match::Exact => {
             let exact = snapshot.definitions(name)?;
             if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
         }
-        Match::Prefix => snapshot.definitions_by_prefix(name)?,
-        Match::Fuzzy => fuzzy(snapshot, name)?,
     };
     definitions.retain(|definition| stands_in(definition, &qualifier));
+    let definitions = order::sort(snapshot, definitions)?;
     // The case in which the name is really written.
-    let written = match definitions.first() {
-        Some(first) if how == Match::Exact => first.name.clone(),
-        _ => name.to_owned(),
-    };
-    let fits = |found: &Occurrence| kind.is_none_or(|kind| found.kind == kind);
-    let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).filter(fits).collect();
-    if how != Match::Exact || (definitions.is_empty() && !qualifier.is_empty()) {
+    let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
+    let is_of_kind = |found: &Occurrence| kind.is_none_or(|kind| found.kind == kind);
+    let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).filter(is_of_kind).collect();
+    if definitions.is_empty() && !qualifier.is_empty() {
         return Ok(Page::of(all, offset, limit));
     }
     if qualifier.is_empty() && kind.is_none() {
@@ -89,7 +88,7 @@ pub fn occurrences(
     if !qualifier.is_empty() {
         uses = that_may_mean(snapshot, uses, &definitions)?;
     }
-    all.extend(uses.into_iter().map(used).filter(fits));
+    all.extend(uses.into_iter().map(used).filter(is_of_kind));
     Ok(Page::of(all, offset, limit))
 }
 
@@ -169,10 +168,50 @@ fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
         && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Definitions of the names that an editor's matcher would offer, best first.
-fn fuzzy(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Definition>> {
+/// Definitions of the names that begin so: the whole name first, in any case.
+fn beginning_with(snapshot: &Snapshot, prefix: &str, fits: impl Fn(&Definition) -> bool) -> Result<Vec<Occurrence>> {
+    let mut found = snapshot.definitions_by_prefix(prefix)?;
+    found.retain(fits);
+    let (whole, longer) = found.into_iter().partition(|definition| definition.name.eq_ignore_ascii_case(prefix));
+    let sorted = [order::sort(snapshot, whole)?, order::sort(snapshot, longer)?];
+    Ok(sorted.into_iter().flatten().map(defined).collect())
+}
+
+/// The page at `offset` of the definitions whose names an editor's matcher would offer, best names first. How many there
+/// are in all is known once the last of them is shown.
+fn fuzzy(
+    snapshot: &Snapshot,
+    wanted: &str,
+    fits: impl Fn(&Definition) -> bool,
+    offset: usize,
+    limit: usize,
+) -> Result<Page<Occurrence>> {
+    let end = offset.saturating_add(limit);
+    let mut found: Vec<Occurrence> = Vec::new();
+    let mut all = true;
+    for name in names_like(snapshot, wanted)? {
+        // One more than is shown tells that there are more.
+        if found.len() > end {
+            all = false;
+            break;
+        }
+        let mut definitions = snapshot.definitions(&name)?;
+        definitions.retain(&fits);
+        found.extend(order::sort(snapshot, definitions)?.into_iter().map(defined));
+    }
+    let mut page = Page::of(found, offset, limit);
+    if !all {
+        page.total = None;
+    }
+    Ok(page)
+}
+
+/// Defined names that have the letters of `wanted` in order, those at the beginnings of words counting most; best first.
+fn names_like(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
     let pattern = Pattern::new(wanted, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
-    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut config = Config::DEFAULT;
+    config.prefer_prefix = true;
+    let mut matcher = Matcher::new(config);
     let mut buffer = Vec::new();
     let mut scored: Vec<(u32, String)> = Vec::new();
     for name in snapshot.defined_names()? {
@@ -181,10 +220,5 @@ fn fuzzy(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Definition>> {
         }
     }
     scored.sort_by(|(a, a_name), (b, b_name)| b.cmp(a).then(a_name.len().cmp(&b_name.len())).then(a_name.cmp(b_name)));
-    scored.truncate(FUZZY_NAMES);
-    let mut definitions = Vec::new();
-    for (_, name) in scored {
-        definitions.extend(snapshot.definitions(&name)?);
-    }
-    Ok(definitions)
+    Ok(scored.into_iter().map(|(_, name)| name).collect())
 }

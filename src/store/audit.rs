@@ -99,6 +99,7 @@ impl Store {
         }
         let snapshot = Snapshot { connection: &writer.connection, caches: &self.caches };
         faults.extend(snapshot.faults_of_vectors()?);
+        faults.extend(snapshot.faults_of_trigrams()?);
         if let Err(error) = writer.connection.execute(CHECK_FTS, []) {
             faults.push(format!("the FTS differs from the chunks ({error})"));
         }

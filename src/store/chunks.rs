@@ -28,8 +28,9 @@ statements! {
     UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path, names)
         VALUES ('delete', ?1, ?2, ?3, ?4, ?5)";
     COUNT = "SELECT count(*) FROM chunks";
-    /// All text of the repository, file by file in path order.
-    TEXTS = "SELECT f.path, c.text FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
+    IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
+    PATH_AND_OFFSET = "SELECT f.path, c.start_offset FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?1";
+    TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text,
@@ -38,11 +39,8 @@ statements! {
     PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
 
-/// A piece of a file's text, as the scan over all text gives it.
-pub struct ChunkText<'r> {
-    pub path: &'r str,
-    pub text: &'r str,
-}
+/// More chunks than this are brought into order by a walk over all, up to the last that is wanted.
+const LOOKED_UP: usize = 1_000;
 
 /// A chunk with its place.
 #[derive(Clone, Debug)]
@@ -82,16 +80,44 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
-    /// Shows every chunk to `visit`, files in path order, a file's chunks in order.
-    pub fn each_text(&self, mut visit: impl FnMut(ChunkText) -> Result<()>) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(TEXTS)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let path = row.get_ref(0)?.as_str().unwrap_or_default();
-            let text = row.get_ref(1)?.as_str().unwrap_or_default();
-            visit(ChunkText { path, text })?;
+    /// The first `most` of these chunks in path order; all of them, as they came, where they are no more.
+    pub fn first_in_path_order(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
+        if chunks.len() <= most {
+            return Ok(chunks);
         }
-        Ok(())
+        if chunks.len() <= LOOKED_UP {
+            let mut statement = self.connection.prepare_cached(PATH_AND_OFFSET)?;
+            let mut placed: Vec<(String, u32, ChunkId)> = Vec::with_capacity(chunks.len());
+            for id in chunks {
+                placed.push(statement.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, id)))?);
+            }
+            placed.sort_unstable();
+            return Ok(placed.into_iter().take(most).map(|(.., id)| id).collect());
+        }
+        chunks.sort_unstable();
+        let mut first = Vec::with_capacity(most);
+        let mut statement = self.connection.prepare_cached(IN_PATH_ORDER)?;
+        let mut rows = statement.query([])?;
+        while first.len() < most
+            && let Some(row) = rows.next()?
+        {
+            let id = ChunkId(row.get(0)?);
+            if chunks.binary_search(&id).is_ok() {
+                first.push(id);
+            }
+        }
+        Ok(first)
+    }
+
+    /// A file's stored text.
+    pub fn file_text(&self, file: FileId) -> Result<String> {
+        let mut statement = self.connection.prepare_cached(TEXT)?;
+        let mut rows = statement.query([file.0])?;
+        let mut text = String::new();
+        while let Some(row) = rows.next()? {
+            text.push_str(row.get_ref(0)?.as_str().unwrap_or_default());
+        }
+        Ok(text)
     }
 
     /// Lines `first..=last` of a file's stored text, without line breaks.

@@ -3,6 +3,7 @@
 //! The index is derived, so a file that cannot be migrated is never mended here: the error names `ixmcp rebuild`. A file
 //! whose migrations had other words than ours (of a build in between two versions) is told apart by their checksums.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use refinery::error::Kind;
@@ -71,10 +72,9 @@ pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
         return Ok(false);
     }
     let runner = embedded::migrations::runner();
-    let ours = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
-    // They are listed by the names of their files, where 11 comes before 2.
-    let mut ours: Vec<(i64, String)> = ours.collect();
-    ours.sort_unstable();
+    let steps = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
+    // They come by the names of their files: V10 before V2.
+    let ours: BTreeMap<i64, String> = steps.collect();
     let mut ours = ours.into_iter();
     let mut statement = connection.prepare(APPLIED)?;
     let applied = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -12,6 +12,7 @@
 
 mod audit;
 mod chunks;
+mod counted;
 mod documents;
 mod entities;
 mod facts;
@@ -28,6 +29,7 @@ mod scope;
 mod search;
 mod statements;
 mod symbols;
+mod trigrams;
 mod vectors;
 
 use std::collections::HashMap;
@@ -40,9 +42,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
+use counted::Patterns;
 use near::Vectors;
 
-pub use chunks::{ChunkHit, ChunkText};
+pub use chunks::ChunkHit;
+pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, Piece};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
 pub use facts::{Counted, FOLDER_CONSUMER, Fact, Totals};
@@ -58,6 +62,7 @@ pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Use};
+pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
 
 use readers::Readers;
@@ -101,6 +106,8 @@ struct Caches {
     totals: Mutex<Option<Totals>>,
     /// Of words in chunks.
     frequencies: Mutex<Frequencies>,
+    /// Of exact searches.
+    counted: Mutex<Patterns>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
     /// Of the space that was asked for last.
@@ -269,6 +276,7 @@ impl Store {
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.vectors) = None;
+            *locked(&self.caches.counted) = Patterns::default();
         }
     }
 
@@ -295,6 +303,7 @@ impl Store {
             *locked(&self.caches.totals) = None;
             *locked(&self.caches.vectors) = None;
             *locked(&self.caches.frequencies) = Frequencies::default();
+            *locked(&self.caches.counted) = Patterns::default();
             *locked(&self.caches.scopes) = Scopes::default();
             *opened = now;
         }

@@ -13,7 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, entities, facts, files, graph, plain, relations, scope, search, symbols, vectors,
+        Mode, Store, audit, chunks, counted, entities, facts, files, graph, plain, relations, scope, search, symbols,
+        trigrams, vectors,
     };
 
     #[test]
@@ -23,6 +24,7 @@ mod tests {
         let families = [
             audit::STATEMENTS,
             chunks::STATEMENTS,
+            counted::STATEMENTS,
             entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
@@ -32,6 +34,7 @@ mod tests {
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
+            trigrams::STATEMENTS,
             vectors::STATEMENTS,
         ];
         store

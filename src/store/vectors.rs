@@ -281,7 +281,7 @@ impl Batch<'_> {
 }
 
 /// As SQLite counts.
-fn count(number: usize) -> i64 {
+pub(super) fn count(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -61,7 +61,7 @@ struct Options {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    results: Vec<Result_>,
+    results: Vec<Hit>,
     #[serde(rename = "belowMinScore")]
     below_min_score: usize,
     total: usize,
@@ -75,7 +75,7 @@ struct Answer {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Result_ {
+struct Hit {
     id: String,
     file_path: String,
     chunk_index: u64,
@@ -161,7 +161,7 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
     Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(bare).collect())))
 }
 
-fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Result_ {
+fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {
     let piece = &found.piece;
     let lead = u64::try_from(piece.lead.chars().count()).unwrap_or(0);
     let metadata = with_metadata.then(|| Metadata {
@@ -173,7 +173,7 @@ fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Resu
         headings: piece.headings.lines().map(str::to_owned).collect(),
         page: piece.page,
     });
-    Result_ {
+    Hit {
         id: found.id.clone(),
         file_path: piece.path.clone(),
         chunk_index: piece.index,

@@ -9,14 +9,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use ixmcp::budget::Budget;
 use ixmcp::index::Workspace;
-use ixmcp::query::{PathFilter, exact};
+use ixmcp::query::{Page, PathFilter, exact};
 
 use self::patterns::{Asked, Maker};
 use crate::harness::Repo;
-use crate::sound::{number, open};
+use crate::sound::{number, open, sync};
 use crate::tree::Random;
 
 /// Places where texts are odd: line ends, empty lines, letters of several cases and widths, what a regex means by space.
@@ -46,9 +47,12 @@ const ODD: &[(&str, &str)] = &[
     ("odd/mark.py", "\u{feff}first = 1\nsecond = first\n"),
 ];
 
+/// One tree, indexed twice: as small trees are, and with trigrams as large ones are.
 struct Tree {
     repo: Repo,
-    workspace: std::sync::Arc<Workspace>,
+    plain: Arc<Workspace>,
+    with_trigrams: Arc<Workspace>,
+    _copy: tempfile::TempDir,
     indexed: HashSet<String>,
     files: Vec<String>,
 }
@@ -56,25 +60,39 @@ struct Tree {
 impl Tree {
     fn of(repo: Repo) -> Self {
         repo.sync();
-        let workspace = open(repo.path());
+        let plain = open(repo.path());
+        let copy = tempfile::tempdir().unwrap();
+        let copied = Command::new("cp").arg("-a").arg(format!("{}/.", repo.path().display())).arg(copy.path()).status();
+        assert!(copied.unwrap().success());
+        let with_trigrams = open(copy.path());
+        sync(&with_trigrams);
+        for (workspace, expected) in [(&plain, false), (&with_trigrams, true)] {
+            assert_eq!(workspace.read(&Budget::unlimited(), |snapshot| snapshot.has_trigrams()).unwrap(), expected);
+        }
         // Elsewhere ripgrep reads bytes where we read letters.
         let odd = "SELECT path FROM files WHERE encoding IS NOT NULL";
         let decoded = Command::new("sqlite3").arg(repo.database()).arg(odd).output().unwrap();
         let decoded: BTreeSet<&str> = std::str::from_utf8(&decoded.stdout).unwrap().lines().collect();
-        let paths = workspace.read(&Budget::unlimited(), |snapshot| snapshot.paths(None)).unwrap();
+        let paths = plain.read(&Budget::unlimited(), |snapshot| snapshot.paths(None)).unwrap();
         let indexed: HashSet<String> =
             paths.into_iter().map(|(path, _)| path).filter(|path| !decoded.contains(path.as_str())).collect();
         let mut files: Vec<String> = indexed.iter().cloned().collect();
         files.sort();
-        Self { repo, workspace, indexed, files }
+        Self { repo, plain, with_trigrams, _copy: copy, indexed, files }
     }
 
     fn texts(&self) -> Vec<String> {
         self.files.iter().map(|path| fs::read_to_string(self.repo.path().join(path)).unwrap()).collect()
     }
 
-    /// The page at `offset`, and how many lines match in all.
-    fn ours(&self, asked: &Asked, offset: usize, limit: usize) -> Result<(Vec<(String, u32)>, usize), String> {
+    /// The page at `offset`.
+    fn ours(
+        &self,
+        workspace: &Workspace,
+        asked: &Asked,
+        offset: usize,
+        limit: usize,
+    ) -> Result<Page<(String, u32)>, String> {
         let pattern = exact::Pattern {
             text: &asked.text,
             is_regex: !asked.literal,
@@ -84,15 +102,11 @@ impl Tree {
         };
         let filter = PathFilter::of_paths(self.indexed.clone());
         let budget = Budget::unlimited();
-        let found = self
-            .workspace
-            .read(&budget, |snapshot| exact::search(snapshot, &pattern, &filter, 0, (offset, limit), &budget));
-        let page = found.map_err(|error| error.to_string())?;
-        let lines: Vec<(String, u32)> = page.items.into_iter().map(|hit| (hit.path, hit.line)).collect();
-        let total = page.total.unwrap();
-        let next = (offset + lines.len() < total && !lines.is_empty()).then_some(offset + lines.len());
-        assert_eq!(page.next_offset, next, "{asked:?}");
-        Ok((lines, total))
+        let found =
+            workspace.read(&budget, |snapshot| exact::search(snapshot, &pattern, &filter, 0, (offset, limit), &budget));
+        let Page { items, total, next_offset } = found.map_err(|error| error.to_string())?;
+        let lines = items.into_iter().map(|hit| (hit.path, hit.line)).collect();
+        Ok(Page { items: lines, total, next_offset })
     }
 
     /// All lines that ripgrep prints; `None` for a pattern that it refuses.
@@ -144,24 +158,41 @@ impl Tree {
             *refused += 1;
             return None;
         };
-        let (ours, total) = match self.ours(asked, 0, PAGE) {
-            Ok(found) => found,
-            Err(error) => return Some(format!("{asked:?}: refused: {error}")),
+        let offset = usize::try_from(random.below(theirs.len() as u64 + 1)).unwrap();
+        [(&self.plain, ""), (&self.with_trigrams, " with trigrams")].into_iter().find_map(|(workspace, how)| {
+            let first = self.page_differs(workspace, asked, &theirs, 0, PAGE);
+            let differs = first.or_else(|| self.page_differs(workspace, asked, &theirs, offset, 7));
+            differs.map(|differs| format!("{asked:?}{how}: {differs}"))
+        })
+    }
+
+    fn page_differs(
+        &self,
+        workspace: &Workspace,
+        asked: &Asked,
+        theirs: &[(String, u32)],
+        offset: usize,
+        limit: usize,
+    ) -> Option<String> {
+        let page = match self.ours(workspace, asked, offset, limit) {
+            Ok(page) => page,
+            Err(error) => return Some(format!("refused: {error}")),
         };
-        let expected = &theirs[..theirs.len().min(PAGE)];
-        if ours != expected {
-            let (ours, expected): (BTreeSet<_>, BTreeSet<_>) = (ours.iter().collect(), expected.iter().collect());
+        let end = theirs.len().min(offset + limit);
+        let expected = &theirs[offset..end];
+        if page.items != expected {
+            let (ours, expected): (BTreeSet<_>, BTreeSet<_>) = (page.items.iter().collect(), expected.iter().collect());
             let missing: Vec<_> = expected.difference(&ours).take(3).collect();
             let extra: Vec<_> = ours.difference(&expected).take(3).collect();
-            return Some(format!("{asked:?}: missing {missing:?}, extra {extra:?}"));
+            return Some(format!("from {offset}: missing {missing:?}, extra {extra:?}"));
         }
-        if total != theirs.len() {
-            return Some(format!("{asked:?}: {total} lines for {}", theirs.len()));
+        if page.next_offset != (end > offset && end < theirs.len()).then_some(end) {
+            return Some(format!("from {offset}: goes on at {:?} of {}", page.next_offset, theirs.len()));
         }
-        let offset = usize::try_from(random.below(theirs.len() as u64 + 1)).unwrap();
-        let (later, _) = self.ours(asked, offset, 7).unwrap();
-        let expected: Vec<_> = theirs[offset..].iter().take(7).cloned().collect();
-        (later != expected).then(|| format!("{asked:?}: the page at {offset} is {later:?} for {expected:?}"))
+        // Where there is much to search, lines are not counted, never wrongly.
+        let is_plain = std::ptr::eq(workspace, &raw const *self.plain);
+        let is_right = page.total.map_or(!is_plain && page.next_offset.is_some(), |total| total == theirs.len());
+        (!is_right).then(|| format!("{:?} lines for {}", page.total, theirs.len()))
     }
 
     fn compare(&self, asked: impl IntoIterator<Item = Asked>, seed: u64) {

@@ -21,6 +21,7 @@ mod incremental;
 mod inferred;
 mod languages;
 mod mcp;
+mod naming;
 mod projects;
 mod protocol;
 mod refactor;

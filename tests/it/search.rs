@@ -100,6 +100,39 @@ fn filters_hold_unless_they_leave_nothing() {
 }
 
 #[test]
+fn filters_alone_list_what_they_admit() {
+    let repo = Repo::new(TREE);
+    assert_eq!(paths(&repo, "lang:python path:src"), ["src/caller.py", "src/server.py"]);
+    assert_eq!(paths(&repo, "tag:howto"), ["docs/guide.md"]);
+    assert_eq!(paths(&repo, "path:src -retain -print"), ["src/server.py"]);
+    let answer = repo.call("query", &json!({ "text": "kind:class" }));
+    assert_eq!(answer["results"][0]["symbol_name"], "HTTPServer");
+    assert_eq!(answer["total"], 1);
+    let page = repo.call("query", &json!({ "text": "lang:python", "limit": 2, "offset": 1 }));
+    assert_eq!((&page["total"], &page["next_offset"]), (&json!(4), &json!(3)), "{page}");
+}
+
+/// Whatever the order in which files came into the index.
+#[test]
+fn of_many_that_answer_alike_the_first_paths_are_ranked() {
+    let write = |repo: &Repo, at: u64| repo.write(&format!("f{at:03}.py"), format!("value = 1  # {at}\n"));
+    let asked = json!({ "text": "value", "limit": 1000 });
+    let forwards = Repo::new("");
+    (0..400).for_each(|at| write(&forwards, at));
+    forwards.sync();
+    let backwards = Repo::new("");
+    for at in (0..400).rev() {
+        write(&backwards, at);
+        if at % 50 == 0 {
+            backwards.sync();
+        }
+    }
+    let (one, other) = (forwards.call("query", &asked), backwards.call("query", &asked));
+    assert_eq!(one["results"], other["results"]);
+    assert_eq!(one["results"][0]["file_path"], "f000.py");
+}
+
+#[test]
 fn beginnings_and_insides_of_words_are_found_when_words_are_not() {
     let repo = Repo::new(TREE);
     assert_eq!(first(&repo, "evic").0, "src/cache.rs");

@@ -9,9 +9,10 @@ use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Freshness, Thoroughness, Workspace};
 
-/// Settings of nobody's.
+/// Settings of nobody's, but that the smallest tree has trigrams.
 pub fn sources(root: &Path) -> Arc<Sources> {
-    let environment = Environment::new([], root.join("../no-home"), root.to_owned());
+    let trigrams = ("IXMCP_TRIGRAMS_FROM".to_owned(), "0".to_owned());
+    let environment = Environment::new([trigrams], root.join("../no-home"), root.to_owned());
     Arc::new(Sources { flags: Flags::default(), environment })
 }
 

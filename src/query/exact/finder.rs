@@ -11,9 +11,10 @@ use regex_automata::{Input, Match};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, Look};
 
-use super::Pattern;
+use super::{Pattern, need};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::store::Need;
 
 /// Compiled programs are refused above this: what ripgrep allows.
 const PROGRAM_BYTES: usize = 100 << 20;
@@ -33,7 +34,8 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(pattern: &Pattern) -> Result<Self> {
+    /// With what a text needs for the pattern to match in it.
+    pub(super) fn compile(pattern: &Pattern) -> Result<(Self, Need)> {
         let body = if pattern.is_regex { pattern.text.to_owned() } else { regex_syntax::escape(pattern.text) };
         let mut parser = ParserBuilder::new();
         // As ripgrep: `(?-u)` may speak of bytes that are no letters.
@@ -53,7 +55,7 @@ impl Finder {
             if error.size_limit().is_some() { refused(pattern, "the pattern is too large") } else { unreadable(&error) }
         })?;
         let line_by_line = !pattern.multiline && parsed.properties().look_set().contains_anchor_haystack();
-        Ok(Self { regex, multiline: pattern.multiline, line_by_line })
+        Ok((Self { regex, multiline: pattern.multiline, line_by_line }, need::of(&parsed)))
     }
 
     /// (line, byte of the match inside it) of every matching line, in order; an error once the budget is spent.
@@ -180,7 +182,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     fn finder(text: &str, is_regex: bool, multiline: bool) -> Finder {
-        Finder::new(&Pattern { text, is_regex, case_sensitive: true, word: false, multiline }).unwrap()
+        Finder::compile(&Pattern { text, is_regex, case_sensitive: true, word: false, multiline }).unwrap().0
     }
 
     fn lines(text: &str, haystack: &str, is_regex: bool, multiline: bool) -> Vec<u32> {
@@ -227,7 +229,8 @@ mod tests {
     fn whole_words_are_asked_for_whatever_the_pattern_ends_with() {
         let pattern =
             Pattern { text: "(?x) a | b # c", is_regex: true, case_sensitive: true, word: true, multiline: false };
-        let found = Finder::new(&pattern).unwrap().matching_lines("ab\na\nxb\n b.", &Budget::unlimited()).unwrap();
+        let found =
+            Finder::compile(&pattern).unwrap().0.matching_lines("ab\na\nxb\n b.", &Budget::unlimited()).unwrap();
         assert_eq!(found, [(2, 0), (4, 1)]);
     }
 

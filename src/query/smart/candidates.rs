@@ -81,13 +81,17 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Chunks that match, of those in scope.
+/// The first chunks in path order that match, of those in scope.
 fn matching(snapshot: &Snapshot, asked: &FtsQuestion, scope: Option<&Scope>, limit: usize) -> Result<Vec<ChunkId>> {
-    let Some(scope) = scope else { return snapshot.chunks_with(asked, limit) };
-    let mut found = snapshot.chunks_with(&snapshot.narrowed(scope, asked)?, COMMON.max(limit))?;
-    found.retain(|id| scope.contains(*id));
-    found.truncate(limit);
-    Ok(found)
+    let found = match scope {
+        None => snapshot.chunks_with(asked, usize::MAX)?,
+        Some(scope) => {
+            let mut found = snapshot.chunks_with(&snapshot.narrowed(scope, asked)?, usize::MAX)?;
+            found.retain(|id| scope.contains(*id));
+            found
+        }
+    };
+    snapshot.first_in_path_order(found, limit)
 }
 
 /// Weighs the question's words, and finds nothing.
@@ -202,7 +206,15 @@ fn holding(
         held.retain(|(.., words)| *words == picked);
     }
     held.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Ok(held.into_iter().take(limit).map(|(id, ..)| id).collect())
+    // Of those that hold as much as the last that is picked, the ids must not choose.
+    let Some(&(_, least, _)) = limit.checked_sub(1).and_then(|last| held.get(last)) else {
+        return Ok(held.into_iter().map(|(id, ..)| id).collect());
+    };
+    let more = held.iter().take_while(|(_, weight, _)| *weight > least).count();
+    let alike = held[more..].iter().take_while(|(_, weight, _)| *weight >= least).map(|(id, ..)| *id).collect();
+    let mut best: Vec<ChunkId> = held[..more].iter().map(|(id, ..)| *id).collect();
+    best.extend(snapshot.first_in_path_order(alike, limit - more)?);
+    Ok(best)
 }
 
 /// Words that begin as those of the question do.

@@ -2,7 +2,7 @@
 
 /// A sort of file that is ranked apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     Code,
     Test,
     Document,
@@ -55,7 +55,7 @@ const ABOUT_PROJECT: &[&str] =
     &["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"];
 
 impl Place {
-    pub(super) fn of(path: &str, language: &str) -> Self {
+    pub fn of(path: &str, language: &str) -> Self {
         let lower = path.to_lowercase();
         let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
         let has = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));

@@ -196,6 +196,17 @@ impl Question {
         !(no_files && no_kinds && self.excluded.is_empty() && self.phrases.is_empty())
     }
 
+    /// Whether files or kinds are asked for, and no word.
+    pub fn is_of_filters_alone(&self) -> bool {
+        let asks =
+            !(self.path.is_empty() && self.languages.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
+        self.terms.is_empty() && asks
+    }
+
+    pub fn excludes_words(&self) -> bool {
+        !self.excluded.is_empty()
+    }
+
     pub fn filters_kinds(&self) -> bool {
         !self.kinds.is_empty()
     }

@@ -1,0 +1,159 @@
+//! The substring index of large trees: when trigrams are gathered, and when a segment of them has outlived its files.
+//!
+//! Needs no update lock: a segment takes in the files that are still as they were read, so that an update in between costs
+//! a place and nothing else. Writes are short, and between them others write. Where two processes gather at once, one sees
+//! that the other has swept its segment away, and leaves the work to it.
+
+use super::{Workspace, vectors};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::store::{Gathered, MOST_PLACES, SegmentState, Store, TrigramState};
+
+/// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
+const SEGMENT_BYTES: u64 = 48 << 20;
+/// Files in no segment are searched themselves: so many, or this share of the size at which there are segments at all, are
+/// worth a new one.
+const LOOSE_FILES: u64 = 500;
+const LOOSE_SHARE: u64 = 8;
+/// Segments below a share of the full size are small; so many of them are made one.
+const SMALL_SHARE: u64 = 4;
+const MOST_SMALL: usize = 4;
+
+impl Workspace {
+    /// Returns when the substring index knows all but the last few changes; at once where the tree is too small for one,
+    /// or another thread is at it.
+    pub(super) fn gather_trigrams(&self, budget: &Budget) -> Result<()> {
+        let Some(_alone) = vectors::if_free(&self.gathering) else { return Ok(()) };
+        catch_up(&self.store, self.settings().config.index.trigrams_from, budget)
+    }
+}
+
+/// What is to be done about the trigrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    Gather,
+    DropAll,
+}
+
+fn due(state: &TrigramState, from: u64) -> Due {
+    if state.segments.is_empty() {
+        return if state.loose_files > 0 && state.loose_bytes >= from { Due::Gather } else { Due::Nothing };
+    }
+    // Around the threshold they do not come and go with each change.
+    let held: u64 = state.segments.iter().map(live_bytes).sum();
+    if held + state.loose_bytes < from / 2 {
+        return Due::DropAll;
+    }
+    if is_much(state, from) { Due::Gather } else { Due::Nothing }
+}
+
+fn is_much(state: &TrigramState, from: u64) -> bool {
+    state.loose_files > LOOSE_FILES || state.loose_bytes > from / LOOSE_SHARE
+}
+
+fn live_bytes(segment: &SegmentState) -> u64 {
+    segment.bytes * segment.live / segment.files.max(1)
+}
+
+/// Segments whose files go into new ones: those that most of their files have left, and small ones when they are many.
+fn outlived(state: &TrigramState) -> Vec<SegmentState> {
+    let is_empty = |segment: &SegmentState| segment.live * 2 <= segment.files;
+    let is_small = |segment: &SegmentState| {
+        segment.live < MOST_PLACES as u64 / SMALL_SHARE && live_bytes(segment) < SEGMENT_BYTES / SMALL_SHARE
+    };
+    let are_many = state.segments.iter().filter(|segment| is_small(segment)).count() >= MOST_SMALL;
+    let outlived = |segment: &&SegmentState| is_empty(segment) || are_many && is_small(segment);
+    state.segments.iter().filter(outlived).copied().collect()
+}
+
+fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
+    let mut state = store.read(budget, |snapshot| snapshot.trigram_state())?;
+    let due = due(&state, from);
+    if due == Due::Nothing {
+        return Ok(());
+    }
+    store.write(|changes| changes.forget_unfinished())?;
+    for segment in if due == Due::DropAll { state.segments } else { outlived(&state) } {
+        store.write(|changes| changes.dissolve(segment.id))?;
+    }
+    while store.write(|changes| changes.sweep_trigrams())? {
+        budget.check()?;
+    }
+    if due == Due::DropAll {
+        return Ok(());
+    }
+    // What changed meanwhile is as little as what changes between two of these.
+    loop {
+        let gathered =
+            store.read(budget, |snapshot| snapshot.gather_trigrams(MOST_PLACES, SEGMENT_BYTES, || budget.check()))?;
+        if gathered.is_empty() || !write(store, &gathered, budget)? {
+            return Ok(());
+        }
+        drop(gathered);
+        state = store.read(budget, |snapshot| snapshot.trigram_state())?;
+        if !is_much(&state, from) {
+            return Ok(());
+        }
+    }
+}
+
+/// `false` when another process has swept the segment away.
+fn write(store: &Store, gathered: &Gathered, budget: &Budget) -> Result<bool> {
+    let (trigrams, files) = gathered.ends();
+    let segment = store.write(|changes| changes.begin_segment(gathered))?;
+    let mut at = 0;
+    while at < trigrams {
+        let next = store.write(|changes| changes.add_trigrams(segment, gathered, at))?;
+        let Some(next) = next else { return Ok(false) };
+        at = next;
+        budget.check()?;
+    }
+    at = 0;
+    while at < files {
+        let next = store.write(|changes| changes.take_in(segment, gathered, at))?;
+        let Some(next) = next else { return Ok(false) };
+        at = next;
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1 << 20;
+
+    fn segment(files: u64, live: u64, bytes: u64) -> SegmentState {
+        SegmentState { files, live, bytes, ..SegmentState::default() }
+    }
+
+    fn state(segments: &[SegmentState], loose_files: u64, loose_bytes: u64) -> TrigramState {
+        TrigramState { segments: segments.to_vec(), loose_files, loose_bytes }
+    }
+
+    #[test]
+    fn trigrams_are_for_large_trees_and_changes_are_gathered_together() {
+        let full = segment(4096, 4000, 40 * MB);
+        for (what, state, from, expected) in [
+            ("a small tree", state(&[], 900, 63 * MB), 64 * MB, Due::Nothing),
+            ("a large one", state(&[], 900, 64 * MB), 64 * MB, Due::Gather),
+            ("an empty one", state(&[], 0, 0), 0, Due::Nothing),
+            ("a few changes", state(&[full, full], 400, 2 * MB), 64 * MB, Due::Nothing),
+            ("many", state(&[full, full], 501, 2 * MB), 64 * MB, Due::Gather),
+            ("large ones", state(&[full, full], 9, 9 * MB), 64 * MB, Due::Gather),
+            ("one, where all count", state(&[full], 1, 1), 0, Due::Gather),
+            ("a tree that shrank", state(&[full, segment(4096, 10, 48 * MB)], 0, 0), 128 * MB, Due::DropAll),
+        ] {
+            assert_eq!(due(&state, from), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn segments_that_hold_little_are_made_one() {
+        let (full, left, small) = (segment(4096, 4000, 40 * MB), segment(4096, 2000, 40 * MB), segment(500, 499, MB));
+        assert_eq!(outlived(&state(&[full, left, small], 0, 0)), [left]);
+        assert_eq!(outlived(&state(&[small; 3], 0, 0)), []);
+        assert_eq!(outlived(&state(&[small, full, small, small, small], 0, 0)), [small; 4]);
+    }
+}

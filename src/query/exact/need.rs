@@ -1,0 +1,324 @@
+//! What a text must have for a pattern to match in it, told from the pattern alone.
+//!
+//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what lies
+//! between; parts next to each other are joined, so that the trigrams over their borders count too. Whatever becomes too
+//! much is taken as anything: more is searched then, and nothing is missed.
+
+use std::collections::BTreeSet;
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::store::Need;
+use crate::words::trigrams::{letter, of_letters};
+
+/// Texts that one part may be, at most, and how long they may grow.
+const MOST_RUNS: usize = 16;
+const LONGEST_RUN: usize = 512;
+/// Letters that one place of the pattern may be, and characters of a class that are looked at.
+const MOST_LETTERS: usize = 8;
+const MOST_CHARACTERS: u32 = 64;
+/// Trigrams of one run that are asked for: all that follow exclude little more.
+const MOST_TRIGRAMS: usize = 48;
+/// Trigrams of a whole pattern; above, asking for them takes longer than they spare.
+const MOST_ASKED: usize = 4_000;
+
+/// Letters in a row.
+type Run = Vec<u8>;
+
+/// What a pattern needs.
+pub(super) fn of(pattern: &Hir) -> Need {
+    let need = Shape::of(pattern).need();
+    if count(&need) > MOST_ASKED { Need::Anything } else { need }
+}
+
+/// What is known of the text that a part of a pattern matches.
+struct Shape {
+    /// It begins with one of these; where `rest` is none, it is one of these.
+    head: Vec<Run>,
+    rest: Option<Rest>,
+}
+
+struct Rest {
+    /// What it has somewhere, each of them.
+    needs: Vec<Need>,
+    /// It ends with one of these.
+    tail: Vec<Run>,
+}
+
+impl Shape {
+    fn exact(head: Vec<Run>) -> Self {
+        Self { head, rest: None }
+    }
+
+    fn anything() -> Self {
+        Self::with(Need::Anything)
+    }
+
+    fn with(need: Need) -> Self {
+        Self { head: vec![Run::new()], rest: Some(Rest { needs: vec![need], tail: vec![Run::new()] }) }
+    }
+
+    fn of(pattern: &Hir) -> Self {
+        match pattern.kind() {
+            HirKind::Empty | HirKind::Look(_) => Self::exact(vec![Run::new()]),
+            HirKind::Literal(literal) => Self::of_bytes(&literal.0),
+            HirKind::Class(class) => letters(class).map_or_else(Self::anything, |letters| {
+                Self::exact(letters.into_iter().map(|letter| vec![letter]).collect())
+            }),
+            HirKind::Capture(capture) => Self::of(&capture.sub),
+            HirKind::Concat(parts) => parts.iter().map(Self::of).fold(Self::exact(vec![Run::new()]), Self::followed_by),
+            HirKind::Alternation(parts) => Self::one_of(parts.iter().map(Self::of).collect()),
+            HirKind::Repetition(repeated) => Self::of(&repeated.sub).repeated(repeated.min, repeated.max),
+        }
+    }
+
+    /// Bytes that are no text can stand inside a letter of one.
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let mut shape = Self::exact(vec![Run::new()]);
+        for part in bytes.utf8_chunks() {
+            let letters: Run = part.valid().chars().map(letter).collect();
+            for run in letters.chunks(LONGEST_RUN) {
+                shape = shape.followed_by(Self::exact(vec![run.to_vec()]));
+            }
+            if !part.invalid().is_empty() {
+                shape = shape.followed_by(Self::anything());
+            }
+        }
+        shape
+    }
+
+    fn followed_by(mut self, next: Self) -> Self {
+        let end = match &mut self.rest {
+            None => &mut self.head,
+            Some(rest) => &mut rest.tail,
+        };
+        let is_joined = join(end, &next.head);
+        match (&mut self.rest, next.rest) {
+            (None, rest) if is_joined => self.rest = rest,
+            (None, None) => self.rest = Some(Rest { needs: Vec::new(), tail: next.head }),
+            (None, Some(mut rest)) => {
+                rest.needs.push(need_of(&next.head));
+                self.rest = Some(rest);
+            }
+            (Some(_), None) if is_joined => {}
+            (Some(rest), None) => {
+                let end = std::mem::replace(&mut rest.tail, next.head);
+                rest.needs.push(need_of(&end));
+            }
+            (Some(rest), Some(more)) => {
+                let end = std::mem::replace(&mut rest.tail, more.tail);
+                rest.needs.push(need_of(&end));
+                if !is_joined {
+                    rest.needs.push(need_of(&next.head));
+                }
+                rest.needs.extend(more.needs);
+            }
+        }
+        self
+    }
+
+    fn one_of(parts: Vec<Self>) -> Self {
+        let runs: usize = parts.iter().map(|part| part.head.len()).sum();
+        if runs <= MOST_RUNS && parts.iter().all(|part| part.rest.is_none()) {
+            return Self::exact(parts.into_iter().flat_map(|part| part.head).collect());
+        }
+        Self::with(any(parts.into_iter().map(Self::need).collect()))
+    }
+
+    fn repeated(self, least: u32, most: Option<u32>) -> Self {
+        if least == 0 {
+            return match (self.rest, most) {
+                (None, Some(1)) if self.head.len() < MOST_RUNS => {
+                    let mut head = self.head;
+                    head.push(Run::new());
+                    Self::exact(head)
+                }
+                (_, Some(0)) => Self::exact(vec![Run::new()]),
+                _ => Self::anything(),
+            };
+        }
+        if self.rest.is_some() {
+            return self;
+        }
+        let once = self.head;
+        let (mut head, mut times) = (once.clone(), 1);
+        while times < least && join(&mut head, &once) {
+            times += 1;
+        }
+        if most == Some(times) {
+            return Self::exact(head);
+        }
+        Self { head, rest: Some(Rest { needs: Vec::new(), tail: once }) }
+    }
+
+    fn need(self) -> Need {
+        let mut needs = vec![need_of(&self.head)];
+        if let Some(rest) = self.rest {
+            needs.extend(rest.needs);
+            needs.push(need_of(&rest.tail));
+        }
+        all(needs)
+    }
+}
+
+/// Puts each of `next` after each of `runs`; leaves them as they are where that would be too much.
+fn join(runs: &mut Vec<Run>, next: &[Run]) -> bool {
+    let longest = |runs: &[Run]| runs.iter().map(Run::len).max().unwrap_or(0);
+    if runs.len() * next.len() > MOST_RUNS || longest(runs) + longest(next) > LONGEST_RUN {
+        return false;
+    }
+    if let [next] = next {
+        runs.iter_mut().for_each(|run| run.extend(next));
+    } else {
+        *runs = runs.iter().flat_map(|run| next.iter().map(|next| [run.as_slice(), next].concat())).collect();
+    }
+    true
+}
+
+/// The letters that a class stands for, if they are few.
+fn letters(class: &Class) -> Option<BTreeSet<u8>> {
+    let mut letters = BTreeSet::new();
+    match class {
+        Class::Unicode(class) => {
+            let sizes = class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1);
+            if sizes.fold(0_u32, u32::saturating_add) > MOST_CHARACTERS {
+                return None;
+            }
+            class.iter().for_each(|range| letters.extend((range.start()..=range.end()).map(letter)));
+        }
+        // Beyond ASCII a byte is no letter of its own.
+        Class::Bytes(class) => {
+            for range in class.iter() {
+                if !range.end().is_ascii() {
+                    return None;
+                }
+                letters.extend((range.start()..=range.end()).map(|byte| letter(char::from(byte))));
+            }
+        }
+    }
+    (letters.len() <= MOST_LETTERS).then_some(letters)
+}
+
+/// One of the runs, whole.
+fn need_of(runs: &[Run]) -> Need {
+    any(runs.iter().map(|run| need_of_run(run)).collect())
+}
+
+fn need_of_run(run: &[u8]) -> Need {
+    let mut trigrams: Vec<u32> = of_letters(run).collect();
+    trigrams.sort_unstable();
+    trigrams.dedup();
+    let step = trigrams.len().div_ceil(MOST_TRIGRAMS).max(1);
+    all(trigrams.into_iter().step_by(step).map(Need::Trigram).collect())
+}
+
+fn all(needs: Vec<Need>) -> Need {
+    let mut needs: Vec<Need> = needs.into_iter().filter(|need| *need != Need::Anything).collect();
+    match needs.len() {
+        0 => Need::Anything,
+        1 => needs.swap_remove(0),
+        _ => Need::All(needs),
+    }
+}
+
+/// Nothing is needed where one of them needs nothing. A part that matches nothing at all has no needs to choose from.
+fn any(mut needs: Vec<Need>) -> Need {
+    if needs.contains(&Need::Anything) {
+        return Need::Anything;
+    }
+    if needs.len() == 1 { needs.swap_remove(0) } else { Need::Any(needs) }
+}
+
+fn count(need: &Need) -> usize {
+    match need {
+        Need::Anything => 0,
+        Need::Trigram(_) => 1,
+        Need::All(needs) | Need::Any(needs) => needs.iter().map(count).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a formula of the letters, trigrams in the order of their letters.
+    fn shown(need: &Need) -> String {
+        let list = |needs: &[Need], between: &str| {
+            let mut needs: Vec<String> = needs.iter().map(shown).collect();
+            needs.sort();
+            format!("({})", needs.join(between))
+        };
+        match need {
+            Need::Anything => "*".to_owned(),
+            Need::Trigram(trigram) => {
+                let letters = [16, 8, 0].map(|shift| u8::try_from(trigram >> shift & 0xff).unwrap());
+                letters.iter().map(|&letter| if letter.is_ascii() { char::from(letter) } else { '?' }).collect()
+            }
+            Need::All(needs) => list(needs, " "),
+            Need::Any(needs) => list(needs, "|"),
+        }
+    }
+
+    fn needed(pattern: &str) -> String {
+        let mut parser = regex_syntax::ParserBuilder::new();
+        let parsed = parser.multi_line(true).utf8(false).build().parse(pattern).unwrap();
+        shown(&of(&parsed))
+    }
+
+    #[test]
+    fn a_pattern_needs_the_trigrams_that_each_of_its_matches_has() {
+        for (pattern, need) in [
+            ("abcd", "(abc bcd)"),
+            ("ABC", "abc"),
+            ("(?i)Mask", "(ask mas)"),
+            ("ab", "*"),
+            ("ab.cd", "*"),
+            ("abc.def", "(abc def)"),
+            ("a[bc]d", "(abd|acd)"),
+            (r"\bfn\s+main\b", "(ain mai)"),
+            ("^abc$", "abc"),
+            ("foo(bar|baz)", "((foo oob oba bar)|(foo oob oba baz))"),
+            ("abc|def.*", "(abc|def)"),
+            ("abc|.*", "*"),
+            ("abc?d", "((abc bcd)|abd)"),
+            ("(abc)*d", "*"),
+            ("(ab){2}", "(aba bab)"),
+            ("(ab){2,}c", "((aba bab) abc)"),
+            ("(abc)+def", "((abc bcd cde def) abc)"),
+            ("x(a.b)+y", "*"),
+            ("ab\ncde", "cde"),
+            (r"(?-u)abc\xff", "abc"),
+            (r"(?-u)[\x80-\xff]abc", "abc"),
+            ("[^x]abc", "abc"),
+            ("", "*"),
+            ("ſtr", "str"),
+        ] {
+            let sorted = |text: &str| {
+                let mut words: Vec<String> = text.split(|c| "()| ".contains(c)).map(str::to_owned).collect();
+                words.sort();
+                words
+            };
+            let found = needed(pattern);
+            assert_eq!(sorted(&found), sorted(need), "{pattern}: {found}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_count_too() {
+        assert_eq!(needed("größe"), needed("(?i)GRÖẞE"));
+        assert_eq!(needed("日本語"), "???");
+    }
+
+    #[test]
+    fn however_large_a_pattern_is_what_it_needs_is_little() {
+        let nested = (0..30).fold("abc".to_owned(), |inner, at| format!("(({inner})+x{at}[ab]?)?y+"));
+        needed(&nested);
+        let long = "some text ".repeat(20_000);
+        let parsed = regex_syntax::parse(&long).unwrap();
+        assert!(matches!(of(&parsed), Need::All(_) | Need::Anything));
+        let many: Vec<String> = (0..2_000).map(|at| format!("alternative{at}.*end")).collect();
+        assert_eq!(needed(&many.join("|")), "*");
+        needed(&"[ab]".repeat(3_000));
+        needed("(a{50}){200}b");
+    }
+}

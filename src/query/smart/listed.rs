@@ -1,0 +1,105 @@
+//! Questions of filters alone, such as `path:src kind:class`: what they admit, in path order.
+//!
+//! With a kind, the definitions of that kind, and two of a file before the rest of it; else the files.
+
+use std::collections::HashMap;
+
+use super::question::Question;
+use super::{HITS_A_FILE, qualified};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::query::{Hit, Page, PathFilter, exact, preview};
+use crate::store::{Definition, Snapshot};
+
+/// Definitions that are listed; who wants more of one kind asks for a folder.
+const MOST: usize = 2_000;
+
+/// A file, or a definition in it.
+struct Listed {
+    path: String,
+    definition: Option<Definition>,
+}
+
+pub(super) fn list(
+    snapshot: &Snapshot,
+    question: &Question,
+    filter: &PathFilter,
+    context: u32,
+    (offset, limit): (usize, usize),
+    budget: &Budget,
+) -> Result<Page<Hit>> {
+    let tagged = question.tagged_paths(snapshot)?;
+    let mut all = Vec::new();
+    let mut is_complete = true;
+    for (path, language) in snapshot.paths(None)? {
+        let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
+        if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
+            continue;
+        }
+        budget.check()?;
+        if question.excludes_words() && !question.admits_text(&snapshot.text_of(&path)?) {
+            continue;
+        }
+        if !question.filters_kinds() {
+            all.push(Listed { path, definition: None });
+            continue;
+        }
+        if all.len() >= MOST {
+            is_complete = false;
+            break;
+        }
+        let mut definitions = snapshot.definitions_between(&path, 1, u32::MAX - 1)?;
+        definitions.retain(|definition| question.admits_kinds(std::slice::from_ref(definition)));
+        all.extend(definitions.into_iter().map(|found| Listed { path: path.clone(), definition: Some(found) }));
+    }
+    let mut page = Page::of(two_of_each_first(all), offset, limit);
+    if !is_complete {
+        page.total = None;
+    }
+    let items = page.items.into_iter().map(|listed| hit(snapshot, listed, context));
+    Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
+}
+
+fn two_of_each_first(all: Vec<Listed>) -> Vec<Listed> {
+    let mut of_file: HashMap<String, usize> = HashMap::new();
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    for listed in all {
+        let count = of_file.entry(listed.path.clone()).or_default();
+        *count += 1;
+        if *count <= HITS_A_FILE { first.push(listed) } else { rest.push(listed) }
+    }
+    first.append(&mut rest);
+    first
+}
+
+fn hit(snapshot: &Snapshot, listed: Listed, context: u32) -> Result<Hit> {
+    let Listed { path, definition } = listed;
+    let line = match &definition {
+        Some(definition) => definition.line,
+        None => first_line(snapshot, &path)?,
+    };
+    let symbol = match &definition {
+        Some(definition) => Some(qualified(definition)),
+        None => snapshot.symbol_around(&path, line)?.map(|symbol| qualified(&symbol)),
+    };
+    let context = context.min(exact::MAX_CONTEXT);
+    let around = snapshot.lines(&path, line.saturating_sub(context).max(1), line + context)?;
+    Ok(Hit {
+        line,
+        start_line: definition.as_ref().map_or(line, |definition| definition.start_line),
+        end_line: definition.as_ref().map_or(line, |definition| definition.end_line),
+        symbol,
+        score: 1.0,
+        preview: around.iter().map(|line| preview::cut(line, 0)).collect::<Vec<_>>().join("\n"),
+        parts: Vec::new(),
+        path,
+    })
+}
+
+/// The first line of a file that says something.
+fn first_line(snapshot: &Snapshot, path: &str) -> Result<u32> {
+    const LOOKED_AT: u32 = 50;
+    let lines = snapshot.lines(path, 1, LOOKED_AT)?;
+    let said = (1..).zip(&lines).find(|(_, line)| !line.trim().is_empty());
+    Ok(said.map_or(1, |(number, _)| number))
+}

@@ -1,0 +1,61 @@
+//! What was counted in texts, kept in memory: in how many lines of each version of a file a pattern matches. A later page
+//! of the same answer need not look at the files before it again.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use super::statements::statements;
+use super::{FileId, Snapshot, locked};
+use crate::error::Result;
+
+statements! {
+    VERSION = "SELECT hash, extractor FROM files WHERE id = ?1";
+}
+
+/// Patterns that are remembered: one takes some tens of bytes for each file.
+const REMEMBERED: usize = 8;
+
+/// One text of a file. Another build of the index has other ids, so nothing is kept beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextVersion {
+    file: FileId,
+    hash: [u8; 32],
+    extractor: u32,
+}
+
+/// Lines of each text that match one pattern.
+#[derive(Clone, Default)]
+pub struct LineCounts(Arc<Mutex<HashMap<TextVersion, usize>>>);
+
+impl LineCounts {
+    pub fn of(&self, version: &TextVersion) -> Option<usize> {
+        locked(&self.0).get(version).copied()
+    }
+
+    pub fn set(&self, version: TextVersion, count: usize) {
+        locked(&self.0).insert(version, count);
+    }
+}
+
+/// By pattern, the last asked for at the end.
+#[derive(Default)]
+pub(super) struct Patterns(VecDeque<(String, LineCounts)>);
+
+impl Snapshot<'_> {
+    /// What is known of a pattern.
+    pub fn line_counts(&self, pattern: &str) -> LineCounts {
+        let mut counted = locked(&self.caches.counted);
+        let known = counted.0.iter().position(|(known, _)| known == pattern).and_then(|at| counted.0.remove(at));
+        let (pattern, counts) = known.unwrap_or_else(|| (pattern.to_owned(), LineCounts::default()));
+        counted.0.push_back((pattern, counts.clone()));
+        if counted.0.len() > REMEMBERED {
+            counted.0.pop_front();
+        }
+        counts
+    }
+
+    pub fn text_version(&self, file: FileId) -> Result<TextVersion> {
+        let mut statement = self.connection.prepare_cached(VERSION)?;
+        Ok(statement.query_row([file.0], |row| Ok(TextVersion { file, hash: row.get(0)?, extractor: row.get(1)? }))?)
+    }
+}

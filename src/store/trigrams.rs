@@ -1,0 +1,655 @@
+//! `trigram_segments` and `trigrams`: which files may hold a text.
+//!
+//! A segment is gathered from a snapshot, written in slices between which others write, and takes its files in last: only
+//! those that are as they were read. A file leaves its segment in the transaction that changes its text, so a file in a
+//! segment always has the trigrams that stand there, and one in none is a candidate for everything. What a process that
+//! was killed leaves half-written belongs to no segment and is swept away later.
+
+use std::collections::HashMap;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::statements::statements;
+use super::vectors::count;
+use super::{Batch, FileId, Snapshot};
+use crate::error::Result;
+use crate::words::trigrams::Collector;
+
+statements! {
+    SEGMENTS = "SELECT s.id, s.files, s.bytes, (SELECT count(*) FROM files f WHERE f.segment = s.id)
+        FROM trigram_segments s WHERE s.whole ORDER BY s.id";
+    WHOLE = "SELECT id, files FROM trigram_segments WHERE whole ORDER BY id";
+    LOOSE_SIZE = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE segment IS NULL";
+    LOOSE = "SELECT id FROM files WHERE segment IS NULL";
+    TO_GATHER = "SELECT id, hash, extractor, size FROM files WHERE segment IS NULL ORDER BY id LIMIT :most";
+    TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
+    PLACES = "SELECT places FROM trigrams WHERE segment = ?1 AND trigram = ?2";
+    AT = "SELECT id FROM files WHERE segment = ?1 AND place = ?2";
+    IN = "SELECT place, id FROM files WHERE segment = ?1 ORDER BY place";
+    BEGIN = "INSERT INTO trigram_segments (files, bytes, whole) VALUES (?1, ?2, 0)";
+    EXISTS = "SELECT 1 FROM trigram_segments WHERE id = ?1";
+    ADD = "INSERT INTO trigrams (segment, trigram, places) VALUES (?1, ?2, ?3)";
+    END = "UPDATE trigram_segments SET whole = 1 WHERE id = ?1";
+    TAKE_IN = "UPDATE files SET segment = ?1, place = ?2
+        WHERE id = ?3 AND hash = ?4 AND extractor = ?5 AND segment IS NULL";
+    LET_GO = "UPDATE files SET segment = NULL, place = NULL WHERE segment = ?1";
+    DELETE = "DELETE FROM trigram_segments WHERE id = ?1";
+    DELETE_UNFINISHED = "DELETE FROM trigram_segments WHERE NOT whole";
+    NEXT_SEGMENT = "SELECT segment FROM trigrams WHERE segment > ?1 ORDER BY segment LIMIT 1";
+    SLICE_END = "SELECT trigram FROM trigrams WHERE segment = ?1 ORDER BY trigram LIMIT 1 OFFSET ?2";
+    DELETE_BELOW = "DELETE FROM trigrams WHERE segment = ?1 AND trigram < ?2";
+    ALL_OF = "SELECT trigram, places FROM trigrams WHERE segment = ?1 ORDER BY trigram";
+    ASTRAY = "SELECT count(*) FROM files f LEFT JOIN trigram_segments s ON s.id = f.segment
+        WHERE f.segment IS NOT NULL AND (s.whole IS NOT 1 OR f.place IS NULL OR f.place NOT BETWEEN 0 AND s.files - 1)";
+}
+
+/// A place is told by so many bits.
+const PLACE_BITS: u32 = 12;
+/// Files of a segment, at most.
+pub const MOST_PLACES: usize = 1 << PLACE_BITS;
+/// Rows that one transaction writes or removes: some milliseconds.
+const SLICE: usize = 4_000;
+const SLICE_OF_FILES: usize = 500;
+
+/// What a text must have for a pattern to match in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    Anything,
+    Trigram(u32),
+    All(Vec<Self>),
+    Any(Vec<Self>),
+}
+
+/// Key of a row in `trigram_segments`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentId(i64);
+
+/// A segment that answers questions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentState {
+    pub id: SegmentId,
+    /// Files that it was made of, and those of them that are still in it.
+    pub files: u64,
+    pub live: u64,
+    pub bytes: u64,
+}
+
+/// How much of the text the trigrams know.
+#[derive(Clone, Debug)]
+pub struct TrigramState {
+    pub segments: Vec<SegmentState>,
+    pub loose_files: u64,
+    pub loose_bytes: u64,
+}
+
+/// The trigrams of some files that are in no segment yet.
+pub struct Gathered {
+    files: Vec<Gatherable>,
+    bytes: u64,
+    /// Trigram and place, in order.
+    pairs: Vec<u64>,
+}
+
+/// A file as it was when its text was read.
+struct Gatherable {
+    id: FileId,
+    hash: Vec<u8>,
+    extractor: u32,
+}
+
+impl Gathered {
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Where [`Batch::add_trigrams`] and [`Batch::take_in`] end.
+    pub fn ends(&self) -> (usize, usize) {
+        (self.pairs.len(), self.files.len())
+    }
+
+    fn pair(trigram: u32, place: usize) -> u64 {
+        u64::from(trigram) << PLACE_BITS | place as u64
+    }
+
+    fn trigram(pair: u64) -> i64 {
+        (pair >> PLACE_BITS).cast_signed()
+    }
+
+    fn place(pair: u64) -> usize {
+        usize::try_from(pair % (1 << PLACE_BITS)).unwrap_or_default()
+    }
+}
+
+/// A bit for each place of a segment.
+#[derive(Clone)]
+struct Places(Vec<u64>);
+
+impl Places {
+    fn none(files: usize) -> Self {
+        Self(vec![0; files.div_ceil(64)])
+    }
+
+    fn all(files: usize) -> Self {
+        let mut all = Self(vec![u64::MAX; files.div_ceil(64)]);
+        if let Some(last) = all.0.last_mut()
+            && !files.is_multiple_of(64)
+        {
+            *last = (1 << (files % 64)) - 1;
+        }
+        all
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    }
+
+    fn insert(&mut self, place: usize) {
+        if let Some(word) = self.0.get_mut(place / 64) {
+            *word |= 1 << (place % 64);
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len() * 64).filter(|&place| self.has(place))
+    }
+
+    /// As the table has them: see the migration.
+    fn encode(places: impl Iterator<Item = usize>, files: usize, into: &mut Vec<u8>) {
+        into.clear();
+        let mut bits = vec![0_u8; files.div_ceil(8)];
+        let mut next = 0;
+        for place in places {
+            bits[place / 8] |= 1 << (place % 8);
+            let mut gap = place - next;
+            next = place + 1;
+            while gap > 0x7f {
+                into.push(gap.to_le_bytes()[0] & 0x7f | 0x80);
+                gap >>= 7;
+            }
+            into.push(gap.to_le_bytes()[0]);
+        }
+        if into.len() >= bits.len() {
+            *into = bits;
+        }
+    }
+
+    fn decode(bytes: &[u8], files: usize) -> Self {
+        let mut places = Self::none(files);
+        if bytes.len() == files.div_ceil(8) {
+            for (word, bytes) in places.0.iter_mut().zip(bytes.chunks(8)) {
+                *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            }
+            return places;
+        }
+        let (mut next, mut gap, mut shift) = (0_usize, 0_usize, 0);
+        for byte in bytes {
+            gap |= usize::from(byte & 0x7f) << shift;
+            if byte & 0x80 != 0 && shift < 14 {
+                shift += 7;
+                continue;
+            }
+            places.insert(next + gap);
+            next += gap + 1;
+            (gap, shift) = (0, 0);
+        }
+        places
+    }
+}
+
+impl Snapshot<'_> {
+    pub fn trigram_state(&self) -> Result<TrigramState> {
+        let mut statement = self.connection.prepare_cached(SEGMENTS)?;
+        let number = |row: &rusqlite::Row, at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+        let segments = statement.query_map([], |row| {
+            let (files, bytes, live) = (number(row, 1)?, number(row, 2)?, number(row, 3)?);
+            Ok(SegmentState { id: SegmentId(row.get(0)?), files, live, bytes })
+        })?;
+        let segments = segments.collect::<rusqlite::Result<_>>()?;
+        let (loose_files, loose_bytes) = self.loose_size()?;
+        Ok(TrigramState { segments, loose_files, loose_bytes })
+    }
+
+    fn loose_size(&self) -> Result<(u64, u64)> {
+        let mut statement = self.connection.prepare_cached(LOOSE_SIZE)?;
+        let (files, bytes): (i64, i64) = statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok((files.cast_unsigned(), bytes.cast_unsigned()))
+    }
+
+    /// Whether there are segments to ask.
+    pub fn has_trigrams(&self) -> Result<bool> {
+        Ok(self.connection.prepare_cached(WHOLE)?.exists([])?)
+    }
+
+    /// Files in which a text with that need may be, in no order; `None` where all may.
+    pub fn files_that_may_have(&self, need: &Need) -> Result<Option<Vec<FileId>>> {
+        if *need == Need::Anything {
+            return Ok(None);
+        }
+        let mut statement = self.connection.prepare_cached(WHOLE)?;
+        let segments = statement.query_map([], |row| Ok((SegmentId(row.get(0)?), row.get::<_, u32>(1)? as usize)))?;
+        let segments = segments.collect::<rusqlite::Result<Vec<_>>>()?;
+        if segments.is_empty() {
+            return Ok(None);
+        }
+        let mut statement = self.connection.prepare_cached(LOOSE)?;
+        let loose = statement.query_map([], |row| row.get(0).map(FileId))?;
+        let mut found = loose.collect::<rusqlite::Result<Vec<_>>>()?;
+        for (segment, files) in segments {
+            let places = self.places(segment, files, need, &mut HashMap::new())?;
+            self.files_at(segment, files, &places, &mut found)?;
+        }
+        Ok(Some(found))
+    }
+
+    fn files_at(&self, segment: SegmentId, files: usize, places: &Places, found: &mut Vec<FileId>) -> Result<()> {
+        // A look at each is dearer than the next of all.
+        if places.len() > files / 8 {
+            let mut statement = self.connection.prepare_cached(IN)?;
+            let mut rows = statement.query([segment.0])?;
+            while let Some(row) = rows.next()? {
+                if places.has(row.get::<_, u32>(0)? as usize) {
+                    found.push(FileId(row.get(1)?));
+                }
+            }
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(AT)?;
+        for place in places.iter() {
+            let id = statement.query_row(params![segment.0, count(place)], |row| row.get(0)).optional()?;
+            found.extend(id.map(FileId));
+        }
+        Ok(())
+    }
+
+    fn places(
+        &self,
+        segment: SegmentId,
+        files: usize,
+        need: &Need,
+        known: &mut HashMap<u32, Places>,
+    ) -> Result<Places> {
+        match need {
+            Need::Anything => Ok(Places::all(files)),
+            Need::Trigram(trigram) => {
+                if let Some(places) = known.get(trigram) {
+                    return Ok(places.clone());
+                }
+                let mut statement = self.connection.prepare_cached(PLACES)?;
+                let mut rows = statement.query(params![segment.0, trigram])?;
+                let places = match rows.next()? {
+                    Some(row) => Places::decode(row.get_ref(0)?.as_blob().unwrap_or_default(), files),
+                    None => Places::none(files),
+                };
+                known.insert(*trigram, places.clone());
+                Ok(places)
+            }
+            Need::All(parts) => {
+                let mut all = Places::all(files);
+                for part in parts {
+                    let these = self.places(segment, files, part, known)?;
+                    all.0.iter_mut().zip(these.0).for_each(|(word, other)| *word &= other);
+                    if all.is_empty() {
+                        break;
+                    }
+                }
+                Ok(all)
+            }
+            Need::Any(parts) => {
+                let mut any = Places::none(files);
+                for part in parts {
+                    let these = self.places(segment, files, part, known)?;
+                    any.0.iter_mut().zip(these.0).for_each(|(word, other)| *word |= other);
+                }
+                Ok(any)
+            }
+        }
+    }
+
+    /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
+    /// together unless one alone is larger. `check` is asked between files whether to go on.
+    pub fn gather_trigrams(&self, most: usize, most_bytes: u64, check: impl Fn() -> Result<()>) -> Result<Gathered> {
+        let mut gathered = Gathered { files: Vec::new(), bytes: 0, pairs: Vec::new() };
+        let mut collector = Collector::default();
+        let mut statement = self.connection.prepare_cached(TO_GATHER)?;
+        let mut rows = statement.query([count(most.min(MOST_PLACES))])?;
+        while let Some(row) = rows.next()? {
+            check()?;
+            let size = row.get::<_, i64>(3)?.cast_unsigned();
+            if !gathered.is_empty() && gathered.bytes + size > most_bytes {
+                break;
+            }
+            let file = Gatherable { id: FileId(row.get(0)?), hash: row.get(1)?, extractor: row.get(2)? };
+            self.collect(file.id, &mut collector)?;
+            let place = gathered.files.len();
+            collector.end(|trigram| gathered.pairs.push(Gathered::pair(trigram, place)));
+            gathered.bytes += size;
+            gathered.files.push(file);
+        }
+        gathered.pairs.sort_unstable();
+        Ok(gathered)
+    }
+
+    fn collect(&self, file: FileId, collector: &mut Collector) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(TEXT)?;
+        let mut rows = statement.query([file.0])?;
+        while let Some(row) = rows.next()? {
+            collector.push(row.get_ref(0)?.as_str().unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the trigrams, in words: every file of a segment has those of its text there, and no others.
+    pub(super) fn faults_of_trigrams(&self) -> Result<Vec<String>> {
+        let mut faults = Vec::new();
+        let astray: i64 = self.connection.query_row(ASTRAY, [], |row| row.get(0))?;
+        if astray != 0 {
+            faults.push(format!("{astray} files are in no segment of trigrams that could answer for them"));
+        }
+        let mut collector = Collector::default();
+        for segment in self.trigram_state()?.segments {
+            let (mut expected, mut live, mut live_places) = (Vec::new(), Places::none(MOST_PLACES), 0);
+            let mut statement = self.connection.prepare(IN)?;
+            let mut rows = statement.query([segment.id.0])?;
+            while let Some(row) = rows.next()? {
+                let place = row.get::<_, u32>(0)? as usize;
+                self.collect(FileId(row.get(1)?), &mut collector)?;
+                collector.end(|trigram| expected.push(Gathered::pair(trigram, place)));
+                live.insert(place);
+                live_places += 1;
+            }
+            expected.sort_unstable();
+            let mut found = Vec::with_capacity(expected.len());
+            let mut statement = self.connection.prepare(ALL_OF)?;
+            let mut rows = statement.query([segment.id.0])?;
+            while let Some(row) = rows.next()? {
+                let trigram = row.get(0)?;
+                let files = usize::try_from(segment.files).unwrap_or(usize::MAX).min(MOST_PLACES);
+                let places = Places::decode(row.get_ref(1)?.as_blob().unwrap_or_default(), files);
+                found
+                    .extend(places.iter().filter(|&place| live.has(place)).map(|place| Gathered::pair(trigram, place)));
+            }
+            if live.len() != live_places {
+                faults.push(format!("two files have one place in segment {} of the trigrams", segment.id.0));
+            } else if expected != found {
+                faults.push(format!("segment {} of the trigrams differs from its files", segment.id.0));
+            }
+        }
+        Ok(faults)
+    }
+}
+
+impl Batch<'_> {
+    /// Makes room for what was gathered. No file is in it before [`Batch::take_in`].
+    pub fn begin_segment(&self, gathered: &Gathered) -> Result<SegmentId> {
+        let (files, bytes) = (count(gathered.files.len()), gathered.bytes.cast_signed());
+        self.connection.prepare_cached(BEGIN)?.execute(params![files, bytes])?;
+        Ok(SegmentId(self.connection.last_insert_rowid()))
+    }
+
+    fn exists(&self, segment: SegmentId) -> Result<bool> {
+        Ok(self.connection.prepare_cached(EXISTS)?.exists([segment.0])?)
+    }
+
+    /// Writes some of the trigrams, from `at` on: gives where to go on, which is the length of all of them at the end, or
+    /// `None` if another has swept the segment away.
+    pub fn add_trigrams(&self, segment: SegmentId, gathered: &Gathered, mut at: usize) -> Result<Option<usize>> {
+        if !self.exists(segment)? {
+            return Ok(None);
+        }
+        let mut add = self.connection.prepare_cached(ADD)?;
+        let mut places = Vec::new();
+        let pairs = &gathered.pairs;
+        for _ in 0..SLICE {
+            let Some(&first) = pairs.get(at) else { break };
+            let trigram = Gathered::trigram(first);
+            let alike = pairs[at..].iter().take_while(|pair| Gathered::trigram(**pair) == trigram).count();
+            let of = pairs[at..at + alike].iter().map(|pair| Gathered::place(*pair));
+            Places::encode(of, gathered.files.len(), &mut places);
+            add.execute(params![segment.0, trigram, places])?;
+            at += alike;
+        }
+        Ok(Some(at))
+    }
+
+    /// Takes some of the files in, from `at` on, that are still as they were read; as [`Batch::add_trigrams`], and only
+    /// after all trigrams stand.
+    pub fn take_in(&self, segment: SegmentId, gathered: &Gathered, at: usize) -> Result<Option<usize>> {
+        if self.connection.prepare_cached(END)?.execute([segment.0])? == 0 {
+            return Ok(None);
+        }
+        let mut take_in = self.connection.prepare_cached(TAKE_IN)?;
+        for (place, file) in gathered.files.iter().enumerate().skip(at).take(SLICE_OF_FILES) {
+            take_in.execute(params![segment.0, count(place), file.id.0, file.hash, file.extractor])?;
+        }
+        Ok(Some((at + SLICE_OF_FILES).min(gathered.files.len())))
+    }
+
+    /// Lets all files of a segment go; its trigrams are left to [`Batch::sweep_trigrams`].
+    pub fn dissolve(&self, segment: SegmentId) -> Result<()> {
+        self.connection.prepare_cached(LET_GO)?.execute([segment.0])?;
+        self.connection.prepare_cached(DELETE)?.execute([segment.0])?;
+        Ok(())
+    }
+
+    /// Forgets segments that were begun and not ended.
+    pub fn forget_unfinished(&self) -> Result<()> {
+        self.connection.prepare_cached(DELETE_UNFINISHED)?.execute([])?;
+        Ok(())
+    }
+
+    /// Removes some of the trigrams that belong to no segment; whether there may be more of them.
+    pub fn sweep_trigrams(&self) -> Result<bool> {
+        let mut next = self.connection.prepare_cached(NEXT_SEGMENT)?;
+        let mut last = 0;
+        while let Some(segment) = next.query_row([last], |row| row.get::<_, i64>(0)).optional()? {
+            last = segment;
+            if self.exists(SegmentId(segment))? {
+                continue;
+            }
+            let mut end = self.connection.prepare_cached(SLICE_END)?;
+            let end: Option<i64> = end.query_row(params![segment, count(SLICE)], |row| row.get(0)).optional()?;
+            self.connection.prepare_cached(DELETE_BELOW)?.execute(params![segment, end.unwrap_or(i64::MAX)])?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+    use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
+    use crate::store::{FileRow, Mode, Store};
+    use crate::words::trigrams::{letter, of_letters};
+
+    struct Index {
+        store: Store,
+        _folder: tempfile::TempDir,
+    }
+
+    impl Index {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            Self { store: Store::open(&folder.path().join("index.db"), Mode::Write).unwrap(), _folder: folder }
+        }
+
+        fn put(&self, path: &str, text: &str) {
+            let chunk = |(at, text): (usize, &str)| Chunk {
+                start_line: 1,
+                end_line: 1,
+                start_offset: u32::try_from(at).unwrap(),
+                text: text.to_owned(),
+                ..Chunk::default()
+            };
+            // Chunks end anywhere.
+            let (first, second) = text.split_at(text.len() / 2);
+            let chunks = [(0, first), (first.len().max(1), second)].map(chunk).to_vec();
+            let extracted = Extracted { language: "text", chunks, ..Extracted::default() };
+            let (path, hash) = (RepoPath::new(path).unwrap(), ContentHash::of(text.as_bytes()));
+            let stat = Stat { size: text.len() as u64, ..Stat::default() };
+            let row = FileRow { path: &path, hash, stat, seen_ns: 0, extracted: &extracted, anew: false };
+            self.store.write(|batch| batch.replace_file(&row)).unwrap();
+        }
+
+        fn remove(&self, path: &str) {
+            self.store.write(|batch| batch.remove_file(&RepoPath::new(path).unwrap())).unwrap();
+        }
+
+        fn gather(&self) -> Gathered {
+            self.store
+                .read(&Budget::unlimited(), |snapshot| snapshot.gather_trigrams(MOST_PLACES, 1 << 20, || Ok(())))
+                .unwrap()
+        }
+
+        fn write(&self, gathered: &Gathered) -> SegmentId {
+            let segment = self.store.write(|batch| batch.begin_segment(gathered)).unwrap();
+            let (trigrams, files) = gathered.ends();
+            let mut at = 0;
+            while at < trigrams {
+                at = self.store.write(|batch| batch.add_trigrams(segment, gathered, at)).unwrap().unwrap();
+            }
+            at = 0;
+            while at < files {
+                at = self.store.write(|batch| batch.take_in(segment, gathered, at)).unwrap().unwrap();
+            }
+            segment
+        }
+
+        /// Candidates for a text, by path.
+        fn may_have(&self, text: &str) -> Option<Vec<String>> {
+            let letters: Vec<u8> = text.chars().map(letter).collect();
+            let need = Need::All(of_letters(&letters).map(Need::Trigram).collect());
+            let ask = |snapshot: &Snapshot| {
+                let Some(files) = snapshot.files_that_may_have(&need)? else { return Ok(None) };
+                let paths = files.into_iter().map(|file| snapshot.path_and_size(file).map(|(path, _)| path));
+                let mut paths = paths.collect::<Result<Vec<_>>>()?;
+                paths.sort();
+                Ok(Some(paths))
+            };
+            self.store.read(&Budget::unlimited(), ask).unwrap()
+        }
+
+        fn state(&self) -> TrigramState {
+            self.store.read(&Budget::unlimited(), |snapshot| snapshot.trigram_state()).unwrap()
+        }
+
+        fn faults(&self) -> Vec<String> {
+            self.store.faults().unwrap()
+        }
+    }
+
+    fn owned(paths: &[&str]) -> Option<Vec<String>> {
+        Some(paths.iter().map(|path| (*path).to_owned()).collect())
+    }
+
+    #[test]
+    fn places_are_stored_as_bits_or_distances_whichever_is_shorter() {
+        for files in [1, 7, 8, 9, 64, 65, 500, 4096] {
+            for step in [1, 2, 3, 7, 100, 129, 300, 4095] {
+                let places: Vec<usize> = (0..files).step_by(step).collect();
+                let mut bytes = vec![1, 2, 3];
+                Places::encode(places.iter().copied(), files, &mut bytes);
+                assert!(bytes.len() <= files.div_ceil(8), "{files} {step}: {}", bytes.len());
+                assert_eq!(Places::decode(&bytes, files).iter().collect::<Vec<_>>(), places, "{files} {step}");
+            }
+            assert_eq!(Places::all(files).len(), files);
+            // Whatever a damaged file says.
+            Places::decode(&[0xff; 600], files);
+        }
+    }
+
+    #[test]
+    fn a_file_leaves_its_segment_with_its_text() {
+        let index = Index::new();
+        for (path, text) in [("a", "one needle"), ("b", "two"), ("c", "Needles and pins"), ("d", "need le")] {
+            index.put(path, text);
+        }
+        assert_eq!(index.may_have("needle"), None);
+        index.write(&index.gather());
+        assert_eq!(index.may_have("needle"), owned(&["a", "c"]));
+        index.put("a", "none here");
+        index.put("e", "a new file");
+        index.remove("c");
+        // What is in no segment is a candidate for everything.
+        assert_eq!(index.may_have("needle"), owned(&["a", "e"]));
+        assert_eq!(index.may_have("two"), owned(&["a", "b", "e"]));
+        assert_eq!(index.faults(), Vec::<String>::new());
+        index.write(&index.gather());
+        assert_eq!(index.may_have("needle"), owned(&[]));
+        assert_eq!(index.may_have("none here"), owned(&["a"]));
+        let state = index.state();
+        let counts: Vec<_> = state.segments.iter().map(|segment| (segment.files, segment.live)).collect();
+        assert_eq!((counts, state.loose_files), (vec![(4, 2), (2, 2)], 0));
+        assert_eq!(index.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_changes_while_trigrams_are_written_is_not_taken_in() {
+        let index = Index::new();
+        (0..1_200).for_each(|at| index.put(&format!("f{at}"), &format!("this is text number {at}")));
+        let gathered = index.gather();
+        index.put("f7", "another text");
+        index.remove("f8");
+        index.put("f9", "for a moment");
+        index.put("f9", "this is text number 9");
+        index.write(&gathered);
+        assert_eq!(
+            index.may_have("text number 77"),
+            owned(&["f7", "f77", "f770", "f771", "f772", "f773", "f774", "f775", "f776", "f777", "f778", "f779"])
+        );
+        assert_eq!(index.state().loose_files, 1);
+        assert_eq!(index.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_begun_and_not_ended_answers_nothing_and_is_swept_away() {
+        let index = Index::new();
+        (0..600).for_each(|at| index.put(&format!("f{at}"), &format!("{:x}", at * 7_919)));
+        let gathered = index.gather();
+        let segment = index.store.write(|batch| batch.begin_segment(&gathered)).unwrap();
+        let next = index.store.write(|batch| batch.add_trigrams(segment, &gathered, 0)).unwrap().unwrap();
+        assert_eq!(index.may_have("abc"), None);
+        // Another process, after this one was killed, or so it seemed.
+        index.store.write(|batch| batch.forget_unfinished()).unwrap();
+        while index.store.write(|batch| batch.sweep_trigrams()).unwrap() {}
+        assert_eq!(index.store.write(|batch| batch.add_trigrams(segment, &gathered, next)).unwrap(), None);
+        assert_eq!(index.store.write(|batch| batch.take_in(segment, &gathered, 0)).unwrap(), None);
+        let other = index.write(&index.gather());
+        assert_ne!(other, segment);
+        assert_eq!(index.faults(), Vec::<String>::new());
+        index.store.write(|batch| batch.dissolve(other)).unwrap();
+        while index.store.write(|batch| batch.sweep_trigrams()).unwrap() {}
+        assert_eq!(index.may_have("abc"), None);
+        let rows = index.store.write(|batch| {
+            Ok(batch.connection.query_row("SELECT count(*) FROM trigrams", [], |row| row.get::<_, i64>(0))?)
+        });
+        assert_eq!(rows.unwrap(), 0);
+    }
+
+    #[test]
+    fn wrong_trigrams_are_a_fault() {
+        for damage in [
+            "DELETE FROM trigrams WHERE trigram = (SELECT min(trigram) FROM trigrams)",
+            "UPDATE trigrams SET places = x'7f'",
+            "UPDATE files SET place = 1",
+            "UPDATE files SET segment = 99",
+            "INSERT INTO trigrams (segment, trigram, places) SELECT id, 1, x'01' FROM trigram_segments",
+        ] {
+            let index = Index::new();
+            ["a", "b", "c"].iter().for_each(|path| index.put(path, &format!("the text of {path}{path}{path}")));
+            index.write(&index.gather());
+            assert_eq!(index.faults(), Vec::<String>::new());
+            index.store.write(|batch| Ok(batch.connection.execute_batch(damage)?)).unwrap();
+            assert!(!index.faults().is_empty(), "{damage}");
+        }
+    }
+}

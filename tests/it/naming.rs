@@ -1,0 +1,149 @@
+//! `get_symbol`: which definition of a name comes first, and which names are near one.
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+const TREE: &str = "\
+//- /aaa/legacy.py
+load = None
+
+class Rarely:
+    def open(self):
+        pass
+//- /app/reader.py
+from app.source import Source
+
+def load(path):
+    source = Source()
+    return source.open(path)
+//- /app/source.py
+class Source:
+    def open(self, path):
+        pass
+
+    def _open(self):
+        pass
+//- /app/user.py
+from app.source import Source
+from app import reader
+
+def get_user_by_id(user_id):
+    return Source()
+
+def gather_users():
+    return Source()
+//- /app/more.py
+from app.source import Source
+
+def budget():
+    return Source()
+//- /core.rs
+mod inner {
+    pub fn load() {
+        1;
+    }
+}
+struct Hidden;
+impl Hidden {
+    fn load(&self) {
+        2;
+    }
+}
+//- /a_test.go
+package main
+
+func Load() {
+}
+//- /src/shape.rb
+class Shape
+  def area
+    1
+  end
+end
+//- /tests/test_load.py
+def load():
+    return 1
+";
+
+fn symbols(repo: &Repo, arguments: &Value) -> Vec<String> {
+    let answer = repo.call("get_symbol", arguments);
+    let shown = |symbol: &Value| {
+        let text = |key: &str| symbol[key].as_str().unwrap_or_default().to_owned();
+        let around = symbol["container"].as_str().map_or_else(String::new, |container| format!(" in {container}"));
+        format!("{} {}{around} {}:{}", text("kind"), text("name"), text("file_path"), symbol["line"])
+    };
+    let definitions = answer["symbols"].as_array().unwrap().iter().filter(|symbol| symbol["role"] == "definition");
+    definitions.map(shown).collect()
+}
+
+#[test]
+fn the_definition_that_is_likely_meant_comes_first() {
+    let repo = Repo::new(TREE);
+    let found = symbols(&repo, &json!({ "symbol_name": "load" }));
+    assert_eq!(
+        found,
+        [
+            "function load app/reader.py:3",
+            "function load in inner core.rs:2",
+            "method load in Hidden core.rs:8",
+            "function load tests/test_load.py:1",
+            "variable load aaa/legacy.py:1",
+        ]
+    );
+    // Of two alike, the one of the class that is used.
+    let found = symbols(&repo, &json!({ "symbol_name": "open" }));
+    assert_eq!(found, ["method open in Source app/source.py:2", "method open in Rarely aaa/legacy.py:4"]);
+}
+
+#[test]
+fn a_container_may_be_written_as_any_language_writes_it() {
+    let repo = Repo::new(TREE);
+    for (asked, found) in [
+        ("Source.open", "method open in Source app/source.py:2"),
+        ("app.source.Source.open", "method open in Source app/source.py:2"),
+        ("Source::open", "method open in Source app/source.py:2"),
+        ("Shape#area", "method area in Shape src/shape.rb:2"),
+        ("inner::load", "function load in inner core.rs:2"),
+        ("core::inner::load", "function load in inner core.rs:2"),
+        ("reader.load", "function load app/reader.py:3"),
+        ("Hidden::load", "method load in Hidden core.rs:8"),
+    ] {
+        assert_eq!(symbols(&repo, &json!({ "symbol_name": asked })), [found], "{asked}");
+    }
+    assert_eq!(symbols(&repo, &json!({ "symbol_name": "Nowhere.open" })), [""; 0]);
+}
+
+#[test]
+fn letters_at_the_beginnings_of_words_count_most() {
+    let repo = Repo::new(TREE);
+    let found = symbols(&repo, &json!({ "symbol_name": "gubi", "match": "fuzzy" }));
+    assert_eq!(found, ["function get_user_by_id app/user.py:4"]);
+    let found = symbols(&repo, &json!({ "symbol_name": "gu", "match": "fuzzy" }));
+    assert_eq!(found[..2], ["function get_user_by_id app/user.py:4", "function gather_users app/user.py:7"]);
+    let found = symbols(&repo, &json!({ "symbol_name": "load", "match": "prefix", "kind": "function" }));
+    assert_eq!(found[0], "function load app/reader.py:3");
+}
+
+#[test]
+fn what_is_near_a_name_is_paged_to_its_end_and_counted_there() {
+    let repo = Repo::new("");
+    let names: String = (0..300).map(|at| format!("def some_name_{at}():\n    pass\n\n")).collect();
+    repo.write("names.py", names);
+    let (mut offset, mut seen) = (0, Vec::new());
+    loop {
+        let asked = json!({ "symbol_name": "sname", "match": "fuzzy", "limit": 70, "offset": offset });
+        let answer = repo.call("get_symbol", &asked);
+        seen.extend(answer["symbols"].as_array().unwrap().iter().map(|found| found["name"].to_string()));
+        let Some(next) = answer["next_offset"].as_u64() else {
+            assert_eq!(answer["total"], 300);
+            break;
+        };
+        assert!(answer.get("total").is_none_or(|total| *total == 300), "{}", answer["total"]);
+        assert_eq!(next, seen.len() as u64);
+        offset = next;
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 300);
+}
