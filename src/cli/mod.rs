@@ -23,6 +23,7 @@ mod read;
 mod rebuild;
 mod refs;
 mod relations;
+mod setup;
 mod slice;
 mod sql;
 mod stats;
@@ -66,6 +67,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),
+    Setup(setup::Arguments),
     Sync(sync::Arguments),
     Query(query::Arguments),
     Symbol(symbol::Arguments),
@@ -144,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match cli.command {
         Command::Init(arguments) => entity::init(&session, &arguments),
         Command::Documents(arguments) => documents::run(&session, &arguments),
+        Command::Setup(arguments) => setup::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
         Command::Graph(arguments) => graph::run(&session, &arguments),
         Command::Sync(arguments) => sync::run(&session, &arguments),

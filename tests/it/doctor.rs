@@ -51,7 +51,8 @@ fn a_repository_that_is_well_has_notes_at_most() {
             ("socket", "ok"),
             ("model", "ok"),
             ("grammars", "ok"),
-            ("python", "ok")
+            ("python", "ok"),
+            ("clients", "note")
         ]
     );
     let told = repo.ok(&["doctor", "database", "model"]);

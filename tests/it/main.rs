@@ -31,6 +31,7 @@ mod retrieval;
 mod scan;
 mod search;
 mod security;
+mod setup;
 mod soak;
 mod sound;
 mod surface;

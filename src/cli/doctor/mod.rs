@@ -3,6 +3,7 @@
 //! Owns the list of checks and how findings are told. Each check has a file of its own; it looks and changes nothing. What
 //! can be mended without asking anybody carries its own mending, which `--fix` does.
 
+mod clients;
 mod daemon;
 mod database;
 mod grammars;
@@ -29,7 +30,7 @@ use crate::store::{Mode, Snapshot, Store};
 /// Ends with 1 when a finding is an error. An absent daemon, index, model or environment is a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python [default: all]
+    /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK")]
     checks: Vec<String>,
     /// Mend what can be mended safely: rebuild a damaged index, close a socket to others, end an outdated daemon
@@ -132,6 +133,7 @@ static CHECKS: &[Check] = &[
     Check { name: "model", look: model::look },
     Check { name: "grammars", look: grammars::look },
     Check { name: "python", look: python::look },
+    Check { name: "clients", look: clients::look },
 ];
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {

@@ -1,0 +1,47 @@
+//! Whether MCP clients that have an entry for this program can start it.
+
+use std::path::Path;
+
+use super::super::setup::clients::{self, CLIENTS, Places};
+use super::super::setup::{self, Scope};
+use super::{Finding, Ground, Level};
+use crate::error::Result;
+
+pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+    let environment = &ground.session.sources.environment;
+    let places = Places::of(&ground.root, environment);
+    let on_path = |name: &str| {
+        let folders = environment.get("PATH").unwrap_or_default().split(':');
+        folders.into_iter().any(|folder| Path::new(folder).join(name).is_file())
+    };
+    let mut findings = Vec::new();
+    for client in CLIENTS {
+        let scopes = if client.project.is_some() { &[Scope::Project, Scope::User][..] } else { &[Scope::User] };
+        for scope in scopes {
+            let Some(file) = setup::file(client, *scope, &places) else { continue };
+            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let shown = file.display();
+            let Some(settings) = setup::value(client, &text) else {
+                let message = format!("{}: {shown} cannot be read", client.name);
+                findings.push(Finding::new(Level::Warning, message).remedy("Mend it: the client reads none of it."));
+                continue;
+            };
+            let entry = &settings[client.servers]["ixmcp"];
+            let Some(program) = clients::words(entry).into_iter().next() else { continue };
+            let is_there =
+                if Path::new(&program).is_absolute() { Path::new(&program).is_file() } else { on_path(&program) };
+            findings.push(if is_there && setup::is_ours(entry) {
+                Finding::new(Level::Ok, format!("{}: set up in {shown}", client.name))
+            } else {
+                let message = format!("{}: {shown} starts {program}, which is not there", client.name);
+                let remedy = format!("Put ixmcp on PATH, or run `ixmcp setup {}`.", client.name);
+                Finding::new(Level::Warning, message).remedy(remedy)
+            });
+        }
+    }
+    if findings.is_empty() {
+        let note = Finding::new(Level::Note, "no MCP client is set up to use ixmcp");
+        findings.push(note.remedy("Run `ixmcp setup`."));
+    }
+    Ok(findings)
+}

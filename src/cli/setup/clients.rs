@@ -1,0 +1,209 @@
+//! The MCP clients: where each keeps its settings, in which form, and what an entry looks like there.
+//!
+//! Owns facts about other programs. Nothing is read or written here.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::config::Environment;
+
+/// One client.
+pub(in crate::cli) struct Client {
+    pub name: &'static str,
+    pub format: Format,
+    /// The object that holds the servers.
+    pub servers: &'static str,
+    /// `None`: it has no settings of a project.
+    pub project: Option<fn(&Places) -> PathBuf>,
+    pub user: fn(&Places) -> Option<PathBuf>,
+    /// What shows that a person uses it.
+    pub traces: &'static [&'static str],
+    /// What a file that was not there begins with, beside the entry.
+    pub head: fn() -> Value,
+    entry: fn(&str, &Path) -> Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Format {
+    /// With comments and trailing commas, as most of them admit.
+    Json,
+    Toml,
+}
+
+/// Folders that settings are found in.
+pub(in crate::cli) struct Places {
+    pub root: PathBuf,
+    pub home: Option<PathBuf>,
+    /// `~/.config`.
+    pub config: Option<PathBuf>,
+    /// `$CODEX_HOME`.
+    pub codex: Option<PathBuf>,
+}
+
+impl Places {
+    pub fn of(root: &Path, environment: &Environment) -> Self {
+        let home = environment.home().map(Path::to_owned);
+        let config = environment.config_folder().and_then(|folder| folder.parent().map(Path::to_owned));
+        let codex = environment.get("CODEX_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
+        Self { root: root.to_owned(), home, config, codex }
+    }
+
+    fn home(&self, path: &str) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(path))
+    }
+
+    /// Where programs with windows keep what is theirs.
+    fn application(&self, path: &str) -> Option<PathBuf> {
+        if cfg!(target_os = "macos") {
+            return self.home(&format!("Library/Application Support/{path}"));
+        }
+        self.config.as_ref().map(|config| config.join(path))
+    }
+}
+
+/// As most of them have it: a program and its words.
+fn program(command: &str, arguments: &[&str]) -> Value {
+    json!({ "command": command, "args": arguments })
+}
+
+/// The same for those that tell servers they start from those they call.
+fn stdio(command: &str, arguments: &[&str]) -> Value {
+    json!({ "type": "stdio", "command": command, "args": arguments })
+}
+
+/// What editors put the folder in place of.
+const WORKSPACE: &str = "${workspaceFolder}";
+
+pub(in crate::cli) static CLIENTS: &[Client] = &[
+    Client {
+        name: "claude-code",
+        format: Format::Json,
+        servers: "mcpServers",
+        project: Some(|places| places.root.join(".mcp.json")),
+        user: |places| places.home(".claude.json"),
+        traces: &[".mcp.json", ".claude", "~/.claude.json"],
+        head: || json!({}),
+        entry: |command, _| stdio(command, &["mcp"]),
+    },
+    Client {
+        name: "claude-desktop",
+        format: Format::Json,
+        servers: "mcpServers",
+        project: None,
+        user: |places| places.application("Claude/claude_desktop_config.json"),
+        traces: &["~/.config/Claude", "~/Library/Application Support/Claude"],
+        head: || json!({}),
+        // It belongs to no project: the repository must be named.
+        entry: |command, root| program(command, &["mcp", "--repo", &root.to_string_lossy()]),
+    },
+    Client {
+        name: "cursor",
+        format: Format::Json,
+        servers: "mcpServers",
+        project: Some(|places| places.root.join(".cursor/mcp.json")),
+        user: |places| places.home(".cursor/mcp.json"),
+        traces: &[".cursor", "~/.cursor"],
+        head: || json!({}),
+        entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+    },
+    Client {
+        name: "vscode",
+        format: Format::Json,
+        servers: "servers",
+        project: Some(|places| places.root.join(".vscode/mcp.json")),
+        user: |places| places.application("Code/User/mcp.json"),
+        traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
+        head: || json!({}),
+        entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+    },
+    Client {
+        name: "codex",
+        format: Format::Toml,
+        servers: "mcp_servers",
+        project: Some(|places| places.root.join(".codex/config.toml")),
+        user: |places| {
+            places.codex.as_ref().map(|folder| folder.join("config.toml")).or(places.home(".codex/config.toml"))
+        },
+        traces: &[".codex", "~/.codex"],
+        head: || json!({}),
+        entry: |command, _| program(command, &["mcp"]),
+    },
+    Client {
+        name: "zed",
+        format: Format::Json,
+        servers: "context_servers",
+        project: Some(|places| places.root.join(".zed/settings.json")),
+        user: |places| places.config.as_ref().map(|config| config.join("zed/settings.json")),
+        traces: &[".zed", "~/.config/zed"],
+        head: || json!({}),
+        entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
+    },
+    Client {
+        name: "gemini",
+        format: Format::Json,
+        servers: "mcpServers",
+        project: Some(|places| places.root.join(".gemini/settings.json")),
+        user: |places| places.home(".gemini/settings.json"),
+        traces: &[".gemini", "~/.gemini"],
+        head: || json!({}),
+        entry: |command, _| program(command, &["mcp"]),
+    },
+    Client {
+        name: "opencode",
+        format: Format::Json,
+        servers: "mcp",
+        project: Some(|places| first_there(&places.root, "opencode.jsonc", "opencode.json")),
+        user: |places| {
+            let folder = places.config.as_ref()?.join("opencode");
+            Some(first_there(&folder, "opencode.jsonc", "opencode.json"))
+        },
+        traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
+        head: || json!({ "$schema": "https://opencode.ai/config.json" }),
+        entry: |command, _| json!({ "type": "local", "command": [command, "mcp"], "enabled": true }),
+    },
+];
+
+fn first_there(folder: &Path, first: &str, second: &str) -> PathBuf {
+    let first = folder.join(first);
+    if first.exists() { first } else { folder.join(second) }
+}
+
+impl Client {
+    pub fn named(name: &str) -> Option<&'static Self> {
+        CLIENTS.iter().find(|client| client.name == name)
+    }
+
+    /// What is written for a server that is started by `command`.
+    pub fn entry(&self, command: &str, root: &Path) -> Value {
+        (self.entry)(command, root)
+    }
+
+    /// Whether the person seems to use it, here or at all.
+    pub fn is_used(&self, places: &Places) -> bool {
+        self.traces.iter().any(|trace| match trace.strip_prefix("~/") {
+            Some(below) => places.home(below).is_some_and(|path| path.exists()),
+            None => places.root.join(trace).exists(),
+        })
+    }
+}
+
+/// The program that an entry starts, and its words.
+pub(in crate::cli) fn words(entry: &Value) -> Vec<String> {
+    let list = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+    };
+    match &entry["command"] {
+        Value::String(command) => [vec![command.clone()], list(&entry["args"])].concat(),
+        command => list(command),
+    }
+}
+
+/// The fields of an entry as people write them: what starts it first.
+pub(super) fn ordered(entry: &Value) -> Vec<(&str, &Value)> {
+    const FIRST: &[&str] = &["type", "command", "args"];
+    let mut fields: Vec<(&str, &Value)> =
+        entry.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value)).collect();
+    fields.sort_by_key(|(name, _)| FIRST.iter().position(|first| first == name).unwrap_or(FIRST.len()));
+    fields
+}

@@ -1,0 +1,311 @@
+//! `ixmcp setup` on settings as people have them: what is there stays byte for byte, and goes back to what it was.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::harness::Repo;
+
+/// Sets a client up over `before`, twice, and takes it out again.
+fn check(client: &str, file: &str, before: &str, after: &Expect) {
+    let repo = Repo::new("");
+    let read = || fs::read_to_string(repo.path().join(file)).unwrap();
+    repo.write(file, before);
+    let told = repo.run(&["setup", client]);
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    after.assert_eq(&read());
+    let patch = String::from_utf8(told.stdout).unwrap();
+    assert!(patch.starts_with("--- ") && patch.contains("\n+"), "{patch}");
+    let first = read();
+    assert_eq!(repo.ok(&["setup", client]), "", "a second time changes nothing");
+    assert_eq!(read(), first);
+    repo.ok(&["setup", client, "--remove"]);
+    // What was made for it stays, empty; everything else is as it was.
+    let removed = read();
+    let without = |text: &str| text.split_whitespace().collect::<String>();
+    let emptied = format!("{}\n{}", without(&removed), without(before));
+    let (left, right) = emptied.split_once('\n').unwrap();
+    assert!(
+        left == right || left.len() - right.len() <= "\"context_servers\":{},".len(),
+        "{client}: {removed}\n---\n{before}"
+    );
+    assert_eq!(repo.ok(&["setup", client, "--remove"]), "");
+}
+
+#[test]
+fn claude_code_keeps_its_other_servers() {
+    check(
+        "claude-code",
+        ".mcp.json",
+        "{\n  \"mcpServers\": {\n    \"github\": {\n      \"type\": \"http\",\n      \"url\": \"https://api.githubcopilot.com/mcp/\"\n    }\n  }\n}\n",
+        &expect![[r#"
+            {
+              "mcpServers": {
+                "github": {
+                  "type": "http",
+                  "url": "https://api.githubcopilot.com/mcp/"
+                },
+                "ixmcp": {
+                  "type": "stdio",
+                  "command": "ixmcp",
+                  "args": ["mcp"]
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn vscode_keeps_comments_and_trailing_commas() {
+    check(
+        "vscode",
+        ".vscode/mcp.json",
+        "// What the team uses.\n{\n\t\"inputs\": [\n\t\t{ \"id\": \"key\", \"type\": \"promptString\", \"password\": true }, // asked once\n\t],\n\t/* the servers */\n\t\"servers\": {\n\t\t\"fetch\": { \"command\": \"uvx\", \"args\": [\"mcp-server-fetch\"] }, // https://example.org/a,b\n\t},\n}\n",
+        &expect![[r#"
+            // What the team uses.
+            {
+            	"inputs": [
+            		{ "id": "key", "type": "promptString", "password": true }, // asked once
+            	],
+            	/* the servers */
+            	"servers": {
+            		"fetch": { "command": "uvx", "args": ["mcp-server-fetch"] }, // https://example.org/a,b
+            		"ixmcp": {
+            			"type": "stdio",
+            			"command": "ixmcp",
+            			"args": ["mcp", "--repo", "${workspaceFolder}"]
+            		},
+            	},
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn cursor_takes_an_empty_object_and_one_line() {
+    check(
+        "cursor",
+        ".cursor/mcp.json",
+        "{}",
+        &expect![[r#"
+            {
+              "mcpServers": {
+                "ixmcp": {
+                  "type": "stdio",
+                  "command": "ixmcp",
+                  "args": ["mcp", "--repo", "${workspaceFolder}"]
+                }
+              }
+            }"#]],
+    );
+    check(
+        "cursor",
+        ".cursor/mcp.json",
+        "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}\n",
+        &expect![[r#"
+            {"mcpServers":{"a":{"command":"a"},
+              "ixmcp": {
+                "type": "stdio",
+                "command": "ixmcp",
+                "args": ["mcp", "--repo", "${workspaceFolder}"]
+              }
+            }}
+        "#]],
+    );
+}
+
+#[test]
+fn zed_keeps_its_settings_with_their_comments() {
+    check(
+        "zed",
+        ".zed/settings.json",
+        "// Zed settings\n//\n// see https://zed.dev/docs\n{\n  \"theme\": \"One Dark\", // at night\n  \"languages\": {\n    \"Python\": { \"tab_size\": 4 }\n  }\n  // the end\n}\n",
+        &expect![[r#"
+            // Zed settings
+            //
+            // see https://zed.dev/docs
+            {
+              "theme": "One Dark", // at night
+              "languages": {
+                "Python": { "tab_size": 4 }
+              },
+              // the end
+              "context_servers": {
+                "ixmcp": {
+                  "command": "ixmcp",
+                  "args": ["mcp"],
+                  "env": {}
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn gemini_keeps_line_ends_and_a_byte_order_mark() {
+    let before =
+        "\u{feff}{\r\n    \"selectedAuthType\": \"oauth-personal\",\r\n    \"mcpServers\": {\r\n    }\r\n}\r\n";
+    check(
+        "gemini",
+        ".gemini/settings.json",
+        before,
+        &expect![[
+            "\u{feff}{\r\n    \"selectedAuthType\": \"oauth-personal\",\r\n    \"mcpServers\": {\r\n        \"ixmcp\": {\r\n            \"command\": \"ixmcp\",\r\n            \"args\": [\"mcp\"]\r\n        }\r\n    }\r\n}\r\n"
+        ]],
+    );
+}
+
+#[test]
+fn opencode_has_a_form_of_its_own() {
+    check(
+        "opencode",
+        "opencode.jsonc",
+        "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // which model\n  \"model\": \"anthropic/claude-sonnet-4-5\"\n}\n",
+        &expect![[r#"
+            {
+              "$schema": "https://opencode.ai/config.json",
+              // which model
+              "model": "anthropic/claude-sonnet-4-5",
+              "mcp": {
+                "ixmcp": {
+                  "type": "local",
+                  "command": ["ixmcp", "mcp"],
+                  "enabled": true
+                }
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn codex_keeps_its_tables() {
+    check(
+        "codex",
+        ".codex/config.toml",
+        "model = \"gpt-5\" # the default\n\n[mcp_servers.docs]\ncommand = \"npx\"\nargs = [\n  \"-y\", # yes\n  \"docs-mcp\",\n]\n\n# Who may do what.\n[projects.\"/home/ana/code\"]\ntrust_level = \"trusted\"\n",
+        &expect![[r#"
+            model = "gpt-5" # the default
+
+            [mcp_servers.docs]
+            command = "npx"
+            args = [
+              "-y", # yes
+              "docs-mcp",
+            ]
+
+            # Who may do what.
+            [projects."/home/ana/code"]
+            trust_level = "trusted"
+
+            [mcp_servers.ixmcp]
+            command = "ixmcp"
+            args = ["mcp"]
+        "#]],
+    );
+}
+
+#[test]
+fn an_entry_that_starts_something_else_is_mended_and_keeps_what_people_added() {
+    let repo = Repo::new("");
+    repo.write(
+        ".mcp.json",
+        "{\n  \"mcpServers\": {\n    \"ixmcp\": { \"command\": \"/gone/ixmcp\", \"args\": [\"serve\"], \"env\": { \"A\": \"b\" } }\n  }\n}\n",
+    );
+    repo.write(
+        ".codex/config.toml",
+        "[mcp_servers.ixmcp] # ours\ncommand = \"/gone/ixmcp\"\nargs = [\n  \"x\",\n]\nstartup_timeout_sec = 20\n\n[mcp_servers.ixmcp.env]\nA = \"b\"\n\n[tui]\n",
+    );
+    repo.ok(&["setup", "claude-code", "codex"]);
+    let settings: Value = serde_json::from_str(&fs::read_to_string(repo.path().join(".mcp.json")).unwrap()).unwrap();
+    let entry = &settings["mcpServers"]["ixmcp"];
+    assert_eq!((&entry["command"], &entry["env"]["A"]), (&"ixmcp".into(), &"b".into()), "{entry}");
+    expect![[r#"
+        [mcp_servers.ixmcp] # ours
+        command = "ixmcp"
+        args = ["mcp"]
+        startup_timeout_sec = 20
+
+        [mcp_servers.ixmcp.env]
+        A = "b"
+
+        [tui]
+    "#]]
+    .assert_eq(&fs::read_to_string(repo.path().join(".codex/config.toml")).unwrap());
+    // Words that a person chose stay.
+    let chosen =
+        "{ \"mcpServers\": { \"ixmcp\": { \"command\": \"ixmcp\", \"args\": [\"mcp\", \"--tools\", \"core\"] } } }";
+    repo.write(".cursor/mcp.json", chosen);
+    assert_eq!(repo.ok(&["setup", "cursor"]), "");
+    repo.ok(&["setup", "codex", "--remove"]);
+    assert_eq!(fs::read_to_string(repo.path().join(".codex/config.toml")).unwrap().trim(), "[tui]");
+}
+
+#[test]
+fn files_are_made_where_there_are_none_and_with_print_nothing_is() {
+    let repo = Repo::new("");
+    let answer: Value = serde_json::from_str(&repo.ok(&["setup", "--all", "--print", "--json"])).unwrap();
+    let clients = answer["clients"].as_array().unwrap();
+    assert_eq!(clients.len(), 7, "Claude Desktop has no settings of projects: {answer}");
+    assert!(clients.iter().all(|client| client["changes"] == true && client["written"] == false), "{answer}");
+    assert!(clients.iter().all(|client| !PathBuf::from(client["file"].as_str().unwrap()).exists()));
+    repo.ok(&["setup", "--all"]);
+    let opencode = fs::read_to_string(repo.path().join("opencode.json")).unwrap();
+    assert!(opencode.contains("\"$schema\"") && opencode.contains("[\"ixmcp\", \"mcp\"]"), "{opencode}");
+    let refused = Repo::new("");
+    assert!(refused.fails(&["setup"]).contains("claude-code"), "nobody knows which client is meant");
+    assert!(refused.fails(&["setup", "emacs"]).contains("there is no client"));
+}
+
+#[test]
+fn settings_of_a_person_are_changed_behind_their_links_and_stay_private() {
+    let repo = Repo::new("");
+    let home = PathBuf::from(repo.command(&[]).get_envs().find(|(name, _)| *name == "HOME").unwrap().1.unwrap());
+    let kept = tempfile::tempdir().unwrap();
+    let file = kept.path().join("claude.json");
+    fs::write(&file, "{\n  \"numStartups\": 7,\n  \"projects\": {}\n}\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&file, home.join(".claude.json")).unwrap();
+    repo.ok(&["setup", "claude-code", "claude-desktop", "--scope", "user"]);
+    assert!(home.join(".claude.json").is_symlink());
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(settings["numStartups"], 7);
+    let command = settings["mcpServers"]["ixmcp"]["command"].as_str().unwrap();
+    assert!(PathBuf::from(command).is_file(), "by its file where no name finds it: {command}");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let desktop = fs::read_to_string(home.join(".config/Claude/claude_desktop_config.json")).unwrap();
+    let desktop: Value = serde_json::from_str(&desktop).unwrap();
+    let root = repo.path().canonicalize().unwrap();
+    assert_eq!(desktop["mcpServers"]["ixmcp"]["args"][2], root.to_str().unwrap());
+    // A project's settings that lie elsewhere are not the project's.
+    std::os::unix::fs::symlink(kept.path(), repo.path().join(".cursor")).unwrap();
+    assert!(repo.fails(&["setup", "cursor"]).contains("leads out of the project"));
+    let findings: Value = serde_json::from_str(&repo.ok(&["doctor", "clients", "--json"])).unwrap();
+    assert_eq!(findings["findings"][0]["level"], "ok", "{findings}");
+}
+
+#[test]
+fn what_cannot_be_changed_safely_is_left_alone() {
+    let repo = Repo::new("");
+    for (client, file, text) in [
+        ("cursor", ".cursor/mcp.json", "{ \"mcpServers\": ["),
+        ("cursor", ".cursor/mcp.json", "[]"),
+        ("cursor", ".cursor/mcp.json", "{ \"mcpServers\": [] }"),
+        ("vscode", ".vscode/mcp.json", "{ \"servers\": null }"),
+        ("codex", ".codex/config.toml", "mcp_servers = { docs = { command = \"x\" } }\n"),
+        ("codex", ".codex/config.toml", "[mcp_servers\n"),
+        ("codex", ".codex/config.toml", "[[mcp_servers]]\nname = \"x\"\n"),
+    ] {
+        repo.write(file, text);
+        let told = repo.fails(&["setup", client]);
+        assert!(told.contains("INVALID_ARGUMENT"), "{client} {text}: {told}");
+        assert_eq!(fs::read_to_string(repo.path().join(file)).unwrap(), text);
+    }
+    repo.write(".cursor/mcp.json", b"{ \"a\": \"\xff\" }");
+    assert!(repo.fails(&["setup", "cursor"]).contains("UTF-8"));
+}
