@@ -252,6 +252,9 @@ pub(super) fn calls<'db>(
             name => Some(name.to_owned()),
         })
         .collect();
+    if names.is_empty() {
+        return calls;
+    }
     let mut files: Vec<File> = db.project().files(db).iter().copied().collect();
     files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
     let holds = |file: &File| {

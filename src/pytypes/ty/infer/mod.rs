@@ -1,7 +1,8 @@
 //! `infer_types`: annotations that a file could have.
 //!
 //! Owns the search for them. It happens in a trial of its own, where found annotations are written into the text and
-//! the rest is asked anew, until nothing more is found: so a return type travels across calls. What is offered at the end
+//! the rest is asked anew, until nothing more is found: so a return type travels across calls. The files that the file
+//! imports are annotated in the trial too, and are themselves again before anything is offered. What is offered at the end
 //! has been checked together, edits and imports in place: neither the file nor those that use it have a diagnostic that they
 //! had not before.
 
@@ -17,7 +18,9 @@ use std::path::Path;
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
+use ruff_python_ast::Stmt;
 use ruff_text_size::{TextRange, TextSize};
+use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
 use self::annotation::{Annotation, Import};
@@ -50,7 +53,24 @@ struct Place {
     at: TextSize,
     body: TextRange,
     is_open: bool,
+    /// It was asked for; the others only help.
+    is_wanted: bool,
 }
+
+/// A file on its way to its annotations.
+struct Text {
+    file: File,
+    path: String,
+    original: SourceText,
+    places: Vec<Place>,
+    found: BTreeMap<usize, Found>,
+    reasons: BTreeMap<usize, String>,
+    /// Calls of its functions are looked for.
+    is_asked_for: bool,
+}
+
+/// Files that the file imports, straight or through others, that are annotated for its sake.
+const MOST_HELPERS: usize = 16;
 
 /// Diagnostics by file.
 type Findings = HashMap<String, Vec<Finding>>;
@@ -66,74 +86,135 @@ pub(super) fn infer(root: &Path, path: &Path, symbol: Option<&str>, is_over: &dy
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
-    let path = file.path(trial.db()).as_str().to_owned();
-    let mut work = Work { trial, file, path, original, checked: Vec::new(), is_over };
-    work.run(symbol)
+    let own = Text::new(trial.db(), file, symbol, true);
+    let mut work = Work { trial, checked: Vec::new(), is_over };
+    work.run(own)
+}
+
+impl Text {
+    fn new(db: &Database, file: File, symbol: Option<&str>, is_asked_for: bool) -> Self {
+        let program_file = db.program_file(file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let place = |slot: Slot<'_>| Place {
+            is_open: !slot.is_annotated,
+            is_wanted: symbol.is_none_or(|symbol| is_within(&slot, symbol)),
+            kind: slot.kind,
+            name: slot.name,
+            container: slot.container,
+            range: slot.range,
+            at: slot.at,
+            body: slot.body,
+        };
+        Self {
+            file,
+            path: file.path(db).as_str().to_owned(),
+            original: source_text(db, file),
+            places: slots::find(parsed.suite()).into_iter().map(place).collect(),
+            found: BTreeMap::new(),
+            reasons: BTreeMap::new(),
+            is_asked_for,
+        }
+    }
+
+    /// The edits of these annotations, with the imports that they need.
+    fn edits(&self, chosen: impl IntoIterator<Item = usize>) -> Vec<Edit> {
+        let header = text::Header::of(&self.original);
+        let mut edits = Vec::new();
+        for at in chosen {
+            let (place, one) = (&self.places[at], &self.found[&at]);
+            edits.push(insertion(place, &one.annotation));
+            edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
+        }
+        edits::unite(&mut edits);
+        edits
+    }
+
+    fn with(&self, edits: &[Edit]) -> (String, String) {
+        (self.path.clone(), edits::apply(&self.original, edits))
+    }
 }
 
 struct Work<'w> {
     trial: Trial,
-    file: File,
-    path: String,
-    original: SourceText,
     /// The file, and those of the project that may notice an annotation in it.
     checked: Vec<String>,
     is_over: &'w dyn Fn() -> bool,
 }
 
 impl Work<'_> {
-    fn run(&mut self, symbol: Option<&str>) -> Result<Inferred> {
-        let places = self.places(symbol);
-        self.checked = std::iter::once(self.path.clone()).chain(self.users_of(&places)).collect();
+    fn run(&mut self, own: Text) -> Result<Inferred> {
+        self.checked = std::iter::once(own.path.clone()).chain(self.users_of(&own)).collect();
         let before = self.trial.findings(&self.checked);
-        let mut found: BTreeMap<usize, Found> = BTreeMap::new();
-        let mut reasons: BTreeMap<usize, String> = BTreeMap::new();
+        let helpers = self.helpers_of(&own);
+        let mut texts: Vec<Text> = std::iter::once(own).chain(helpers).collect();
         for _ in 0..ROUNDS {
-            if (self.is_over)() {
+            let mut changed = Vec::new();
+            for text in &mut texts {
+                let more = self.round(text);
+                if !more.is_empty() {
+                    text.found.extend(more);
+                    changed.push(text.with(&text.edits(text.found.keys().copied())));
+                }
+            }
+            if changed.is_empty() || (self.is_over)() {
                 break;
             }
-            let more = self.round(&places, &found, &mut reasons);
-            if more.is_empty() {
-                break;
-            }
-            found.extend(more);
-            self.write(&self.edits(&places, &found, &found.keys().copied().collect::<Vec<_>>()));
+            self.trial.set(changed);
         }
-        let kept = self.verified(&places, &found, &before)?;
-        Ok(self.answer(&places, &found, &kept, &reasons))
+        let own = texts.swap_remove(0);
+        self.trial.set(texts.iter().map(|helper| helper.with(&[])).collect());
+        let kept = self.verified(&own, &before)?;
+        Ok(self.answer(&own, &kept))
     }
 
-    fn places(&self, symbol: Option<&str>) -> Vec<Place> {
+    /// Files of the project that this one imports, the nearest first.
+    fn helpers_of(&self, own: &Text) -> Vec<Text> {
         let db = self.trial.db();
-        let program_file = db.program_file(self.file);
-        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-        let wanted = |slot: &Slot| symbol.is_none_or(|symbol| is_within(slot, symbol));
-        slots::find(parsed.suite())
-            .into_iter()
-            .map(|slot| Place {
-                is_open: !slot.is_annotated && wanted(&slot),
-                kind: slot.kind,
-                name: slot.name,
-                container: slot.container,
-                range: slot.range,
-                at: slot.at,
-                body: slot.body,
-            })
-            .collect()
+        let mut files = vec![own.file];
+        let mut at = 0;
+        while at < files.len() && files.len() <= MOST_HELPERS {
+            let program_file = db.program_file(files[at]);
+            let model = SemanticModel::new(db, program_file);
+            let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+            for statement in parsed.suite() {
+                let names: Vec<(Option<String>, u32)> = match statement {
+                    Stmt::Import(import) => {
+                        import.names.iter().map(|alias| (Some(alias.name.to_string()), 0)).collect()
+                    }
+                    Stmt::ImportFrom(from) => {
+                        let module = from.module.as_ref().map(ToString::to_string);
+                        let inner = from.names.iter().map(|alias| match &module {
+                            Some(module) => (Some(format!("{module}.{}", alias.name)), from.level),
+                            None => (Some(alias.name.to_string()), from.level),
+                        });
+                        std::iter::once((module.clone(), from.level)).chain(inner).collect()
+                    }
+                    _ => continue,
+                };
+                for (name, level) in names {
+                    let found = model.resolve_module(name.as_deref(), level).and_then(|module| module.file(db));
+                    files.extend(found.filter(|file| db.should_check_file(*file) && !files.contains(file)));
+                }
+            }
+            at += 1;
+        }
+        let helpers = files.into_iter().skip(1).take(MOST_HELPERS);
+        let helpers = helpers.filter(|file| !source_text(db, *file).is_notebook());
+        helpers.map(|file| Text::new(db, file, None, false)).collect()
     }
 
     /// Files that name something of this one's top, those that name its module first.
-    fn users_of(&self, places: &[Place]) -> Vec<String> {
+    fn users_of(&self, own: &Text) -> Vec<String> {
         let db = self.trial.db();
         let top = |place: &Place| {
             let container =
                 place.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
             container.unwrap_or(&place.name).to_owned()
         };
-        let names: HashSet<String> = places.iter().filter(|place| place.kind != Kind::Parameter).map(top).collect();
-        let module = module_name(self.file.path(db).as_str());
+        let names: HashSet<String> = own.places.iter().filter(|place| place.kind != Kind::Parameter).map(top).collect();
+        let module = module_name(&own.path);
         let mut users: Vec<(bool, String)> = Vec::new();
-        for file in db.project().files(db).iter().filter(|file| **file != self.file) {
+        for file in db.project().files(db).iter().filter(|file| **file != own.file) {
             let text = source_text(db, *file);
             let names_module = contains_identifier(&text, &module);
             if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
@@ -144,23 +225,19 @@ impl Work<'_> {
         users.into_iter().take(MOST_USERS).map(|(_, path)| path).collect()
     }
 
-    /// What can be said in the present state of the text, of what was not said before.
-    fn round(
-        &self,
-        places: &[Place],
-        found: &BTreeMap<usize, Found>,
-        reasons: &mut BTreeMap<usize, String>,
-    ) -> Vec<(usize, Found)> {
+    /// What can be said in the present state of a text, of what was not said before.
+    fn round(&self, text: &mut Text) -> Vec<(usize, Found)> {
         let db = self.trial.db();
-        let program_file = db.program_file(self.file);
+        let program_file = db.program_file(text.file);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let slots = slots::find(parsed.suite());
+        let places = &text.places;
         let functions: Vec<_> = slots
             .iter()
             .enumerate()
             .filter_map(|(at, slot)| match &slot.of {
-                Of::Function(function, place) => {
+                Of::Function(function, place) if text.is_asked_for => {
                     let class = slot.container.as_ref().filter(|_| place.in_class);
                     let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
                     let has_open_parameter = slots.iter().zip(places).skip(at + 1).any(|(other, place)| {
@@ -171,10 +248,10 @@ impl Work<'_> {
                 _ => None,
             })
             .collect();
-        let calls = evidence::calls(db, self.file, &functions);
+        let calls = evidence::calls(db, text.file, &functions);
         let mut more = Vec::new();
         for (at, (slot, place)) in slots.iter().zip(places).enumerate() {
-            if !place.is_open || found.contains_key(&at) || (self.is_over)() {
+            if !place.is_open || text.found.contains_key(&at) || (self.is_over)() {
                 continue;
             }
             let told = evidence::of_slot(db, &model, slot, &calls).and_then(|evidence| {
@@ -183,7 +260,7 @@ impl Work<'_> {
             });
             match told {
                 Ok(one) => more.push((at, one)),
-                Err(reason) => drop(reasons.insert(at, reason)),
+                Err(reason) => drop(text.reasons.insert(at, reason)),
             }
         }
         more
@@ -226,33 +303,18 @@ impl Work<'_> {
         }
     }
 
-    /// The edits of these annotations, with the imports that they need.
-    fn edits(&self, places: &[Place], found: &BTreeMap<usize, Found>, chosen: &[usize]) -> Vec<Edit> {
-        let header = text::Header::of(&self.original);
-        let mut edits = Vec::new();
-        for at in chosen {
-            let (place, one) = (&places[*at], &found[at]);
-            edits.push(insertion(place, &one.annotation));
-            edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
-        }
-        edits::unite(&mut edits);
-        edits
-    }
-
-    fn write(&mut self, edits: &[Edit]) {
-        self.trial.set(vec![(self.path.clone(), edits::apply(&self.original, edits))]);
-    }
-
     /// The annotations that can stand together: what brings a new diagnostic is left out.
-    fn verified(&mut self, places: &[Place], found: &BTreeMap<usize, Found>, before: &Findings) -> Result<Vec<usize>> {
-        let mut kept: Vec<usize> = found.keys().copied().collect();
+    fn verified(&mut self, own: &Text, before: &Findings) -> Result<Vec<usize>> {
+        let all: Vec<usize> = own.found.keys().copied().filter(|at| own.places[*at].is_wanted).collect();
+        let mut kept = all.clone();
         // Most faults show in the function that got the annotation.
         for _ in 0..ROUNDS {
-            let new = self.new_faults(places, found, &kept, before);
+            let new = self.new_faults(own, &kept, before);
             if new.is_empty() {
-                return Ok(kept);
+                break;
             }
-            let is_near = |at: &usize| new.iter().flatten().any(|fault| places[*at].body.contains_inclusive(*fault));
+            let is_near =
+                |at: &usize| new.iter().flatten().any(|fault| own.places[*at].body.contains_inclusive(*fault));
             let fewer: Vec<usize> = kept.iter().copied().filter(|at| !is_near(at)).collect();
             if fewer.len() == kept.len() || (self.is_over)() {
                 break;
@@ -260,31 +322,21 @@ impl Work<'_> {
             // Those near a fault get another chance one by one, below.
             kept = fewer;
         }
-        let near: Vec<usize> = found.keys().copied().filter(|at| !kept.contains(at)).collect();
-        let (mut sound, rest) = if self.new_faults(places, found, &kept, before).is_empty() {
-            (kept, near)
-        } else {
-            (Vec::new(), found.keys().copied().collect())
-        };
-        self.add_sound(places, found, before, &mut sound, &rest)?;
+        let near: Vec<usize> = all.iter().copied().filter(|at| !kept.contains(at)).collect();
+        let (mut sound, rest) =
+            if self.new_faults(own, &kept, before).is_empty() { (kept, near) } else { (Vec::new(), all) };
+        self.add_sound(own, before, &mut sound, &rest)?;
         sound.sort_unstable();
         Ok(sound)
     }
 
     /// Adds of `rest` what brings no new diagnostic: all at once where it can be, else by halves.
-    fn add_sound(
-        &mut self,
-        places: &[Place],
-        found: &BTreeMap<usize, Found>,
-        before: &Findings,
-        sound: &mut Vec<usize>,
-        rest: &[usize],
-    ) -> Result<()> {
+    fn add_sound(&mut self, own: &Text, before: &Findings, sound: &mut Vec<usize>, rest: &[usize]) -> Result<()> {
         if rest.is_empty() || (self.is_over)() {
             return Ok(());
         }
         let together: Vec<usize> = sound.iter().chain(rest).copied().collect();
-        if self.new_faults(places, found, &together, before).is_empty() {
+        if self.new_faults(own, &together, before).is_empty() {
             *sound = together;
             return Ok(());
         }
@@ -292,25 +344,19 @@ impl Work<'_> {
             return Ok(());
         }
         let (first, second) = rest.split_at(rest.len() / 2);
-        self.add_sound(places, found, before, sound, first)?;
-        self.add_sound(places, found, before, sound, second)
+        self.add_sound(own, before, sound, first)?;
+        self.add_sound(own, before, sound, second)
     }
 
     /// What is found with these annotations that was not before: where in the original of this file, or in another.
-    fn new_faults(
-        &mut self,
-        places: &[Place],
-        found: &BTreeMap<usize, Found>,
-        chosen: &[usize],
-        before: &Findings,
-    ) -> Vec<Option<TextSize>> {
-        let edits = self.edits(places, found, chosen);
-        self.write(&edits);
+    fn new_faults(&mut self, own: &Text, chosen: &[usize], before: &Findings) -> Vec<Option<TextSize>> {
+        let edits = own.edits(chosen.iter().copied());
+        self.trial.set(vec![own.with(&edits)]);
         let after = self.trial.findings(&self.checked);
         let mut new = Vec::new();
         for path in &self.checked {
-            if *path == self.path {
-                let added = trial::added(&before[path], &after[path], &self.original, &edits);
+            if *path == own.path {
+                let added = trial::added(&before[path], &after[path], &own.original, &edits);
                 new.extend(added.iter().map(|one| Some(edits::back(one.at, &edits))));
             } else if let Some(file) = on_disk(self.trial.db(), Path::new(path)) {
                 let text = source_text(self.trial.db(), file);
@@ -320,15 +366,10 @@ impl Work<'_> {
         new
     }
 
-    fn answer(
-        &self,
-        places: &[Place],
-        found: &BTreeMap<usize, Found>,
-        kept: &[usize],
-        reasons: &BTreeMap<usize, String>,
-    ) -> Inferred {
-        let header = text::Header::of(&self.original);
-        let lines = super::lines::Lines::of(&self.original);
+    fn answer(&self, own: &Text, kept: &[usize]) -> Inferred {
+        let Text { places, found, reasons, original, .. } = own;
+        let header = text::Header::of(original);
+        let lines = super::lines::Lines::of(original);
         let shown = |edit: Edit| {
             let (line, column) = lines.place(edit.range.start());
             Insertion { line, column, insert: edit.text }
@@ -352,7 +393,8 @@ impl Work<'_> {
             Some(container) => format!("{container}.{}", place.name),
             None => place.name.clone(),
         };
-        let open = places.iter().enumerate().filter(|(at, place)| place.is_open && !kept.contains(at));
+        let is_left = |at: &usize, place: &Place| place.is_open && place.is_wanted && !kept.contains(at);
+        let open = places.iter().enumerate().filter(|(at, place)| is_left(at, place));
         let skipped = open.map(|(at, place)| {
             let reason = match found.get(&at) {
                 Some(one) => format!("`{}` would bring a new diagnostic", one.annotation.text),
