@@ -4,6 +4,7 @@
 
 mod call;
 mod check;
+mod completions;
 mod daemon;
 mod def;
 mod doctor;
@@ -13,10 +14,13 @@ mod entity;
 mod eval;
 mod files;
 mod graph;
+mod help;
 mod infer;
 mod log;
+mod man;
 mod mcp;
 mod output;
+mod overview;
 mod place;
 mod query;
 mod read;
@@ -37,7 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::Value;
 
 use self::output::HowFar;
@@ -60,8 +64,9 @@ struct Cli {
     #[arg(long, global = true, value_name = "PATH")]
     repo: Option<PathBuf>,
 
+    /// None: how things stand here.
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -89,6 +94,8 @@ enum Command {
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
     Engine(engine::Arguments),
     Read(read::Arguments),
 }
@@ -109,7 +116,7 @@ enum Outcome {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::from_arg_matches(&help::declaration().get_matches()).unwrap_or_else(|error| error.exit());
     match dispatch(cli) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
@@ -127,7 +134,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     let environment = Environment::of_process();
     let (settings, is_detached) = match &cli.command {
-        Command::Daemon(arguments) => (arguments.settings(), arguments.is_detached()),
+        Some(Command::Daemon(arguments)) => (arguments.settings(), arguments.is_detached()),
         _ => (Vec::new(), false),
     };
     let flags = Flags { repository: cli.repo, settings };
@@ -140,10 +147,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     let start = environment.start_folder(&flags)?;
     let sources = Sources { flags, environment };
-    let watching = if cli.command.stays() { Watching::Yes } else { Watching::No };
+    let watching = if cli.command.as_ref().is_some_and(Command::stays) { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let session = Session { start, config, sources: Arc::new(sources), workspaces };
-    match cli.command {
+    let Some(command) = cli.command else { return overview::run(&session) };
+    match command {
         Command::Init(arguments) => entity::init(&session, &arguments),
         Command::Documents(arguments) => documents::run(&session, &arguments),
         Command::Setup(arguments) => setup::run(&session, &arguments),
@@ -167,6 +175,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
     }

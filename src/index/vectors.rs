@@ -17,7 +17,7 @@ use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
 /// How often one who waits for vectors looks.
-const LOOK_FOR_VECTORS: Duration = Duration::from_millis(10);
+const LOOK_FOR_VECTORS: Duration = Duration::from_millis(1);
 /// Fewer are not worth a thread.
 const PER_THREAD: usize = 100;
 

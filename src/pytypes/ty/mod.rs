@@ -157,8 +157,12 @@ struct Apart {
 impl Answerer for Apart {
     fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
         let Some(file) = question.file() else { return Err(apart()) };
-        witness.begins(&Shown { root: self.root.clone() }.relative(Path::new(file)));
-        let is_over = || self.is_over.load(Ordering::Relaxed);
+        let shown = Shown { root: self.root.clone() }.relative(Path::new(file));
+        // It is work on many files and goes on as long as it asks this: only one that stands still is stuck.
+        let is_over = || {
+            witness.begins(&shown);
+            self.is_over.load(Ordering::Relaxed)
+        };
         let work = AssertUnwindSafe(|| match question {
             Question::Infer { file, symbol } => {
                 infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over).map(Answer::Infer)
@@ -247,7 +251,13 @@ impl View {
                 Answer::References { references }
             }
             Question::Infer { .. } => return Err(apart()),
-            Question::Rename { at, new_name, files } => Answer::Rename(self.rename(at, new_name, files.as_deref())?),
+            Question::Rename { at, new_name, files } => {
+                let goes_on = || {
+                    db.unwind_if_revision_cancelled();
+                    witness.begins(&shown.relative(Path::new(&at.file)));
+                };
+                Answer::Rename(self.rename(at, new_name, files.as_deref(), &goes_on)?)
+            }
             Question::Analyze => Answer::Analyze(Box::new(analyze::analyze(db, &self.files(), shown, witness))),
             Question::Files => {
                 let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());

@@ -57,7 +57,14 @@ struct Meaning {
 type Range = (TextSize, TextSize);
 
 impl View {
-    pub(super) fn rename(&self, at: &Position, new_name: &str, files: Option<&[String]>) -> Result<Renamed> {
+    /// `goes_on` is called at every stage: it unwinds when the answer is not wanted any more.
+    pub(super) fn rename(
+        &self,
+        at: &Position,
+        new_name: &str,
+        files: Option<&[String]>,
+        goes_on: &dyn Fn(),
+    ) -> Result<Renamed> {
         require_identifier(new_name)?;
         let (own, offset) = self.place(at)?;
         let own_path = own.file(&self.db).path(&self.db).as_str().to_owned();
@@ -99,7 +106,8 @@ impl View {
         }
         if refused.is_empty() {
             let start = edits::moved(place.1.0, &by_file[own_path.as_str()]);
-            refused = self.try_out(&meaning, &by_file, (&own_path, start), new_name, &files)?;
+            goes_on();
+            refused = self.try_out(&meaning, &by_file, (&own_path, start), new_name, &files, goes_on)?;
         }
         if !refused.is_empty() {
             return Ok(self.refusal(&refused));
@@ -129,6 +137,7 @@ impl View {
         place: (&str, TextSize),
         new_name: &str,
         files: &[String],
+        goes_on: &dyn Fn(),
     ) -> Result<Vec<(String, TextSize, String)>> {
         let mut checked: Vec<String> = by_file.keys().map(|path| (*path).to_owned()).collect();
         let holds_new = |path: &String| {
@@ -140,13 +149,14 @@ impl View {
         others.sort_by_key(|path| !holds_new(path));
         checked.extend(others.into_iter().take(MOST_CHECKED.saturating_sub(checked.len())).cloned());
         let before = trial::findings(&self.db, &checked);
+        goes_on();
         let mut trial = Trial::open(&self.shown.root)?;
         let texts = by_file.iter().filter_map(|(path, edits)| {
             let file = on_disk(&self.db, Path::new(path))?;
             Some(((*path).to_owned(), edits::apply(&source_text(&self.db, file), edits)))
         });
         trial.set(texts.collect());
-        self.db.unwind_if_revision_cancelled();
+        goes_on();
         let mut refused = Vec::new();
         let none = Vec::new();
         let after = trial.findings(&checked);
@@ -158,7 +168,7 @@ impl View {
             let reason = |one: &trial::Finding| format!("it would break this: {} ({})", one.message, one.rule);
             refused.extend(added.iter().map(|one| (path.clone(), edits::back(one.at, edits), reason(one))));
         }
-        self.db.unwind_if_revision_cancelled();
+        goes_on();
         let renamed = trial.with(|db| {
             let file = on_disk(db, Path::new(place.0))?;
             self::meaning(db, file, place.1, files)

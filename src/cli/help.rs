@@ -1,0 +1,71 @@
+//! The program's own help: its commands by what they are for.
+//!
+//! Owns the groups. What a command says of itself stands with it.
+
+use std::fmt::Write;
+
+use clap::{Command, CommandFactory};
+
+use super::Cli;
+
+/// What people come for, and the commands for it.
+pub(super) const GROUPS: &[(&str, &[&str])] = &[
+    ("Begin", &["setup", "sync", "doctor"]),
+    ("Search and read", &["query", "symbol", "slice", "files", "stats"]),
+    ("Python types", &["check", "type-at", "def", "refs", "infer"]),
+    ("Decisions, issues and notes", &["init", "entity", "graph"]),
+    ("Serve agents", &["mcp", "daemon", "call"]),
+    ("Look inside and mend", &["sql", "eval", "rebuild"]),
+    ("The program itself", &["completions", "man"]),
+];
+
+const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}\n";
+
+const EXAMPLES: &str = "Examples:
+  ixmcp query where are orders paid
+  ixmcp symbol Cart.checkout --relations
+  ixmcp setup claude-code
+`ixmcp COMMAND --help` has more.";
+
+/// The command line, as it is parsed, completed and described.
+pub(super) fn declaration() -> Command {
+    let command = Cli::command();
+    let groups = groups(&command);
+    command.help_template(TEMPLATE).after_help(groups)
+}
+
+/// Each command with the first line of what it says.
+fn groups(program: &Command) -> String {
+    let mut text = String::new();
+    for (heading, names) in GROUPS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{heading}:");
+        for name in *names {
+            let about = program.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
+            let _ = writeln!(text, "  {name:<12} {}", about.unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text + EXAMPLES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        grouped.sort_unstable();
+        let program = Cli::command();
+        let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut commands: Vec<&str> = shown.map(Command::get_name).collect();
+        commands.sort_unstable();
+        assert_eq!(grouped, commands);
+    }
+
+    #[test]
+    fn the_declaration_contradicts_itself_nowhere() {
+        declaration().debug_assert();
+    }
+}
