@@ -128,7 +128,7 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
-    if let Command::Read(arguments) = &cli.command {
+    if let Some(Command::Read(arguments)) = &cli.command {
         // It needs no settings, and gets no say in them.
         return read::run(arguments);
     }
