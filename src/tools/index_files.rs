@@ -138,6 +138,7 @@ fn chosen(options: &Options) -> Result<FolderOptions> {
         return wrong(what, "Name some, or leave it out to read all that can be read.");
     }
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let most = number(files).min(i64::MAX as usize);
+    // The state file knows signed numbers alone.
+    let most = number(files).min(usize::MAX >> 1);
     Ok(FolderOptions { chunk_size: number(size), overlap: number(overlap), max_files: most, file_types: types })
 }
