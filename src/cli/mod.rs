@@ -29,6 +29,7 @@ mod refs;
 mod relations;
 mod setup;
 mod slice;
+mod snapshot;
 mod sql;
 mod stats;
 mod symbol;
@@ -94,6 +95,7 @@ enum Command {
     Eval(eval::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
+    Snapshot(snapshot::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     Engine(engine::Arguments),
@@ -175,6 +177,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Eval(arguments) => eval::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
+        Command::Snapshot(arguments) => snapshot::run(&session, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),

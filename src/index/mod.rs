@@ -13,6 +13,7 @@ mod paths;
 mod pipeline;
 mod reader;
 mod rebuild;
+mod snapshot;
 mod state;
 mod sync;
 mod trigrams;
@@ -40,6 +41,7 @@ pub use documents::{ChangeReport, FolderOptions, FolderReport};
 pub use entities::EntityReport;
 pub use reader::serve_reader;
 pub use rebuild::rebuild;
+pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
 

@@ -13,9 +13,23 @@ use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Mode, Store};
 
+/// Puts the database that a new index begins with at a path.
+pub(super) type Beginning<'b> = Box<dyn FnOnce(&Path) -> Result<()> + 'b>;
+
 /// Builds the index anew. The old one answers until the new one is complete; one that is damaged or not ours is kept
 /// as `index.db.bad`.
 pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: &Budget) -> Result<Report> {
+    beside(root, sources, None, progress, budget)
+}
+
+/// The same from a beginning, of which only what differs from the disk is made anew.
+pub(super) fn beside(
+    root: &Path,
+    sources: Arc<Sources>,
+    beginning: Option<Beginning>,
+    progress: &Progress,
+    budget: &Budget,
+) -> Result<Report> {
     let started = Instant::now();
     let old = folder::database(root);
     if folder::prepare(root)? == Mode::Read {
@@ -25,8 +39,19 @@ pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: 
     let _alone = RebuildLock::take(root, budget)?;
     let new = old.with_extension("db.new");
     folder::discard(&new)?;
+    let thoroughness = match beginning {
+        None => Thoroughness::Everything,
+        Some(put) => {
+            put(&new).inspect_err(|_| drop(folder::discard(&new)))?;
+            Thoroughness::Changed
+        }
+    };
     let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
-    sync::update(&workspace, Thoroughness::Everything, progress, budget)?;
+    if thoroughness == Thoroughness::Changed {
+        // What differs from the beginning is what the report counts.
+        workspace.store.write(|batch| batch.count_changes("sync"))?;
+    }
+    sync::update(&workspace, thoroughness, progress, budget)?;
     workspace.gather_trigrams(budget)?;
     workspace.embed(budget)?;
     // What others have brought into the old one since must not be lost by the switch.

@@ -21,6 +21,7 @@ mod graph;
 mod migrate;
 mod near;
 mod open;
+mod packed;
 mod plain;
 mod raw;
 mod readers;

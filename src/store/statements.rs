@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, counted, entities, facts, files, graph, plain, relations, scope, search, symbols,
-        trigrams, vectors,
+        Mode, Store, audit, chunks, counted, entities, facts, files, graph, packed, plain, relations, scope, search,
+        symbols, trigrams, vectors,
     };
 
     #[test]
@@ -29,6 +29,7 @@ mod tests {
             facts::STATEMENTS,
             files::STATEMENTS,
             graph::STATEMENTS,
+            packed::STATEMENTS,
             plain::STATEMENTS,
             relations::STATEMENTS,
             scope::STATEMENTS,

@@ -33,6 +33,7 @@ mod scan;
 mod search;
 mod security;
 mod setup;
+mod snapshot;
 mod soak;
 mod sound;
 mod surface;

@@ -1,0 +1,149 @@
+//! Snapshots: an index as one file that a clone elsewhere begins with.
+//!
+//! Owns the form: a line that names it, a line of JSON that says what follows, and the database, compressed. A loaded one is
+//! checked, then brought up to date by hash: only files whose bytes differ are read into rows.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use super::{Report, Workspace, folder, rebuild};
+use crate::budget::{Budget, Progress};
+use crate::config::Sources;
+use crate::error::{Error, ErrorKind, Result};
+use crate::scan;
+use crate::store::{Mode, Store, schema_version};
+
+const MAGIC: &str = "ixmcp snapshot 1";
+/// A header is a line.
+const LONGEST_HEADER: u64 = 4096;
+
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Header {
+    pub schema: i64,
+    pub files: u64,
+    /// Of the database.
+    pub bytes: u64,
+    pub blake3: String,
+    pub release: String,
+}
+
+/// Writes the index to `file`. It must be up to date; secrets, and files outside of the repository, stay here.
+pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
+    let copy = folder::database(&workspace.root).with_extension("db.copy");
+    folder::discard(&copy)?;
+    let admits = |path: &str| {
+        !path.starts_with('/') && crate::model::RepoPath::new(path).is_some_and(|path| !scan::is_secret(&path))
+    };
+    let saved = workspace.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
+    folder::discard(&copy)?;
+    saved
+}
+
+fn pack(copy: &Path, file: &Path) -> Result<Header> {
+    let read = |error| Error::io("read", copy, error);
+    let mut hasher = blake3::Hasher::new();
+    let bytes = std::io::copy(&mut File::open(copy).map_err(read)?, &mut hasher).map_err(read)?;
+    let files = Store::open(copy, Mode::Read)?.read(&Budget::unlimited(), |snapshot| snapshot.file_count())?;
+    let header = Header {
+        schema: schema_version(),
+        files,
+        bytes,
+        blake3: hasher.finalize().to_hex().to_string(),
+        release: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let line =
+        serde_json::to_string(&header).map_err(|error| Error::internal("a header is no JSON").caused_by(error))?;
+    let written = File::create(file).and_then(|target| {
+        let mut target = BufWriter::new(target);
+        writeln!(target, "{MAGIC}\n{line}")?;
+        let mut packer = GzEncoder::new(target, Compression::default());
+        std::io::copy(&mut File::open(copy)?, &mut packer)?;
+        packer.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+    });
+    written.map_err(|error| Error::io("write", file, error))?;
+    Ok(header)
+}
+
+/// Puts a snapshot in the place of the index at `root` and brings it up to date. The report counts what differs from it.
+pub fn load(root: &Path, sources: Arc<Sources>, file: &Path, progress: &Progress, budget: &Budget) -> Result<Report> {
+    let mut reader = BufReader::new(File::open(file).map_err(|error| Error::io("open", file, error))?);
+    let header = header(&mut reader, file)?;
+    let unpacked = |new: &Path| {
+        unpack(reader, &header, new)?;
+        let beside = new.with_extension("empty");
+        folder::discard(&beside)?;
+        let checked = Store::check_copy(new, &beside);
+        folder::discard(&beside)?;
+        checked
+    };
+    rebuild::beside(root, sources, Some(Box::new(unpacked)), progress, budget)
+}
+
+fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
+    let no_snapshot = || {
+        Error::new(ErrorKind::UnsupportedFormat, format!("{} is no snapshot of ixmcp", file.display()))
+            .hint("Make one by `ixmcp snapshot save`.")
+    };
+    let mut line = |most: u64| -> Option<String> {
+        let mut line = String::new();
+        reader.by_ref().take(most).read_line(&mut line).ok()?;
+        line.strip_suffix('\n').map(str::to_owned)
+    };
+    if line(LONGEST_HEADER).as_deref() != Some(MAGIC) {
+        return Err(no_snapshot());
+    }
+    let header: Header =
+        serde_json::from_str(&line(LONGEST_HEADER).ok_or_else(no_snapshot)?).map_err(|_| no_snapshot())?;
+    let known = schema_version();
+    if header.schema > known {
+        return Err(Error::new(
+            ErrorKind::NewerIndex,
+            format!("the snapshot has schema {}, this ixmcp knows up to {known}", header.schema),
+        )
+        .hint("Use the newer ixmcp."));
+    }
+    if header.schema < known {
+        return Err(Error::new(
+            ErrorKind::UnsupportedFormat,
+            format!("the snapshot has schema {}, this ixmcp makes {known}", header.schema),
+        )
+        .hint("Have it made by this release, or build the index by `ixmcp sync`."));
+    }
+    Ok(header)
+}
+
+/// Never more bytes than the header says, whatever the file unpacks to.
+fn unpack(reader: impl Read, header: &Header, new: &Path) -> Result<()> {
+    let damaged = || {
+        Error::new(ErrorKind::CorruptIndex, "the snapshot is damaged: its content is not what its header says")
+            .hint("Copy it again, or build the index by `ixmcp sync`.")
+    };
+    let mut target = File::create(new).map_err(|error| Error::io("write", new, error))?;
+    let mut unpacker = GzDecoder::new(reader).take(header.bytes.saturating_add(1));
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut bytes = 0;
+    loop {
+        let count = unpacker.read(&mut buffer).map_err(|_| damaged())?;
+        if count == 0 {
+            break;
+        }
+        bytes += count as u64;
+        hasher.update(&buffer[..count]);
+        target.write_all(&buffer[..count]).map_err(|error| Error::io("write", new, error))?;
+    }
+    if bytes != header.bytes || hasher.finalize().to_hex().as_str() != header.blake3 {
+        drop(target);
+        // The error is the news.
+        let _ = fs::remove_file(new);
+        return Err(damaged());
+    }
+    Ok(())
+}

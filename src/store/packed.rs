@@ -1,0 +1,77 @@
+//! Copies of the database for other clones: without what only holds on this machine, and checked before one is used.
+//!
+//! Owns what is left out of a copy, and what one that comes from elsewhere must look like. How copies travel is `index`'s.
+
+use std::path::Path;
+
+use super::statements::statements;
+use super::{Mode, Store, locked, open};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::RepoPath;
+
+statements! {
+    /// Virtual tables of vectors come and go with their spaces.
+    SCHEMA = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
+        WHERE NOT (type IN ('table', 'index') AND name LIKE 'vectors\\_%' ESCAPE '\\') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        ORDER BY type, name";
+}
+
+/// Another clone has files of other times and numbers, counts nothing yet, and looks at everything.
+const STRIP: &str = "
+    UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
+    UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
+    DELETE FROM changes;
+    DELETE FROM meta WHERE key NOT IN ('built', 'options');
+";
+
+impl Store {
+    /// Writes a copy to `to`, where nothing may be, of the files that `admits` takes.
+    pub fn copy(&self, to: &Path, admits: impl Fn(&str) -> bool) -> Result<()> {
+        self.write(|_| Ok(()))?;
+        {
+            let slot = locked(&self.writer);
+            let writer = slot.as_ref().ok_or_else(|| Error::internal("the writer is gone"))?;
+            writer.connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
+        }
+        let copy = Self::open(to, Mode::Write)?;
+        copy.write(|batch| {
+            for (path, _) in batch.paths(None)? {
+                if let Some(path) = RepoPath::new(path.as_str()).filter(|path| !admits(path.as_str())) {
+                    batch.remove_file(&path)?;
+                }
+            }
+            // The FTS keeps words of rows that went until it merges.
+            batch.connection.execute_batch(super::search::OPTIMIZE)?;
+            Ok(batch.connection.execute_batch(STRIP)?)
+        })?;
+        {
+            let slot = locked(&copy.writer);
+            let writer = slot.as_ref().ok_or_else(|| Error::internal("the writer is gone"))?;
+            // Free pages still hold what stood there.
+            writer.connection.execute_batch("VACUUM")?;
+        }
+        copy.settle(false)
+    }
+
+    /// Refuses a copy that was not made by [`Store::copy`] of this version: whoever made it may have put anything into it.
+    /// `beside` is a file that may be made to compare with.
+    pub fn check_copy(path: &Path, beside: &Path) -> Result<()> {
+        let fresh = schema(&open::connect(beside, Mode::Write)?)?;
+        if schema(&open::connect(path, Mode::Read)?)? != fresh {
+            return Err(damaged("its tables are not those of an index"));
+        }
+        let faults = Self::open(path, Mode::Write)?.faults()?;
+        faults.into_iter().next().map_or(Ok(()), |fault| Err(damaged(&fault)))
+    }
+}
+
+fn damaged(why: &str) -> Error {
+    Error::new(ErrorKind::CorruptIndex, format!("the snapshot is damaged: {why}"))
+        .hint("Make it anew by `ixmcp snapshot save`, or build the index by `ixmcp sync`.")
+}
+
+fn schema(connection: &rusqlite::Connection) -> Result<Vec<[String; 4]>> {
+    let mut statement = connection.prepare(SCHEMA)?;
+    let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,110 @@
+//! Snapshots: an index that one clone saves and another begins with.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::harness::Repo;
+use crate::sound::{assert_sound, dump, open};
+
+fn clone_of(repo: &Repo) -> Repo {
+    let clone = Repo::new("");
+    for entry in fs::read_dir(repo.path()).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.file_name().is_some_and(|name| name != ".ixmcp" && name != ".git") {
+            // Without `-a`: a clone's files have times and numbers of their own.
+            assert!(Command::new("cp").arg("-r").arg(&entry).arg(clone.path()).status().unwrap().success());
+        }
+    }
+    clone
+}
+
+fn repository() -> Repo {
+    let repo = Repo::new(
+        "//- /.ixchel/a.md\n---\nid: iss-1\ntags: [t]\nblocks: iss-2\n---\n# A\n//- /.env\nKEY=secret-word\n",
+    );
+    for at in 0..60 {
+        repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n"));
+    }
+    repo
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn a_clone_reads_anew_only_what_differs() {
+    let repo = repository();
+    let saved = json(&repo.ok(&["snapshot", "save", "index.snapshot", "--json"]));
+    assert_eq!(saved["files"], 61);
+    let clone = clone_of(&repo);
+    clone.write("src/m3.py", "def other(): ...\n");
+    clone.write("src/new.py", "def fresh(): ...\n");
+    clone.remove("src/m4.py");
+    clone.remove("index.snapshot");
+    let file = repo.path().join("index.snapshot");
+    let report = json(&clone.ok(&["snapshot", "load", file.to_str().unwrap(), "--json"]));
+    assert_eq!(
+        (&report["added"], &report["modified"], &report["deleted"], &report["unchanged"]),
+        (&1.into(), &1.into(), &1.into(), &59.into()),
+        "{report}"
+    );
+    assert_eq!(clone.call("get_symbol", &serde_json::json!({ "symbol_name": "fresh" }))["total"], 1);
+    let workspace = open(clone.path());
+    assert_sound(&workspace, "a loaded snapshot, brought up to date");
+    assert!(!dump(&workspace).iter().any(|line| line.contains("secret-word")));
+}
+
+#[test]
+fn secrets_stay_where_they_are_and_paths_say_nothing_of_the_machine() {
+    let repo = repository();
+    let mut sync = repo.command(&["snapshot", "save", "index.snapshot"]);
+    assert!(sync.env("IXMCP_SKIP_SECRETS", "false").status().unwrap().success());
+    let file = repo.path().join("index.snapshot");
+    let bytes = fs::read(&file).unwrap();
+    let body = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
+    let mut gunzip = Command::new("gunzip");
+    let mut gunzip = gunzip.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut input = gunzip.stdin.take().unwrap();
+    let packed = bytes[body..].to_vec();
+    let writer = std::thread::spawn(move || std::io::Write::write_all(&mut input, &packed));
+    let database = gunzip.wait_with_output().unwrap().stdout;
+    writer.join().unwrap().unwrap();
+    assert!(database.starts_with(b"SQLite format 3\0"));
+    let holds = |words: &str| database.windows(words.len()).any(|window| window == words.as_bytes());
+    assert!(holds("def f7") && !holds("secret-word"), "secrets are in nobody's snapshot");
+    assert!(!holds(repo.path().to_str().unwrap()), "nor is the folder that it was made in");
+}
+
+#[test]
+fn what_is_no_whole_snapshot_of_this_version_is_refused_and_changes_nothing() {
+    let repo = repository();
+    repo.ok(&["snapshot", "save", "good"]);
+    let good = fs::read(repo.path().join("good")).unwrap();
+    let before = fs::read(repo.database()).unwrap();
+    let text = |from: &str, to: &str| {
+        let end = good.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0;
+        let head = String::from_utf8(good[..end].to_vec()).unwrap();
+        assert!(head.contains(from), "{head}");
+        [head.replacen(from, to, 1).as_bytes(), &good[end..]].concat()
+    };
+    let mut flipped = good.clone();
+    let middle = flipped.len() / 2;
+    flipped[middle] ^= 0xff;
+    for (name, bytes, code) in [
+        ("none", b"something else\n".to_vec(), "UNSUPPORTED_FORMAT"),
+        ("cut", good[..good.len() / 2].to_vec(), "CORRUPT_INDEX"),
+        ("flipped", flipped, "CORRUPT_INDEX"),
+        ("newer", text("\"schema\":", "\"schema\":9"), "NEWER_INDEX"),
+        ("older", text("\"schema\":", "\"schema\":0,\"was\":"), "UNSUPPORTED_FORMAT"),
+        ("longer", text("\"bytes\":", "\"bytes\":1"), "CORRUPT_INDEX"),
+    ] {
+        let _ = name;
+        repo.write("bad", bytes);
+        let told = repo.fails(&["snapshot", "load", "bad"]);
+        assert!(told.contains(code), "{name}: {told}");
+        assert_eq!(fs::read(repo.database()).unwrap(), before, "{name}");
+        assert!(!repo.path().join(".ixmcp/index.db.new").exists(), "{name}");
+    }
+}
