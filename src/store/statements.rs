@@ -25,6 +25,7 @@ mod tests {
             audit::STATEMENTS,
             chunks::STATEMENTS,
             counted::STATEMENTS,
+            documents::STATEMENTS,
             entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,
