@@ -50,6 +50,7 @@ pub struct Python {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     pub max_file_size: u64,
+    pub max_document_size: u64,
     pub chunk_size: usize,
     pub skip_minified: bool,
     pub skip_generated: bool,
@@ -332,6 +333,7 @@ impl Settings {
         Config {
             index: Index {
                 max_file_size: self.number("index.max_file_size"),
+                max_document_size: self.number("index.max_document_size"),
                 chunk_size: usize::try_from(self.number("index.chunk_size")).unwrap_or(usize::MAX),
                 skip_minified: self.flag("index.skip_minified"),
                 skip_generated: self.flag("index.skip_generated"),

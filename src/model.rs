@@ -6,7 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`.
+/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`. One in an indexed folder
+/// outside is absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepoPath(String);
 
@@ -16,6 +17,27 @@ impl RepoPath {
         let path = path.into();
         let fits = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         fits.then_some(Self(path))
+    }
+
+    /// The path of a file outside the repository, in a folder that a person had indexed: absolute, else alike.
+    pub fn outside(path: impl Into<String>) -> Option<Self> {
+        let path = path.into();
+        let fits = path.strip_prefix('/').is_some_and(|rest| Self::new(rest).is_some());
+        fits.then_some(Self(path))
+    }
+
+    /// A path as the index has it.
+    pub fn stored(path: &str) -> Option<Self> {
+        if path.starts_with('/') { Self::outside(path) } else { Self::new(path) }
+    }
+
+    pub fn is_outside(&self) -> bool {
+        self.0.starts_with('/')
+    }
+
+    /// Whether this is `folder`, or lies in it.
+    pub fn is_in(&self, folder: &str) -> bool {
+        self.0.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// The path of `file` under `root`; `None` when it lies elsewhere or is not UTF-8.
@@ -106,6 +128,18 @@ pub enum SkipReason {
     Symlink,
     Special,
     Unreadable,
+    /// A document that asks for a password.
+    Encrypted,
+    /// A document that breaks the rules of its format.
+    Malformed,
+    /// A document that unpacks to more than is read.
+    Overfull,
+    /// A document whose reader took too long.
+    Overrun,
+    /// A document without a word in it, such as scanned pages.
+    NoText,
+    /// One more than its folder may have.
+    MaxFiles,
 }
 
 impl SkipReason {
@@ -120,6 +154,12 @@ impl SkipReason {
         Self::Symlink,
         Self::Special,
         Self::Unreadable,
+        Self::Encrypted,
+        Self::Malformed,
+        Self::Overfull,
+        Self::Overrun,
+        Self::NoText,
+        Self::MaxFiles,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -134,6 +174,12 @@ impl SkipReason {
             Self::Symlink => "symlink",
             Self::Special => "special",
             Self::Unreadable => "unreadable",
+            Self::Encrypted => "encrypted",
+            Self::Malformed => "malformed",
+            Self::Overfull => "overfull",
+            Self::Overrun => "overrun",
+            Self::NoText => "no_text",
+            Self::MaxFiles => "max_files",
         }
     }
 
@@ -151,6 +197,8 @@ pub struct Extracted {
     /// `None` is UTF-8.
     pub encoding: Option<&'static str>,
     pub lines: u32,
+    /// How it was cut, in words to compare with, where a folder says so.
+    pub chunking: Option<String>,
     pub chunks: Vec<Chunk>,
     pub symbols: Vec<Symbol>,
     pub references: Vec<Reference>,
@@ -161,7 +209,7 @@ pub struct Extracted {
 }
 
 /// A piece of a file's text. In order, the chunks of a file are its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     pub start_line: u32,
     pub end_line: u32,
@@ -173,6 +221,12 @@ pub struct Chunk {
     /// A line for each definition that begins in `text`: its name, then, if it has several parts, a tab and
     /// these, lower-case.
     pub names: String,
+    /// The end of the text before, to be read and found with this: what neighbours are to overlap by.
+    pub lead: String,
+    /// Of a document: the headings that the piece stands under, outermost first, each in a line.
+    pub headings: String,
+    /// Of a document with pages: the one on which the piece begins.
+    pub page: Option<u32>,
 }
 
 /// A definition. Lines and columns 1-based; columns count code points.

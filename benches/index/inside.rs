@@ -32,7 +32,7 @@ pub fn parse_only(root: &Path) -> Result<(), Box<dyn Error>> {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             let work = || {
                 while let Some(found) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Ok(content) = scan::read(&root, &found.path, rules.max_file_size()) {
+                    if let Ok(content) = scan::read(&root, &found.path, rules.max_file_size(&found.path)) {
                         nodes.fetch_add(extract::parse_only(&found.path, &content.bytes), Ordering::Relaxed);
                     }
                 }

@@ -11,7 +11,7 @@ use super::Cli;
 /// What people come for, and the commands for it.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["setup", "sync", "doctor"]),
-    ("Search and read", &["query", "symbol", "slice", "files", "stats"]),
+    ("Search and read", &["query", "documents", "symbol", "slice", "files", "stats"]),
     ("Python types", &["check", "type-at", "def", "refs", "infer"]),
     ("Decisions, issues and notes", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),

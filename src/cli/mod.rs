@@ -8,6 +8,7 @@ mod completions;
 mod daemon;
 mod def;
 mod doctor;
+mod documents;
 mod engine;
 mod entity;
 mod eval;
@@ -22,6 +23,7 @@ mod output;
 mod overview;
 mod place;
 mod query;
+mod read;
 mod rebuild;
 mod refs;
 mod relations;
@@ -78,6 +80,7 @@ enum Command {
     Slice(slice::Arguments),
     Files(files::Arguments),
     Stats(stats::Arguments),
+    Documents(documents::Arguments),
     Entity(entity::Arguments),
     Graph(graph::Arguments),
     Check(check::Arguments),
@@ -96,6 +99,7 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Engine(engine::Arguments),
+    Read(read::Arguments),
 }
 
 impl Command {
@@ -126,6 +130,10 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
+    if let Some(Command::Read(arguments)) = &cli.command {
+        // It needs no settings, and gets no say in them.
+        return read::run(arguments);
+    }
     let environment = Environment::of_process();
     let (settings, is_detached) = match &cli.command {
         Some(Command::Daemon(arguments)) => (arguments.settings(), arguments.is_detached()),
@@ -147,6 +155,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let Some(command) = cli.command else { return overview::run(&session) };
     match command {
         Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Documents(arguments) => documents::run(&session, &arguments),
         Command::Setup(arguments) => setup::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
         Command::Graph(arguments) => graph::run(&session, &arguments),
@@ -172,6 +181,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
+        Command::Read(arguments) => read::run(&arguments),
     }
 }
 

@@ -51,6 +51,14 @@ pub static KEYS: &[Key] = &[
         about: "Files above this many bytes are skipped.",
     },
     Key {
+        name: "index.max_document_size",
+        variable: "IXMCP_MAX_DOCUMENT_SIZE",
+        kind: Kind::Number(1024, 1 << 30),
+        default: "33554432",
+        in_repository: true,
+        about: "PDF, DOCX, ODT, EPUB, notebooks and mail above this many bytes are skipped: little of them is text.",
+    },
+    Key {
         name: "index.chunk_size",
         variable: "IXMCP_CHUNK_SIZE",
         kind: Kind::Number(200, 20_000),

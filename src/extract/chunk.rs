@@ -1,12 +1,14 @@
 //! Cutting a text into chunks along its syntax.
 //!
 //! Owns where cuts are made. Chunks cover every byte exactly once, start at a line wherever a line fits,
-//! hold whole definitions where they fit, and are never above the size asked for.
+//! hold whole definitions where they fit, and are never above the size asked for. What neighbours overlap by is
+//! kept beside the text, not in it.
 
 use std::collections::HashSet;
 
 use tree_sitter::{Node, Tree};
 
+use super::documents::{Heading, Outline};
 use crate::model::{Chunk, Symbol};
 use crate::words;
 
@@ -16,15 +18,59 @@ struct Seam {
     depth: u32,
 }
 
-pub(super) fn chunks(text: &str, tree: Option<&Tree>, size: usize) -> Vec<Chunk> {
-    if text.is_empty() {
-        return Vec::new();
+/// How large chunks are to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sizing {
+    /// Never above so many bytes, unless one character is.
+    Bytes(usize),
+    /// Never above so many characters, of which the first ones may be the last of the chunk before.
+    Characters { size: usize, overlap: usize },
+}
+
+impl Sizing {
+    const fn size(self) -> usize {
+        match self {
+            Self::Bytes(size) | Self::Characters { size, .. } => size,
+        }
     }
+}
+
+/// The chunks of a source file, or of text without syntax.
+pub(super) fn chunks(text: &str, tree: Option<&Tree>, sizing: Sizing) -> Vec<Chunk> {
     let seams = match tree {
-        Some(tree) if text.len() > size => syntax_seams(text, tree, size),
+        Some(tree) if text.len() > sizing.size() => syntax_seams(text, tree, sizing.size()),
         _ => paragraph_seams(text),
     };
+    pieces(text, &seams, &[], sizing, &|_, limit| text.ceil_char_boundary(limit))
+}
+
+/// The chunks of a document: cut at its headings and pages, then between paragraphs, sentences and words.
+pub(super) fn of_document(text: &str, outline: &Outline, sizing: Sizing) -> Vec<Chunk> {
+    let mut seams: Vec<Seam> = paragraph_seams(text).into_iter().map(|seam| Seam { depth: IN_PROSE, ..seam }).collect();
+    seams.extend(outline.headings.iter().map(|heading| Seam { at: heading.at, depth: u32::from(heading.level) }));
+    seams.extend(outline.seams.iter().map(|at| Seam { at: *at, depth: IN_PROSE }));
+    seams.retain(|seam| seam.at > 0 && text.is_char_boundary(seam.at));
+    seams.sort_by_key(|seam| (seam.at, seam.depth));
+    seams.dedup_by_key(|seam| seam.at);
+    // No chunk is of two pages: whoever finds it looks it up on one.
+    let mut chunks = pieces(text, &seams, &outline.pages, sizing, &|start, limit| sentence_end(text, start, limit));
+    tell(text, &mut chunks, outline);
+    chunks
+}
+
+/// Below all headings.
+const IN_PROSE: u32 = 16;
+
+/// Cuts a text at its seams, and in any case at its stops; `last_resort` says where a line is cut that is too long, given its start and the limit.
+fn pieces(
+    text: &str,
+    seams: &[Seam],
+    stops: &[usize],
+    sizing: Sizing,
+    last_resort: &dyn Fn(usize, usize) -> usize,
+) -> Vec<Chunk> {
     let mut chunks = Vec::new();
+    let mut stops = stops.iter().copied().filter(|at| text.is_char_boundary(*at)).peekable();
     let mut start = 0;
     let mut line = 1;
     let mut offset = 0;
@@ -33,7 +79,16 @@ pub(super) fn chunks(text: &str, tree: Option<&Tree>, size: usize) -> Vec<Chunk>
         while seams.get(next_seam).is_some_and(|seam| seam.at <= start) {
             next_seam += 1;
         }
-        let end = cut(text, start, size, &seams[next_seam..]);
+        let (lead, limit) = match sizing {
+            Sizing::Bytes(size) => ("", start + size),
+            Sizing::Characters { size, overlap } => {
+                let lead = lead(&text[..start], overlap);
+                (lead, start + bytes_of(&text[start..], size.saturating_sub(lead.chars().count()).max(1)))
+            }
+        };
+        while stops.next_if(|stop| *stop <= start).is_some() {}
+        let stop = stops.peek().copied().unwrap_or(text.len());
+        let end = cut(&text[..stop], start, limit, &seams[next_seam..], last_resort);
         let piece = &text[start..end];
         let breaks = memchr::memchr_iter(b'\n', piece.as_bytes()).count();
         let line_ends = u32::try_from(breaks).unwrap_or(u32::MAX);
@@ -43,13 +98,54 @@ pub(super) fn chunks(text: &str, tree: Option<&Tree>, size: usize) -> Vec<Chunk>
             start_offset: offset,
             text: piece.to_owned(),
             words: words::compound_parts(piece),
-            names: String::new(),
+            lead: lead.to_owned(),
+            ..Chunk::default()
         });
         line += line_ends;
         offset += u32::try_from(piece.chars().count()).unwrap_or(u32::MAX);
         start = end;
     }
     chunks
+}
+
+/// The last `most` characters of a text, from the beginning of a line or word on.
+fn lead(before: &str, most: usize) -> &str {
+    let Some((from, _)) = before.char_indices().rev().take(most).last() else { return "" };
+    let tail = &before[from..];
+    if from == 0 || before[..from].ends_with(char::is_whitespace) {
+        return tail;
+    }
+    let next_line = tail.find('\n').map(|at| at + 1).filter(|at| *at < tail.len() / 2);
+    let next_word = || tail.find(char::is_whitespace).map(|at| at + 1);
+    next_line.or_else(next_word).map_or(tail, |at| tail.get(at..).unwrap_or(tail))
+}
+
+/// How many bytes the first `characters` of a text take.
+fn bytes_of(text: &str, characters: usize) -> usize {
+    text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
+}
+
+/// Tells each chunk of a document where it stands.
+fn tell(text: &str, chunks: &mut [Chunk], outline: &Outline) {
+    let (mut at, mut next_heading, mut page) = (0, 0, 0);
+    let mut above: Vec<&Heading> = Vec::new();
+    for chunk in chunks {
+        // A heading that the chunk begins with is one that it stands under.
+        let begins = at + text[at..].len() - text[at..].trim_start().len();
+        while let Some(heading) = outline.headings.get(next_heading).filter(|heading| heading.at <= begins) {
+            above.retain(|known| known.level < heading.level);
+            above.push(heading);
+            next_heading += 1;
+        }
+        while outline.pages.get(page).is_some_and(|start| *start <= begins) {
+            page += 1;
+        }
+        let columns = outline.above.as_deref().filter(|_| at > 0);
+        let titles = columns.into_iter().chain(above.iter().map(|heading| heading.title.as_str()));
+        chunk.headings = titles.collect::<Vec<_>>().join("\n");
+        chunk.page = u32::try_from(page).ok().filter(|page| *page > 0);
+        at += chunk.text.len();
+    }
 }
 
 /// Tells each chunk what begins in it.
@@ -78,21 +174,38 @@ pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
 }
 
 /// The end of the chunk that begins at `start`: all of the rest if it fits; else the outermost seam in the
-/// second half, the last seam, the last line, the last character that fits, in this order.
-fn cut(text: &str, start: usize, size: usize, seams: &[Seam]) -> usize {
-    let limit = start + size;
+/// second half, the last seam, the last line, the last resort, in this order.
+fn cut(text: &str, start: usize, limit: usize, seams: &[Seam], last_resort: &dyn Fn(usize, usize) -> usize) -> usize {
     if limit >= text.len() {
         return text.len();
     }
     let reach = seams.partition_point(|seam| seam.at <= limit);
-    let half = seams[..reach].partition_point(|seam| seam.at < start + size / 2);
+    let half = seams[..reach].partition_point(|seam| seam.at < start + (limit - start) / 2);
     let outermost = seams[half..reach].iter().rev().min_by_key(|seam| seam.depth);
     if let Some(seam) = outermost.or(seams[..reach].last()) {
         return seam.at;
     }
     let limit = text.floor_char_boundary(limit).max(start + 1);
     let limit = text.ceil_char_boundary(limit);
-    memchr::memrchr(b'\n', &text.as_bytes()[start..limit]).map_or(limit, |at| start + at + 1)
+    memchr::memrchr(b'\n', &text.as_bytes()[start..limit])
+        .map_or_else(|| last_resort(start, limit), |at| start + at + 1)
+}
+
+/// Behind the last sentence in the second half of what fits, else behind the last word.
+fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
+    let (mut sentence, mut word) = (None, None);
+    let mut before = ' ';
+    for (at, c) in text[start..limit].char_indices() {
+        if c.is_whitespace() {
+            word = Some(at + c.len_utf8());
+        }
+        let is_end = (matches!(before, '.' | '!' | '?') && c.is_whitespace()) || matches!(c, '。' | '！' | '？');
+        if is_end && at >= (limit - start) / 2 {
+            sentence = Some(at + c.len_utf8());
+        }
+        before = c;
+    }
+    sentence.or(word).map_or(limit, |at| start + at)
 }
 
 /// Line starts of nodes, descending only into nodes too large for one chunk.

@@ -4,8 +4,10 @@
 //! extractor version): no disk, no clock, no environment. It never fails: it returns what it got, and problems.
 
 mod chunk;
+pub mod documents;
 pub mod entity;
 pub mod front_matter;
+mod headings;
 pub mod kinds;
 pub mod languages;
 mod links;
@@ -17,6 +19,7 @@ mod text;
 
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
 
+pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
 pub use parse::fault_of;
@@ -29,21 +32,111 @@ const EXTRACTOR: u32 = 2;
 pub struct Options {
     /// A chunk is never above this many bytes, unless one character is.
     pub chunk_bytes: usize,
+    /// What the folder says in which a person had documents indexed; then it holds in place of `chunk_bytes`.
+    pub folder: Option<Chunking>,
     pub skip_minified: bool,
     pub skip_generated: bool,
     /// Folders whose Markdown files are notes to import into the graph, relative to the repository.
     pub notes: Vec<String>,
 }
 
+/// How the files of a folder are cut: in characters, of which some are the last of the chunk before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunking {
+    pub size: usize,
+    /// Less than `size`.
+    pub overlap: usize,
+}
+
+impl Chunking {
+    /// As it is stored with each file.
+    pub fn told(self) -> String {
+        format!("{}/{}", self.size, self.overlap)
+    }
+}
+
+impl Options {
+    fn sizing(&self) -> chunk::Sizing {
+        match self.folder {
+            None => chunk::Sizing::Bytes(self.chunk_bytes),
+            Some(Chunking { size, overlap }) => chunk::Sizing::Characters { size, overlap },
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
-        Self { chunk_bytes: 1500, skip_minified: true, skip_generated: true, notes: Vec::new() }
+        Self { chunk_bytes: 1500, folder: None, skip_minified: true, skip_generated: true, notes: Vec::new() }
     }
 }
 
 /// The version that rows of `language` carry: other rows for the same bytes need another number.
 pub const fn version(language: &Language) -> u32 {
     EXTRACTOR * 10_000 + language.version
+}
+
+/// The same of a document's format: no language has that number.
+const fn version_of_format(format: &Format) -> u32 {
+    EXTRACTOR * 10_000 + 5_000 + format.version
+}
+
+/// Whether this program would make the same rows from the same bytes; `in_folder` as in [`documents::of_file`].
+pub fn is_current(path: &RepoPath, language: &str, extractor: u32, in_folder: bool) -> bool {
+    if let Some(format) = documents::of_file(path, in_folder) {
+        return format.name == language && version_of_format(format) == extractor;
+    }
+    let Some(language) = languages::by_name(language) else { return false };
+    // A language learned since may claim what was plain text.
+    let is_claimed = language.grammar.is_none() && languages::claims(path);
+    version(language) == extractor && !is_claimed
+}
+
+/// The name that files of a language or of a document's format are stored with, however it was typed.
+pub fn named(name: &str) -> Option<&'static str> {
+    let language = languages::by_name(name).map(|language| language.name);
+    language.or_else(|| documents::by_name(name).map(|format| format.name))
+}
+
+/// Text without a language of its own.
+const PLAIN_TEXT: &[&str] = &[
+    "adoc",
+    "asciidoc",
+    "bib",
+    "cfg",
+    "conf",
+    "diff",
+    "env",
+    "ini",
+    "msg",
+    "opml",
+    "org",
+    "patch",
+    "po",
+    "pot",
+    "properties",
+    "srt",
+    "svg",
+    "tex",
+    "textile",
+    "vtt",
+    "wiki",
+    "xml",
+];
+
+/// Whether files of that extension, in lower case and without its dot, can be read.
+pub fn reads(extension: &str) -> bool {
+    LANGUAGES.iter().any(|language| language.extensions.contains(&extension))
+        || FORMATS.iter().any(|format| format.extensions.contains(&extension))
+        || PLAIN_TEXT.contains(&extension)
+}
+
+/// All names that [`named`] knows, in order.
+pub fn names() -> Vec<&'static str> {
+    let languages = LANGUAGES.iter().map(|language| language.name);
+    let mut names: Vec<_> = languages.chain(FORMATS.iter().map(|format| format.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// What rows depend on besides a file's bytes and the options, in words to compare with: the languages as they are now.
@@ -53,11 +146,30 @@ pub fn told() -> String {
         let Language { name, version, extensions, file_names, interpreters, .. } = language;
         told.push_str(&format!(" {name} {version} {extensions:?} {file_names:?} {interpreters:?}"));
     }
+    for Format { name, version, extensions, .. } in FORMATS {
+        told.push_str(&format!(" {name} {version} {extensions:?}"));
+    }
     told
 }
 
 /// Everything `bytes` mean, or why they are not indexed.
 pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
+    extract_with(path, bytes, options, &mut Format::read)
+}
+
+/// How bytes of a format are read.
+pub type ReadAs<'a> = dyn FnMut(&'static Format, &[u8]) -> Result<Document, SkipReason> + 'a;
+
+/// As [`extract`], where `read` has the formats' readers do their work.
+pub fn extract_with(
+    path: &RepoPath,
+    bytes: &[u8],
+    options: &Options,
+    read: &mut ReadAs,
+) -> Result<Extracted, SkipReason> {
+    if let Some(format) = documents::of_file(path, options.folder.is_some()) {
+        return extract_document(path, format, bytes, options, read);
+    }
     let decoded = text::decode(bytes)?;
     let text = decoded.text.as_ref();
     let language = languages::of_file(path, text);
@@ -65,6 +177,52 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
 
     let parsed = parse::parse(language, text);
     Ok(assemble(path, language, &decoded, parsed, options))
+}
+
+fn extract_document(
+    path: &RepoPath,
+    format: &'static Format,
+    bytes: &[u8],
+    options: &Options,
+    read: &mut ReadAs,
+) -> Result<Extracted, SkipReason> {
+    if !format.keeps_text() {
+        return Ok(of_document(format, &read(format, bytes)?, None, options));
+    }
+    let decoded = text::decode(bytes)?;
+    text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
+    let outline = format.outline(&decoded.text, path).unwrap_or_default();
+    let document = Document { text: decoded.text.into_owned(), outline, problems: Vec::new() };
+    Ok(of_document(format, &document, decoded.encoding, options))
+}
+
+fn of_document(
+    format: &'static Format,
+    document: &Document,
+    encoding: Option<&'static str>,
+    options: &Options,
+) -> Extracted {
+    let symbols = headings::symbols(&document.text, &document.outline.headings);
+    let mut chunks = chunk::of_document(&document.text, &document.outline, options.sizing());
+    chunk::name(&mut chunks, &symbols);
+    let problem = |reason: &String| Problem { line: None, reason: reason.clone() };
+    Extracted {
+        language: format.name,
+        extractor: version_of_format(format),
+        encoding,
+        lines: line_count(&document.text),
+        chunking: options.folder.map(Chunking::told),
+        chunks,
+        symbols,
+        problems: document.problems.iter().map(problem).collect(),
+        ..Extracted::default()
+    }
+}
+
+/// The text of a document of which the bytes are no text, as the index has it; `None` for every other file.
+pub fn document_text(path: &RepoPath, bytes: &[u8], in_folder: bool) -> Option<Result<String, SkipReason>> {
+    let format = documents::of_file(path, in_folder).filter(|format| !format.keeps_text())?;
+    Some(format.read(bytes).map(|document| document.text))
 }
 
 /// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
@@ -107,8 +265,11 @@ fn assemble(
     options: &Options,
 ) -> Extracted {
     let text = decoded.text.as_ref();
-    let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.chunk_bytes);
+    let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.sizing());
     chunk::name(&mut chunks, &parsed.symbols);
+    if options.folder.is_some() {
+        headings::tell(&mut chunks, &parsed.symbols);
+    }
     let is_markdown = language.name == languages::MARKDOWN;
     let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
     let mut problems = parsed.problems;
@@ -118,6 +279,7 @@ fn assemble(
         extractor: version(language),
         encoding: decoded.encoding,
         lines: line_count(text),
+        chunking: options.folder.map(Chunking::told),
         chunks,
         symbols: parsed.symbols,
         references: parsed.references,

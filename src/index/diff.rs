@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Thoroughness;
-use crate::extract::{self, languages};
+use super::folders::Folders;
+use crate::extract::{self, Chunking};
 use crate::model::{RepoPath, SkipReason, Stat};
 use crate::scan::{self, Listing};
 use crate::store::{SkippedFile, StoredFile};
@@ -47,6 +48,7 @@ pub(super) fn plan(
     skipped: Vec<SkippedFile>,
     thoroughness: Thoroughness,
     done: &HashSet<RepoPath>,
+    folders: &Folders,
 ) -> Plan {
     let mut plan = Plan::default();
     let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
@@ -58,7 +60,7 @@ pub(super) fn plan(
         match (known, left_out) {
             (Some(known), _) => {
                 let as_stored = scan::trusted(&known.stat, known.seen_ns, &found.stat);
-                let right_rows = rows_are_current(&known);
+                let right_rows = rows_are_current(&known, folders, &known.path);
                 let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
                 match thoroughness {
                     Thoroughness::Everything => plan.read.push(task(None)),
@@ -91,17 +93,19 @@ pub(super) fn plan(
     plan
 }
 
-/// Whether this program would make the same rows from the same bytes.
-pub(super) fn rows_are_current(known: &StoredFile) -> bool {
-    let Some(language) = languages::by_name(&known.language) else { return false };
-    // A language learned since may claim what was plain text.
-    let claimed = language.grammar.is_none() && languages::claims(&known.path);
-    extract::version(language) == known.extractor && !claimed
+/// Whether this program would make the same rows from the same bytes at `path`.
+pub(super) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
+    known.chunking == folders.chunking(path).map(Chunking::told) && is_of_this_program(known)
+}
+
+fn is_of_this_program(known: &StoredFile) -> bool {
+    extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
 }
 
 /// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
 fn by_content(reason: SkipReason) -> bool {
-    matches!(reason, SkipReason::Binary | SkipReason::Encoding | SkipReason::Minified | SkipReason::Generated)
+    use SkipReason::{Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun};
+    matches!(reason, Binary | Encoding | Minified | Generated | Encrypted | Malformed | NoText | Overfull | Overrun)
 }
 
 /// A stat that says nothing, for a file that could not be read.

@@ -4,12 +4,17 @@
 //! the promise that a read is fresh. Does not own what is on disk (`scan`), what it means (`extract`) or SQL (`store`).
 
 mod diff;
+mod documents;
 mod entities;
 mod folder;
+mod folders;
 mod lock;
+mod paths;
 mod pipeline;
+mod reader;
 mod rebuild;
 mod snapshot;
+mod state;
 mod sync;
 mod trigrams;
 mod vectors;
@@ -18,7 +23,6 @@ mod workspaces;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -28,17 +32,22 @@ use std::time::{Duration, Instant};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::{RepoPath, printable};
-use crate::scan::{Resolved, Resolver, Rules};
+use crate::extract::FORMATS;
+use crate::model::RepoPath;
+use crate::scan::Rules;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
+pub use documents::{ChangeReport, FolderOptions, FolderReport};
 pub use entities::EntityReport;
+pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
 pub use workspaces::{Watching, Workspaces};
 
+use folders::Folders;
 use lock::UpdateLock;
+use state::State;
 use watch::Watch;
 
 /// A read reflects every save that is older than this.
@@ -60,9 +69,6 @@ const OPEN_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a call waits for an index that is being built, unless its caller has more patience.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A file to be read in slices is held in memory whole; larger ones are refused.
-const MAX_SLICED: u64 = 256 << 20;
 
 /// One repository with its index.
 pub struct Workspace {
@@ -100,6 +106,7 @@ pub enum Noticed {
 /// Settings of the repository, and what follows from them.
 struct Settings {
     config: Config,
+    folders: Folders,
     rules: Rules,
 }
 
@@ -164,7 +171,8 @@ impl Workspace {
     }
 
     fn over(root: &Path, sources: Arc<Sources>, store: Store) -> Result<Self> {
-        let settings = Arc::new(Settings::of(sources.load(root)?)?);
+        let folders = Folders::of(State::load(root, &sources.environment));
+        let settings = Arc::new(Settings::of(sources.load(root)?, folders)?);
         Ok(Self {
             root: root.to_owned(),
             sources,
@@ -270,39 +278,6 @@ impl Workspace {
         self.store.faults()
     }
 
-    /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
-    /// Gives the path as answers name it, too.
-    pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
-        let resolved = self.resolve(path)?;
-        let shown = resolved.shown();
-        let mut bytes = Vec::new();
-        let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
-        read.map_err(|error| Error::io("read", &resolved.absolute, error))?;
-        if bytes.len() as u64 > MAX_SLICED {
-            return Err(Error::invalid_argument(format!("{} is above {} MB", printable(&shown), MAX_SLICED >> 20))
-                .hint("Read it with another program."));
-        }
-        Ok((shown, bytes))
-    }
-
-    /// A readable file that a caller names: its path as answers name it, and its absolute path without links.
-    pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
-        let resolved = self.resolve(path)?;
-        resolved.open()?;
-        Ok((resolved.shown(), resolved.absolute))
-    }
-
-    /// Lets callers read the Python sources of these folders, besides the repository.
-    pub fn admit_python(&self, folders: Vec<PathBuf>) {
-        *locked(&self.python_folders) = folders;
-    }
-
-    fn resolve(&self, path: &str) -> Result<Resolved> {
-        let allow_secrets = !self.settings().config.index.skip_secrets;
-        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets);
-        resolver.with_python(&locked(&self.python_folders)).resolve(path)
-    }
-
     /// The settings that hold for this repository.
     pub fn config(&self) -> Config {
         self.settings().config.clone()
@@ -316,6 +291,12 @@ impl Workspace {
     /// Brings the index up to date and says what changed since this was last said.
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
+        self.bring_up(thoroughness, progress, budget)?;
+        self.count(started, budget)
+    }
+
+    /// Brings everything up to date, vectors too, by an update of its own.
+    fn bring_up(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<()> {
         let run = loop {
             let mut current = locked(&self.current);
             match &*current {
@@ -336,8 +317,7 @@ impl Workspace {
         run.end(outcome.as_ref().copied().map_err(Error::again));
         outcome?;
         self.gather_trigrams(budget)?;
-        self.embed(budget)?;
-        self.count(started, budget)
+        self.embed(budget)
     }
 
     /// What changed since this was last said, whoever noticed it.
@@ -546,8 +526,12 @@ impl Workspace {
     fn reload_settings(&self) -> Result<Arc<Settings>> {
         let mut settings = locked(&self.settings);
         match self.sources.load(&self.root) {
-            Ok(config) if config != settings.config => *settings = Arc::new(Settings::of(config)?),
-            Ok(_) => {}
+            Ok(config) => {
+                let folders = Folders::of(State::load(&self.root, &self.sources.environment));
+                if config != settings.config || folders != settings.folders {
+                    *settings = Arc::new(Settings::of(config, folders)?);
+                }
+            }
             Err(error) => tracing::warn!("settings stay as they were: {error}"),
         }
         Ok(Arc::clone(&settings))
@@ -555,10 +539,16 @@ impl Workspace {
 }
 
 impl Settings {
-    fn of(config: Config) -> Result<Self> {
+    fn of(config: Config, folders: Folders) -> Result<Self> {
         // A folder that is named is read even where git ignores it.
-        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str())).collect();
-        Ok(Self { rules: Rules::new(&config.index)?.with_named(notes), config })
+        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
+        let mut named: Vec<RepoPath> = notes.chain(folders.inside()).collect();
+        named.sort();
+        named.dedup();
+        let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
+        let extensions = containers.flat_map(|format| format.extensions).copied().collect();
+        let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
+        Ok(Self { rules, folders, config })
     }
 }
 

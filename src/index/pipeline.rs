@@ -12,8 +12,9 @@ use std::sync::Mutex;
 use crossbeam_channel::{Receiver, Sender};
 
 use super::diff::{self, Plan, Task, UNKNOWN};
+use super::folders::Folders;
 use super::lock::UpdateLock;
-use super::locked;
+use super::{locked, reader};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::extract::{self, Options};
@@ -27,13 +28,17 @@ const IN_FLIGHT: usize = 32;
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
 /// Parsers are not ours, and nesting is the file's to choose.
-const STACK_BYTES: usize = 16 << 20;
+pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// What readers need to know of the repository.
 pub(super) struct Job<'a> {
     pub root: &'a Path,
     pub rules: &'a Rules,
+    pub folders: &'a Folders,
+    /// Of files in none of the folders.
     pub options: &'a Options,
+    /// The file of this program, to start readers with.
+    pub program: Option<&'a Path>,
     /// Rows are made anew even from the same bytes.
     pub anew: bool,
 }
@@ -107,7 +112,7 @@ pub(super) fn apply(
     let Turn { progress, budget, .. } = *turn;
     progress.begin(plan.read.len() as u64, plan.bytes());
     // Rows that are to be made anew are of no use to another path either.
-    let moved = Moved::new(if job.anew { &[] } else { &plan.gone });
+    let moved = Moved::new(if job.anew { &[] } else { &plan.gone }, job.folders);
     let mut changed = write_left_out(store, &plan)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
     let (send_task, tasks) = crossbeam_channel::unbounded::<Task>();
@@ -176,7 +181,8 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     let skipped = |path: &RepoPath, reason, stat, seen_ns| {
         Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
     };
-    let Content { bytes, stat, seen_ns } = match scan::read(job.root, &path, job.rules.max_file_size()) {
+    let (folder, below) = job.folders.place(job.root, &path);
+    let Content { bytes, stat, seen_ns } = match scan::read(&folder, &below, job.rules.max_file_size(&path)) {
         Ok(content) => content,
         Err(error) => {
             let reason = match error.kind() {
@@ -191,12 +197,14 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     if task.known.is_some_and(|known| known.hash == hash) {
         return Outcome::Same { path, stat, seen_ns };
     }
-    if let Some(from) = moved.claim(&path, hash, &job.options.notes) {
+    if let Some(from) = moved.claim(&path, hash, job) {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
     // A fault in a parser costs that file its syntax, never the run.
-    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract(&path, &bytes, job.options)))
-        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, job.options));
+    let options = job.folders.options(&path, job.options);
+    let mut read = |format, bytes: &[u8]| reader::read(job.program, format, bytes);
+    let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, &options, &mut read)))
+        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, &options));
     match extracted {
         Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
         Err(reason) => skipped(&path, reason, stat, seen_ns),
@@ -247,7 +255,7 @@ fn write_one(batch: &mut Batch, outcome: Outcome, anew: bool) -> Result<bool> {
             batch.replace_file(&FileRow { path: &path, hash, stat, seen_ns, extracted: &extracted, anew })
         }
         Outcome::Skipped(file) => {
-            if let Some(path) = RepoPath::new(file.path.as_str()) {
+            if let Some(path) = RepoPath::stored(&file.path) {
                 batch.remove_file(&path)?;
             }
             batch.skip(&file)?;
@@ -264,9 +272,9 @@ fn write_one(batch: &mut Batch, outcome: Outcome, anew: bool) -> Result<bool> {
 struct Moved(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
 
 impl Moved {
-    fn new(gone: &[StoredFile]) -> Self {
+    fn new(gone: &[StoredFile], folders: &Folders) -> Self {
         let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
-        for file in gone.iter().filter(|file| diff::rows_are_current(file)) {
+        for file in gone.iter().filter(|file| diff::rows_are_current(file, folders, &file.path)) {
             by_hash.entry(file.hash).or_default().push(file.path.clone());
         }
         Self(Mutex::new(by_hash))
@@ -274,13 +282,15 @@ impl Moved {
 
     /// A gone file with the same content whose rows hold for `path` too: the name decides about language and rules, so
     /// it must end alike, and the folder about what is an entity.
-    fn claim(&self, path: &RepoPath, hash: ContentHash, notes: &[String]) -> Option<RepoPath> {
+    fn claim(&self, path: &RepoPath, hash: ContentHash, job: &Job) -> Option<RepoPath> {
         let mut by_hash = locked(&self.0);
         let candidates = by_hash.get_mut(&hash)?;
         let alike = |from: &RepoPath| {
             let same_name = from.file_name() == path.file_name();
             let same_extension = path.extension().is_some() && from.extension() == path.extension();
-            (same_name || same_extension) && extract::is_alike(from, path, notes)
+            (same_name || same_extension)
+                && job.folders.chunking(from) == job.folders.chunking(path)
+                && extract::is_alike(from, path, &job.options.notes)
         };
         let at = candidates.iter().position(alike)?;
         Some(candidates.swap_remove(at))

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::UpdateLock;
 use super::pipeline::{Job, Turn};
+use super::state::Chosen;
 use super::watch::Dirty;
-use super::{Workspace, diff, entities, folder, pipeline};
+use super::{Settings, Workspace, diff, entities, folder, pipeline};
 use crate::budget::{Budget, Progress, Standing};
 use crate::config::Config;
 use crate::error::Result;
@@ -183,7 +184,8 @@ fn pass(
     let options = extraction(&settings.config);
     let fingerprint = format!("{options:?}");
     let revision = store.revision()?;
-    let context = format!("{fingerprint} {}", extract::told());
+    let context = format!("{fingerprint} {} {}", settings.folders.told(), extract::told());
+    let dirty = &widened(workspace, &settings, dirty.clone(), budget)?;
     let looks_everywhere = *dirty == Dirty::Everything;
     let may_trust = matches!(thoroughness, Thoroughness::Changed | Thoroughness::Noticed) && so_far.done.is_empty();
     // A watch needs the listing's folders.
@@ -210,12 +212,12 @@ fn pass(
     }
     let thoroughness = if other_options { Thoroughness::Everything } else { thoroughness };
     let began_ns = now_ns();
-    let listing = list(workspace, &settings.rules, dirty, budget)?;
+    let listing = list(workspace, &settings, dirty, budget)?;
     let ground = looks_everywhere.then(|| {
         let ground = Ground::of(root, &settings.rules, &context, &listing, began_ns);
         ground.map_or_else(String::new, |ground| ground.to_text())
     });
-    let plan = diff::plan(listing, known.0, known.1, thoroughness, &so_far.done);
+    let plan = diff::plan(listing, known.0, known.1, thoroughness, &so_far.done, &settings.folders);
     if built && plan.is_empty() && !other_options && !so_far.changed {
         keep_ground(store, ground, budget)?;
         return Ok(false);
@@ -228,7 +230,9 @@ fn pass(
     }
     so_far.bulk |= plan.read.len() > BULK_FILES;
     let anew = thoroughness == Thoroughness::Everything;
-    let job = Job { root, rules: &settings.rules, options: &options, anew };
+    let program = workspace.program();
+    let (rules, folders) = (&settings.rules, &settings.folders);
+    let job = Job { root, rules, folders, options: &options, program: program.as_deref(), anew };
     let is_first_build = !built && looks_everywhere;
     if is_first_build {
         store.begin_first_build()?;
@@ -287,14 +291,27 @@ fn is_as_it_was(workspace: &Workspace, rules: &Rules, options: &str, context: &s
     Ok(settled && ground.stands(&workspace.root, rules, context, &files))
 }
 
+/// Where a folder may hold more files than it is to have, all of it is looked at.
+fn widened(workspace: &Workspace, settings: &Settings, dirty: Dirty, budget: &Budget) -> Result<Dirty> {
+    let Dirty::Paths(paths) = dirty else { return Ok(dirty) };
+    let is_full = |folder: &Chosen, touched: usize| {
+        let (files, is_cut) = workspace.store.read(budget, |snapshot| snapshot.fill_of(&folder.path))?;
+        Ok(is_cut || files + touched > folder.max_files)
+    };
+    settings.folders.widened(paths, &workspace.root, &settings.rules, is_full).map(Dirty::Paths)
+}
+
 /// What is on disk. Folders that come into view are watched first and listed after, so that nothing saved in between is
 /// missed.
-fn list(workspace: &Workspace, rules: &Rules, dirty: &Dirty, budget: &Budget) -> Result<Listing> {
-    let root = workspace.root.as_path();
+fn list(workspace: &Workspace, settings: &Settings, dirty: &Dirty, budget: &Budget) -> Result<Listing> {
+    let (root, rules) = (workspace.root.as_path(), &settings.rules);
+    if let Some(watch) = workspace.watch.get() {
+        watch.heed(settings.folders.outside());
+    }
     loop {
         let listing = match dirty {
-            Dirty::Paths(paths) => scan::at(root, paths, rules, budget)?,
-            _ => scan::list(root, rules, budget)?,
+            Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
+            _ => settings.folders.list(root, rules, budget)?,
         };
         if !workspace.watch.get().is_some_and(|watch| watch.cover(&listing.folders)) {
             for warning in &listing.warnings {
@@ -331,6 +348,7 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
 fn extraction(config: &Config) -> Options {
     Options {
         chunk_bytes: config.index.chunk_size,
+        folder: None,
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
         notes: config.index.notes.clone(),

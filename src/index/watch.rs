@@ -94,6 +94,8 @@ struct State {
     limited: bool,
     /// Files outside the tree that say what is listed: git's index and its exclusions.
     rule_files: Vec<PathBuf>,
+    /// Folders outside the tree of which files are indexed.
+    outside: Vec<PathBuf>,
     cookies_written: u64,
     cookies_seen: u64,
     /// Every save from before this has been noticed.
@@ -191,6 +193,11 @@ impl Watch {
     /// The next update looks at everything: what was taken could not be brought up to date, or events may be missing.
     pub(super) fn ask_for_sweep(&self) {
         locked(&self.shared.state).sweep = true;
+    }
+
+    /// Takes events of these folders outside the tree for what they are; their folders are covered as all are.
+    pub(super) fn heed(&self, outside: Vec<PathBuf>) {
+        locked(&self.shared.state).outside = outside;
     }
 
     pub(super) fn has_dirt(&self) -> bool {
@@ -385,7 +392,12 @@ impl Shared {
 
     fn note_path(&self, state: &mut State, path: &Path, kind: EventKind) {
         state.sweep |= state.rule_files.iter().any(|file| file == path);
-        let Ok(relative) = path.strip_prefix(&self.root) else { return };
+        let Ok(relative) = path.strip_prefix(&self.root) else {
+            if state.outside.iter().any(|folder| path.starts_with(folder)) {
+                self.note_outside(state, path, kind);
+            }
+            return;
+        };
         let mut parts = relative.iter().map(OsStr::to_str);
         let first = parts.next().flatten();
         match first {
@@ -413,6 +425,20 @@ impl Shared {
                 // A name that is not UTF-8.
                 None => state.sweep = true,
             },
+        }
+    }
+
+    fn note_outside(&self, state: &mut State, path: &Path, kind: EventKind) {
+        if path.iter().any(scan::is_private_name) {
+            return;
+        }
+        let is_folder_itself = state.outside.iter().any(|folder| folder == path);
+        match path.to_str().and_then(RepoPath::outside) {
+            Some(path) if !is_folder_itself => self.note_entry(state, path, kind),
+            _ => {
+                state.sweep = true;
+                state.renew |= is_move(kind);
+            }
         }
     }
 

@@ -21,6 +21,9 @@ const SHOWN: usize = 100;
 pub struct PathFilter {
     include: Option<GlobSet>,
     exclude: Option<GlobSet>,
+    /// A folder, and extensions in lower case.
+    folder: Option<String>,
+    extensions: Option<Vec<String>>,
     /// Whole paths, where they were found in another way than by pattern.
     only: Option<HashSet<String>>,
 }
@@ -28,7 +31,7 @@ pub struct PathFilter {
 impl PathFilter {
     /// `INVALID_ARGUMENT` for a pattern that cannot be read.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
-        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, only: None })
+        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, ..Self::default() })
     }
 
     /// Paths that `pattern` names, or that have it inside when it is no pattern.
@@ -44,15 +47,36 @@ impl PathFilter {
         Self { only: Some(paths), ..Self::default() }
     }
 
+    /// Files in a folder, which is relative to the repository or absolute as the paths of its files are, and of these types.
+    pub fn of_folder(folder: Option<String>, extensions: Option<Vec<String>>) -> Self {
+        Self { folder, extensions, ..Self::default() }
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.include.is_none() && self.exclude.is_none() && self.only.is_none()
+        self.include.is_none()
+            && self.exclude.is_none()
+            && self.only.is_none()
+            && self.folder.is_none()
+            && self.extensions.is_none()
     }
 
     pub fn admits(&self, path: &str) -> bool {
         self.include.as_ref().is_none_or(|set| set.is_match(path))
             && !self.exclude.as_ref().is_some_and(|set| set.is_match(path))
             && self.only.as_ref().is_none_or(|only| only.contains(path))
+            && self.folder.as_ref().is_none_or(|folder| is_in(path, folder))
+            && self.extensions.as_ref().is_none_or(|extensions| has_one_of(path, extensions))
     }
+}
+
+fn is_in(path: &str, folder: &str) -> bool {
+    let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+    if folder == "." { !path.starts_with('/') } else { path.strip_prefix(folder).is_some_and(below) }
+}
+
+fn has_one_of(path: &str, extensions: &[String]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension.to_lowercase()))
 }
 
 fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {

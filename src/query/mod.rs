@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod context;
+pub mod documents;
 pub mod entities;
 pub mod exact;
 pub mod files;

@@ -11,6 +11,7 @@ mod meaning;
 mod places;
 mod question;
 mod rank;
+pub mod relevance;
 mod scan;
 mod weights;
 

@@ -92,6 +92,11 @@ pub fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Re
     walk::at(root, paths, rules, budget)
 }
 
+/// Whether an ignore file names that folder of the repository or one above it.
+pub fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
+    walk::ignores(root, folder, rules)
+}
+
 /// What [`list`] says of one file; `None` when it is gone, ignored, or a folder.
 pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<Verdict>> {
     let listing = at(root, std::slice::from_ref(path), rules, &Budget::unlimited())?;

@@ -18,6 +18,10 @@ pub struct Rules {
     settings: config::Index,
     exclude: Option<Gitignore>,
     named: Vec<RepoPath>,
+    /// The rules are for a folder outside the repository.
+    is_outside: bool,
+    /// Extensions of documents, of which most bytes are no text.
+    documents: Vec<&'static str>,
     /// Git's tracked list as last read: reading it again takes longer than asking for one file.
     tracked: Arc<Mutex<tracked::Cache>>,
 }
@@ -33,6 +37,24 @@ impl Rules {
     pub fn with_named(mut self, folders: Vec<RepoPath>) -> Self {
         self.named = folders;
         self
+    }
+
+    /// Files of these extensions, lower-case, may be as large as documents.
+    #[must_use]
+    pub fn with_documents(mut self, extensions: Vec<&'static str>) -> Self {
+        self.documents = extensions;
+        self
+    }
+
+    /// The same for a folder outside the repository: it is read as it stands, whatever ignores it from above, and it has
+    /// neither entities nor a tracked list.
+    #[must_use]
+    pub fn outside(&self) -> Self {
+        Self { named: Vec::new(), is_outside: true, tracked: Arc::default(), ..self.clone() }
+    }
+
+    pub(super) fn is_outside(&self) -> bool {
+        self.is_outside
     }
 
     pub(super) fn named(&self) -> &[RepoPath] {
@@ -56,12 +78,15 @@ impl Rules {
 
     /// All that the rules depend on, in words to compare with.
     pub(super) fn told(&self) -> String {
-        format!("{:?} {:?}", self.settings, self.named)
+        format!("{:?} {:?} {:?}", self.settings, self.named, self.documents)
     }
 
-    /// The largest file that is read.
-    pub fn max_file_size(&self) -> u64 {
-        self.settings.max_file_size
+    /// The largest size at which this file is read.
+    pub fn max_file_size(&self, path: &RepoPath) -> u64 {
+        let extension = path.extension().map(str::to_lowercase);
+        let is_document = extension.is_some_and(|extension| self.documents.contains(&extension.as_str()));
+        let documents = if is_document { self.settings.max_document_size } else { 0 };
+        documents.max(self.settings.max_file_size)
     }
 
     /// Why a regular file is left out, by its path and size alone.
@@ -71,7 +96,7 @@ impl Rules {
             SkipReason::Minified => self.settings.skip_minified,
             _ => self.settings.skip_generated,
         });
-        by_name.or_else(|| (size > self.settings.max_file_size).then_some(SkipReason::Oversize))
+        by_name.or_else(|| (size > self.max_file_size(path)).then_some(SkipReason::Oversize))
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn list(root: &Path, rules: &Rules, budget: &Budget) -> Result<Listin
     guard::check_root(root)?;
     let mut listing = Listing::default();
     walk_parallel(root, rules, budget, &mut listing)?;
-    let matchers = Matchers::new(root);
+    let matchers = Matchers::new(root, rules);
     for folder in rules.named().iter().filter(|folder| matchers.walk_named(folder, rules)) {
         walk_serial(root, &named_walk(root, folder), &Scope::Everything, rules, budget, &mut listing)?;
     }
@@ -57,7 +57,7 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     // A root that is gone must never look like a repository without files.
     guard::check_root(root)?;
     let mut listing = Listing::default();
-    let matchers = Matchers::new(root);
+    let matchers = Matchers::new(root, rules);
     let mut folders = Vec::new();
     for path in paths {
         budget.check()?;
@@ -67,7 +67,7 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
         }
         if metadata.is_dir() {
             folders.push(path.as_str().to_owned());
-        } else if is_entity(path.as_str())
+        } else if (!rules.is_outside() && is_entity(path.as_str()))
             || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules))
         {
             judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
@@ -75,7 +75,7 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     }
     if !folders.is_empty() {
         let scope = Scope::Below(Arc::new(folders.into_iter().collect()));
-        walk_serial(root, &main_walk(root), &scope, rules, budget, &mut listing)?;
+        walk_serial(root, &main_walk(root, rules), &scope, rules, budget, &mut listing)?;
         for folder in rules.named() {
             if scope.leads_to(folder.as_str()) && matchers.walk_named(folder, rules) {
                 walk_serial(root, &named_walk(root, folder), &scope, rules, budget, &mut listing)?;
@@ -86,6 +86,11 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     let asked = Scope::Below(Arc::new(paths.iter().map(|path| path.as_str().to_owned()).collect()));
     add_tracked(root, &asked, rules, budget, &mut listing)?;
     Ok(listing.sorted())
+}
+
+/// Whether the main walk does not enter that folder, so that nothing in it is listed but what was asked for.
+pub(super) fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
+    Matchers::new(root, rules).ignores(folder, true)
 }
 
 /// Which part of the tree is asked for.
@@ -115,9 +120,12 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 /// Everything as `rg --files --hidden --no-require-git` has it.
-fn main_walk(root: &Path) -> WalkBuilder {
+fn main_walk(root: &Path, rules: &Rules) -> WalkBuilder {
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false).require_git(false).add_custom_ignore_filename(".rgignore").current_dir(root);
+    if rules.is_outside() {
+        walk.parents(false).git_global(false);
+    }
     walk
 }
 
@@ -131,7 +139,7 @@ fn named_walk(root: &Path, folder: &RepoPath) -> WalkBuilder {
 
 fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST_THREADS));
-    let mut walk = main_walk(root);
+    let mut walk = main_walk(root, rules);
     walk.threads(threads);
     let blocked = keep(&mut walk, root, &Scope::Everything, rules);
 
@@ -198,7 +206,10 @@ fn walk_serial_entities(
     listing: &mut Listing,
 ) -> Result<()> {
     let folder = root.join(ENTITIES);
-    if !scope.leads_to(ENTITIES) || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+    if rules.is_outside()
+        || !scope.leads_to(ENTITIES)
+        || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir())
+    {
         return Ok(());
     }
     let mut walk = WalkBuilder::new(&folder);
@@ -348,8 +359,8 @@ fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut List
 /// Adds what git tracks although an ignore file names it.
 fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listing: &mut Listing) -> Result<()> {
     let tracked = match rules.tracked(root) {
-        Ok(Some(tracked)) => tracked,
-        Ok(None) => return Ok(()),
+        Ok(Some(tracked)) if !rules.is_outside() => tracked,
+        Ok(_) => return Ok(()),
         Err(warning) => {
             listing.warnings.push(warning);
             return Ok(());
@@ -426,8 +437,8 @@ struct Matchers {
 }
 
 impl Matchers {
-    fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), main: Mutex::new(main_walk(root).build_matchers()) }
+    fn new(root: &Path, rules: &Rules) -> Self {
+        Self { root: root.to_path_buf(), main: Mutex::new(main_walk(root, rules).build_matchers()) }
     }
 
     fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {

@@ -6,13 +6,13 @@ use super::{Snapshot, Store, locked};
 use crate::error::Result;
 
 statements! {
-    FILES = "SELECT json_array('file', path, path_words, language, extractor, encoding, hex(hash), lines, size)
+    FILES = "SELECT json_array('file', path, path_words, language, extractor, encoding, hex(hash), lines, size, chunking)
         FROM files ORDER BY path";
     SKIPPED = "SELECT json_array('skipped', path, reason) FROM skipped ORDER BY path";
     PROBLEMS = "SELECT json_array('problem', f.path, p.line, p.reason) FROM problems p JOIN files f ON f.id = p.file_id
         ORDER BY f.path, p.line, p.reason";
     CHUNKS = "SELECT json_array('chunk', f.path, c.ordinal, c.start_line, c.end_line, c.start_offset, hex(c.hash),
-        c.text, c.words) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
+        c.text, c.words, c.names, c.lead, c.headings, c.page) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
     SYMBOLS = "SELECT json_array('symbol', f.path, s.name, s.kind, s.container, s.signature, s.line, s.column,
         s.start_line, s.end_line, p.line, p.column)
         FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbol_rows p ON p.id = s.parent_id

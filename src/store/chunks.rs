@@ -17,8 +17,9 @@ use crate::error::Result;
 use crate::model::Chunk;
 
 statements! {
-    INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names,
+            lead, headings, page)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''), nullif(?12, ''), ?13)";
     LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM spaces), 0))";
     OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
@@ -32,7 +33,8 @@ statements! {
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
-    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, c.names FROM chunks c JOIN files f ON f.id = c.file_id
+    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text,
+        coalesce(c.headings || char(10), '') || c.names FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
     PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
@@ -48,7 +50,7 @@ pub struct ChunkHit {
     pub start_line: u32,
     pub end_line: u32,
     pub text: String,
-    /// See [`crate::model::Chunk::names`].
+    /// See [`crate::model::Chunk::names`]; the headings that the chunk stands under come first.
     pub names: String,
 }
 
@@ -156,13 +158,24 @@ impl Snapshot<'_> {
     }
 }
 
+/// The key of a chunk's vector: all that is embedded of it.
+fn meaning_hash(chunk: &Chunk) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(chunk.text.as_bytes());
+    for beside in [&chunk.lead, &chunk.headings].into_iter().filter(|beside| !beside.is_empty()) {
+        // No text holds a NUL.
+        hasher.update(&[0]).update(beside.as_bytes());
+    }
+    hasher.finalize()
+}
+
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
     pub(super) fn insert_chunks(&mut self, file: FileId, chunks: &[Chunk], numbers: &mut Numbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
         for (ordinal, chunk) in (0_i64..).zip(chunks) {
-            let hash = blake3::hash(chunk.text.as_bytes());
+            let hash = meaning_hash(chunk);
             let hash = &hash.as_bytes()[..16];
             insert.execute(params![
                 numbers.take(hash),
@@ -175,6 +188,9 @@ impl Batch<'_> {
                 chunk.text,
                 chunk.words,
                 chunk.names,
+                chunk.lead,
+                chunk.headings,
+                chunk.page,
             ])?;
         }
         self.index_chunks(file)

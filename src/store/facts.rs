@@ -20,6 +20,7 @@ statements! {
     COUNT_TAGS = "SELECT count(DISTINCT tag_id) FROM tagged";
     FORGET_COUNTS = "DELETE FROM meta WHERE key = 'counts'";
     FORGET = "DELETE FROM changes WHERE consumer = :consumer";
+    FORGET_ONE = "DELETE FROM changes WHERE consumer = :consumer AND path = :path";
 }
 
 /// A fact about the index: one row of `meta`.
@@ -116,6 +117,17 @@ impl Snapshot<'_> {
     }
 }
 
+/// How the name of one begins who counts the files of a folder alone; the folder follows.
+pub const FOLDER_CONSUMER: &str = "folder:";
+
+fn counts_for(consumer: &str, path: &RepoPath) -> bool {
+    match consumer.strip_prefix(FOLDER_CONSUMER) {
+        None => true,
+        Some(".") => !path.is_outside(),
+        Some(folder) => path.is_in(folder),
+    }
+}
+
 impl Batch<'_> {
     pub fn set_fact(&self, fact: Fact, value: &str) -> Result<()> {
         self.put(fact.key(), value)
@@ -130,9 +142,25 @@ impl Batch<'_> {
         let mut rows = consumers.query([])?;
         while let Some(row) = rows.next()? {
             let consumer = row.get_ref(0)?.as_str().unwrap_or_default();
-            record.execute(named_params! { ":consumer": consumer, ":path": path.as_str(), ":hash": hash })?;
+            if counts_for(consumer, path) {
+                record.execute(named_params! { ":consumer": consumer, ":path": path.as_str(), ":hash": hash })?;
+            }
         }
         Ok(())
+    }
+
+    /// As [`Self::count_changes`] of one who has counted before, where only files that `is_asked` are counted; a new count
+    /// starts for those.
+    pub fn count_changes_of(&self, consumer: &str, is_asked: impl Fn(&str) -> bool) -> Result<Counted> {
+        let mut counted = self.changes_of(consumer)?;
+        for list in [&mut counted.added, &mut counted.modified, &mut counted.deleted] {
+            list.retain(|path| is_asked(path));
+        }
+        let mut forget = self.connection.prepare_cached(FORGET_ONE)?;
+        for path in counted.added.iter().chain(&counted.modified).chain(&counted.deleted) {
+            forget.execute(named_params! { ":consumer": consumer, ":path": path })?;
+        }
+        Ok(counted)
     }
 
     /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
@@ -141,24 +169,30 @@ impl Batch<'_> {
         let key = format!("baseline:{consumer}");
         let mut counted = Counted::default();
         if self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": key })? {
-            let mut statement = self.connection.prepare_cached(CHANGES)?;
-            let mut rows = statement.query(named_params! { ":consumer": consumer })?;
-            while let Some(row) = rows.next()? {
-                let path: String = row.get(0)?;
-                let before: Option<Vec<u8>> = row.get(1)?;
-                let now: Option<Vec<u8>> = row.get(2)?;
-                match (before, now) {
-                    (None, Some(_)) => counted.added.push(path),
-                    (Some(_), None) => counted.deleted.push(path),
-                    (Some(before), Some(now)) if before != now => counted.modified.push(path),
-                    _ => {}
-                }
-            }
+            counted = self.changes_of(consumer)?;
         } else {
             counted.added = self.paths(None)?.into_iter().map(|(path, _)| path).collect();
             self.put(&key, "1")?;
         }
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
+        Ok(counted)
+    }
+
+    fn changes_of(&self, consumer: &str) -> Result<Counted> {
+        let mut counted = Counted::default();
+        let mut statement = self.connection.prepare_cached(CHANGES)?;
+        let mut rows = statement.query(named_params! { ":consumer": consumer })?;
+        while let Some(row) = rows.next()? {
+            let path: String = row.get(0)?;
+            let before: Option<Vec<u8>> = row.get(1)?;
+            let now: Option<Vec<u8>> = row.get(2)?;
+            match (before, now) {
+                (None, Some(_)) => counted.added.push(path),
+                (Some(_), None) => counted.deleted.push(path),
+                (Some(before), Some(now)) if before != now => counted.modified.push(path),
+                _ => {}
+            }
+        }
         Ok(counted)
     }
 

@@ -11,9 +11,9 @@ use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::words;
 
 statements! {
-    STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files";
+    STORED = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns, chunking FROM files";
     /// A path and what is below it: `0` comes right after `/`.
-    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
+    STORED_AT = "SELECT path, language, extractor, hash, size, mtime_ns, ctime_ns, inode, seen_ns, chunking FROM files
         WHERE path = :path OR (path > :path || '/' AND path < :path || '0')";
     STATS = "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
         UNION ALL SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped";
@@ -21,14 +21,14 @@ statements! {
     PATH_AND_SIZE = "SELECT path, size FROM files WHERE id = ?1";
     PATHS_AND_IDS = "SELECT path, id FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
-    ID_AND_HASH = "SELECT id, hash, extractor FROM files WHERE path = :path";
+    ID_AND_HASH = "SELECT id, hash, extractor, chunking FROM files WHERE path = :path";
     INSERT = "INSERT INTO files
-        (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
+        (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns, chunking)
         VALUES (:path, :path_words, :language, :extractor, :encoding, :hash, :lines, :size, :mtime_ns, :ctime_ns,
-                :inode, :seen_ns)";
+                :inode, :seen_ns, :chunking)";
     UPDATE = "UPDATE files SET language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
         lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns,
-        segment = NULL, place = NULL WHERE id = :id";
+        segment = NULL, place = NULL, chunking = :chunking WHERE id = :id";
     TOUCH = "UPDATE files SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode,
         seen_ns = :seen_ns WHERE path = :path";
     RENAME = "UPDATE files SET path = :path, path_words = :path_words WHERE id = :id";
@@ -40,6 +40,12 @@ statements! {
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
     UNSKIP = "DELETE FROM skipped WHERE path = :path";
+    /// Each file of a folder, with its chunks.
+    CHUNKS_OF = "SELECT f.path, count(c.id) FROM files f LEFT JOIN chunks c ON c.file_id = f.id
+        WHERE f.path >= :first AND f.path < :end GROUP BY f.id ORDER BY f.path";
+    FILES_IN = "SELECT count(*) FROM files WHERE path >= :first AND path < :end";
+    IS_CUT = "SELECT 1 FROM skipped WHERE path >= :first AND path < :end AND reason = 'max_files' LIMIT 1";
+    UNSKIP_IN = "DELETE FROM skipped WHERE path >= :first AND path < :end";
     INSERT_PROBLEM = "INSERT INTO problems (file_id, line, reason) VALUES (?1, ?2, ?3)";
     DELETE_PROBLEMS = "DELETE FROM problems WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM files";
@@ -56,6 +62,8 @@ pub struct StoredFile {
     pub stat: Stat,
     /// The clock just before the bytes were read.
     pub seen_ns: i64,
+    /// See [`Extracted::chunking`].
+    pub chunking: Option<String>,
 }
 
 /// The stats of all files that were found, indexed or left out.
@@ -96,9 +104,17 @@ pub struct FileRow<'a> {
     pub anew: bool,
 }
 
+/// What is stored of a path: id, hash, extractor, chunking.
+type Known = (FileId, ContentHash, u32, Option<String>);
+
+/// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
+fn range_of(folder: &str) -> (String, String) {
+    if folder == "." { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
+}
+
 fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
     let path: String = row.get(0)?;
-    let Some(path) = RepoPath::new(path) else { return Ok(None) };
+    let Some(path) = RepoPath::stored(&path) else { return Ok(None) };
     Ok(Some(StoredFile {
         path,
         language: row.get(1)?,
@@ -106,6 +122,7 @@ fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
         hash: ContentHash(row.get(3)?),
         stat: stat(row, 4)?,
         seen_ns: row.get(8)?,
+        chunking: row.get(9)?,
     }))
 }
 
@@ -190,6 +207,26 @@ impl Snapshot<'_> {
         Ok(rows)
     }
 
+    /// Each indexed file in a folder with the number of its chunks, in path order; `.` is the repository.
+    pub fn chunks_of_files_in(&self, folder: &str) -> Result<Vec<(String, u64)>> {
+        let mut statement = self.connection.prepare_cached(CHUNKS_OF)?;
+        let (first, end) = range_of(folder);
+        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        let is_in = |path: &str| folder != "." || !path.starts_with('/');
+        Ok(rows.filter(|row| row.as_ref().map_or(true, |(path, _)| is_in(path))).collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// How many files of a folder are indexed, and whether any was cut off.
+    pub fn fill_of(&self, folder: &str) -> Result<(usize, bool)> {
+        let (first, end) = range_of(folder);
+        let asked = named_params! { ":first": first, ":end": end };
+        let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
+        let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
+        Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
+    }
+
     /// Path and bytes of a file.
     pub fn path_and_size(&self, file: FileId) -> Result<(String, u64)> {
         let mut statement = self.connection.prepare_cached(PATH_AND_SIZE)?;
@@ -237,15 +274,17 @@ impl Batch<'_> {
     /// two processes that read the same save write it once. Says whether anything but the stat changed.
     pub fn replace_file(&mut self, row: &FileRow) -> Result<bool> {
         let known = self.id_and_hash(row.path)?;
-        if let Some((_, hash, extractor)) = known
-            && hash == row.hash
-            && extractor == row.extracted.extractor
+        if let Some((_, hash, extractor, chunking)) = &known
+            && *hash == row.hash
+            && *extractor == row.extracted.extractor
+            && *chunking == row.extracted.chunking
             && !row.anew
         {
             self.touch_file(row.path, &row.stat, row.seen_ns)?;
             return Ok(false);
         }
-        self.record_change(row.path, known.map(|(_, hash, _)| hash))?;
+        let known = known.map(|(id, hash, ..)| (id, hash));
+        self.record_change(row.path, known.map(|(_, hash)| hash))?;
         self.unskip(row.path.as_str())?;
         let mut numbers = self.chunk_numbers(known.map(|(id, ..)| id))?;
         let id = match known {
@@ -280,7 +319,7 @@ impl Batch<'_> {
 
     /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not stored.
     pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
-        let Some((id, hash, _)) = self.id_and_hash(from)? else { return Ok(false) };
+        let Some((id, hash, ..)) = self.id_and_hash(from)? else { return Ok(false) };
         if !self.remove_file(to)? {
             self.record_change(to, None)?;
         }
@@ -297,7 +336,7 @@ impl Batch<'_> {
 
     /// Forgets a file. `false` when it was not stored.
     pub fn remove_file(&mut self, path: &RepoPath) -> Result<bool> {
-        let Some((id, hash, _)) = self.id_and_hash(path)? else { return Ok(false) };
+        let Some((id, hash, ..)) = self.id_and_hash(path)? else { return Ok(false) };
         self.record_change(path, Some(hash))?;
         let numbers = self.chunk_numbers(Some(id))?;
         self.clear_file(id)?;
@@ -315,16 +354,23 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Files of a folder that were left out are looked at again.
+    pub fn unskip_in(&self, folder: &str) -> Result<()> {
+        let (first, end) = range_of(folder);
+        self.connection.prepare_cached(UNSKIP_IN)?.execute(named_params! { ":first": first, ":end": end })?;
+        Ok(())
+    }
+
     pub fn unskip(&self, path: &str) -> Result<()> {
         self.connection.prepare_cached(UNSKIP)?.execute(named_params! { ":path": path })?;
         Ok(())
     }
 
-    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<(FileId, ContentHash, u32)>> {
+    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<Known>> {
         let mut statement = self.connection.prepare_cached(ID_AND_HASH)?;
         let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?)))
+        Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?, row.get(3)?)))
     }
 
     fn insert_file(&self, row: &FileRow) -> Result<FileId> {
@@ -333,7 +379,7 @@ impl Batch<'_> {
             ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
-            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;
         Ok(FileId(self.connection.last_insert_rowid()))
     }
@@ -343,7 +389,7 @@ impl Batch<'_> {
             ":id": id.0, ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
-            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns,
+            ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;
         Ok(())
     }

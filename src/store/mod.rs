@@ -13,6 +13,7 @@
 mod audit;
 mod chunks;
 mod counted;
+mod documents;
 mod entities;
 mod facts;
 mod files;
@@ -47,8 +48,9 @@ use near::Vectors;
 
 pub use chunks::ChunkHit;
 pub use counted::{LineCounts, TextVersion};
+pub use documents::{DocumentFile, Piece};
 pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
-pub use facts::{Counted, Fact, Totals};
+pub use facts::{Counted, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;

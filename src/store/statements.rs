@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, counted, entities, facts, files, graph, packed, plain, relations, scope, search,
-        symbols, trigrams, vectors,
+        Mode, Store, audit, chunks, counted, documents, entities, facts, files, graph, packed, plain, relations, scope,
+        search, symbols, trigrams, vectors,
     };
 
     #[test]
@@ -25,6 +25,7 @@ mod tests {
             audit::STATEMENTS,
             chunks::STATEMENTS,
             counted::STATEMENTS,
+            documents::STATEMENTS,
             entities::STATEMENTS,
             facts::STATEMENTS,
             files::STATEMENTS,

@@ -488,8 +488,7 @@ mod tests {
                 end_line: 1,
                 start_offset: u32::try_from(at).unwrap(),
                 text: text.to_owned(),
-                words: String::new(),
-                names: String::new(),
+                ..Chunk::default()
             };
             // Chunks end anywhere.
             let (first, second) = text.split_at(text.len() / 2);

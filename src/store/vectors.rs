@@ -20,7 +20,7 @@ statements! {
     REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
     NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
     PENDING = "SELECT count(*) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
-    UNEMBEDDED = "SELECT id, hash, text FROM chunks
+    UNEMBEDDED = "SELECT id, hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks
         WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
     NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
     BETWEEN = "SELECT id FROM chunks WHERE id > :above AND id <= :embedded ORDER BY id";
@@ -121,6 +121,12 @@ impl Snapshot<'_> {
         let mut near: Vec<NearChunk> = rows.collect::<rusqlite::Result<_>>()?;
         near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
         Ok(near)
+    }
+
+    /// The components of a chunk's vector, if it has one.
+    pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
+        let bytes = self.vector(space, chunk)?;
+        Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
     }
 
     /// The vector of a chunk, if it has one.
@@ -311,8 +317,7 @@ mod tests {
                 end_line: at + 1,
                 start_offset: at * 100,
                 text: (*text).to_owned(),
-                words: String::new(),
-                names: String::new(),
+                ..Chunk::default()
             });
             let extracted = Extracted { language: "text", chunks: chunks.collect(), ..Extracted::default() };
             let hash = ContentHash::of(texts.concat().as_bytes());

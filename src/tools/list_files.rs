@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::extract::languages;
+use crate::extract;
 use crate::query::{PathFilter, files, near};
 
 pub(super) static LIST_FILES: Declaration = declare! {
@@ -65,13 +65,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 }
 
 fn known_language(name: &str) -> Result<&'static str> {
-    languages::by_name(name).map(|language| language.name).ok_or_else(|| {
-        let names = || languages::LANGUAGES.iter().map(|language| language.name);
-        let near = near::did_you_mean(&near::nearest(name, names(), 2));
+    extract::named(name).ok_or_else(|| {
+        let names = extract::names();
+        let near = near::did_you_mean(&near::nearest(name, names.iter().copied(), 2));
         Error::invalid_argument(format!(
             "argument `language`: {:?} is none that ixmcp knows",
             crate::model::printable(name)
         ))
-        .hint(near.unwrap_or_else(|| format!("Known: {}.", names().collect::<Vec<_>>().join(", "))))
+        .hint(near.unwrap_or_else(|| format!("Known: {}.", names.join(", "))))
     })
 }

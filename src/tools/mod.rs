@@ -8,9 +8,11 @@ mod arguments;
 mod check;
 mod engine;
 mod find_references;
+mod get_file_details;
 mod get_slice;
 mod get_symbol;
 mod goto_definition;
+mod index_files;
 mod infer_types;
 mod ixchel_context;
 mod ixchel_graph;
@@ -23,9 +25,11 @@ mod list_files;
 mod query;
 mod rename_symbol;
 mod render;
+mod search_documents;
 mod stats;
 mod symbols;
 mod type_at;
+mod update_index;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -69,6 +73,10 @@ pub static TOOLS: &[&Declaration] = &[
     &ixchel_graph::IXCHEL_GRAPH,
     &ixchel_tags::IXCHEL_TAGS,
     &ixchel_sync::IXCHEL_SYNC,
+    &search_documents::SEARCH_DOCUMENTS,
+    &get_file_details::GET_FILE_DETAILS,
+    &index_files::INDEX_FILES,
+    &update_index::UPDATE_INDEX,
 ];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.

@@ -65,6 +65,11 @@ struct Language {
     lines: u64,
 }
 
+/// A time as answers tell it: RFC 3339.
+pub(super) fn instant(ns: i64) -> String {
+    Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
+}
+
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
     let space = workspace.space();
@@ -76,7 +81,6 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         };
         Ok((counts, vectors, pending))
     })?;
-    let last_update = counts.last_change_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok());
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {
         root: workspace.root().to_string_lossy().into_owned(),
@@ -85,7 +89,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         total_symbols: counts.symbols,
         total_references: counts.references,
         index_size_bytes: workspace.index_size(),
-        last_update: last_update.map(|time| format!("{time:.3}")),
+        last_update: counts.last_change_ns.map(instant),
         languages: languages.collect(),
         skipped: counts.skipped.into_iter().collect(),
         entities: counts.entities,

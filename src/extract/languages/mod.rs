@@ -26,7 +26,7 @@ mod nesting;
 mod ocaml;
 mod ocaml_interface;
 mod php;
-mod plain;
+pub(super) mod plain;
 mod proto;
 mod python;
 mod r;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::Language;
 
-pub(super) static PLAIN: Language = Language {
+pub(in crate::extract) static PLAIN: Language = Language {
     name: "text",
     version: 1,
     extensions: &["txt", "text", "log"],

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use crate::error::Result;
+use crate::extract;
 use crate::extract::entity::{DOCUMENT, Kind};
-use crate::extract::languages;
 use crate::query::{PathFilter, entities};
 use crate::store::{Definition, Snapshot};
 use crate::words;
@@ -165,8 +165,8 @@ impl Question {
         let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(false) };
         match name {
             "lang" => {
-                let Some(language) = languages::by_name(value) else { return Ok(false) };
-                self.languages.push(language.name.to_owned());
+                let Some(language) = extract::named(value) else { return Ok(false) };
+                self.languages.push(language.to_owned());
             }
             "path" => {
                 let Some(filter) = PathFilter::containing(value) else { return Ok(false) };
@@ -221,7 +221,7 @@ impl Question {
         let mut paths = HashSet::new();
         for kind in &self.kinds_of_files {
             match kind.as_str() {
-                DOCUMENT => paths.extend(snapshot.document_paths(languages::MARKDOWN)?),
+                DOCUMENT => paths.extend(snapshot.document_paths(extract::languages::MARKDOWN)?),
                 kind => paths.extend(snapshot.entity_paths(Some(kind))?),
             }
         }
@@ -286,6 +286,16 @@ impl Question {
     pub fn share_of(&self, set: u64) -> f64 {
         let all = self.weight_of(u64::MAX);
         if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
+    }
+
+    /// How much of the question is known at all: a word that no chunk has says as much as the rarest.
+    #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
+    pub fn known_share(&self, chunks: u64) -> f64 {
+        let unknown = self.words.iter().filter(|word| !word.is_stop && word.weight == 0.0).count();
+        let rarest = (chunks as f64 * 2.0 + 1.0).ln_1p();
+        let known = self.weight_of(u64::MAX);
+        let all = known + rarest * unknown as f64;
+        if all > 0.0 { known / all } else { 0.0 }
     }
 
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.

@@ -32,6 +32,7 @@ pub(super) struct Loaded {
 
 /// A candidate with its place in the order.
 pub(super) struct Ranked {
+    pub id: ChunkId,
     pub chunk: ChunkHit,
     pub parts: Parts,
     pub score: f64,
@@ -115,7 +116,7 @@ fn centrality(files: usize) -> f64 {
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
 fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { chunk, meaning, .. } = candidate;
+    let Loaded { id, chunk, meaning } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Meaning, meaning);
     let seen = scanner.scan(&chunk.text);
@@ -136,7 +137,7 @@ fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ran
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
     look_at_place(question, &chunk, &mut parts);
-    Ranked { chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
+    Ranked { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
 }
 
 #[derive(Default)]

@@ -1,0 +1,194 @@
+//! `ixmcp documents index|update|search|show`: the tools on documents, for people.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Outcome, Session, arguments, output};
+use crate::error::Result;
+use crate::model::printable;
+
+/// Index folders of documents, and search them
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Index(Index),
+    Update(Update),
+    Search(Search),
+    Show(Show),
+}
+
+/// Have a folder indexed from now on
+#[derive(Debug, Args)]
+struct Index {
+    folder: String,
+    /// Most characters of a chunk
+    #[arg(long)]
+    chunk_size: Option<u64>,
+    /// Characters that a chunk repeats of the one before
+    #[arg(long)]
+    overlap: Option<u64>,
+    /// Most files of the folder
+    #[arg(long)]
+    max_files: Option<u64>,
+    /// Extensions to read, separated by commas [default: all that can be read]
+    #[arg(long, value_delimiter = ',')]
+    types: Option<Vec<String>>,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Bring an indexed folder up to date, and count what changed
+#[derive(Debug, Args)]
+struct Update {
+    folder: String,
+    /// Files or folders that changed [default: the whole folder]
+    changes: Vec<String>,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Search chunks by wording and meaning
+#[derive(Debug, Args)]
+struct Search {
+    #[arg(required = true)]
+    text: Vec<String>,
+    /// Most results to show
+    #[arg(long, short = 'n', default_value_t = 10)]
+    limit: u64,
+    /// Results to leave out at the start
+    #[arg(long, default_value_t = 0)]
+    offset: u64,
+    /// Least score, from 0 to 1 [default: 0.7]
+    #[arg(long)]
+    min_score: Option<f64>,
+    /// Only in this folder
+    #[arg(long)]
+    folder: Option<String>,
+    /// Only files of these extensions, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    types: Option<Vec<String>>,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print the text of a document, or one chunk of it
+#[derive(Debug, Args)]
+struct Show {
+    file: String,
+    /// The chunk, from 0 [default: the whole text]
+    #[arg(long)]
+    chunk: Option<u64>,
+    /// Lines around the chunk
+    #[arg(long, default_value_t = 3)]
+    context: u64,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    match &typed.command {
+        Command::Index(typed) => index(session, typed),
+        Command::Update(typed) => update(session, typed),
+        Command::Search(typed) => search(session, typed),
+        Command::Show(typed) => show(session, typed),
+    }
+}
+
+/// Paths that are typed are meant from where the person stands.
+fn from_here(session: &Session, typed: &str) -> String {
+    session.start.join(typed).to_string_lossy().into_owned()
+}
+
+fn index(session: &Session, typed: &Index) -> Result<Outcome> {
+    let options = arguments! {
+        "chunkSize": typed.chunk_size, "overlap": typed.overlap, "maxFiles": typed.max_files, "fileTypes": typed.types,
+    };
+    let given = json!({ "folderPath": from_here(session, &typed.folder), "options": options });
+    let answer = session.call("index_files", given)?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        output::line(&format!(
+            "{} of {} files, {} chunks",
+            answer["processedFiles"], answer["totalFiles"], answer["totalChunks"]
+        ));
+        print_skipped(&answer);
+    }
+    Ok(Outcome::Found)
+}
+
+fn update(session: &Session, typed: &Update) -> Result<Outcome> {
+    let changes: Vec<String> = typed.changes.iter().map(|change| from_here(session, change)).collect();
+    let given = arguments! { "folderPath": from_here(session, &typed.folder), "changes": changes };
+    let answer = session.call("update_index", given)?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        let count = |name: &str| format!("{} {name}", answer[name]);
+        let counts: Vec<String> = ["added", "updated", "removed", "unchanged"].map(count).into();
+        output::line(&counts.join(", "));
+        print_skipped(&answer);
+    }
+    Ok(Outcome::Found)
+}
+
+fn print_skipped(answer: &Value) {
+    for file in answer["skipped"].as_array().into_iter().flatten() {
+        output::line(&format!("skipped  {}  {}", output::text(&file["path"]), output::text(&file["reason"])));
+    }
+}
+
+fn search(session: &Session, typed: &Search) -> Result<Outcome> {
+    let folder = typed.folder.as_deref().map(|folder| from_here(session, folder));
+    let options = arguments! {
+        "limit": typed.limit, "minScore": typed.min_score, "folderPath": folder, "fileTypes": typed.types,
+    };
+    let given = json!({ "query": typed.text.join(" "), "offset": typed.offset, "options": options });
+    let answer = session.call("search_documents", given)?;
+    let results = answer["results"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&answer);
+    } else {
+        results.iter().for_each(print);
+        output::note_rest(&answer, "results");
+        if let Some(below @ 1..) = answer["belowMinScore"].as_u64() {
+            output::note(&format!("{below} more are less sure: --min-score 0 shows them"));
+        }
+    }
+    Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn print(result: &Value) {
+    let metadata = &result["metadata"];
+    let page = metadata["page"].as_u64().map_or_else(String::new, |page| format!(", page {page}"));
+    let headings: Vec<String> = metadata["headings"].as_array().into_iter().flatten().map(output::text).collect();
+    let place = format!("{}:{}{page}", output::text(&result["filePath"]), metadata["startLine"]);
+    output::line(&format!("{place}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
+    for line in result["content"].as_str().unwrap_or_default().lines() {
+        output::line(&format!("    {}", printable(&line.replace('\t', "    "))));
+    }
+}
+
+fn show(session: &Session, typed: &Show) -> Result<Outcome> {
+    let given = json!({
+        "filePath": from_here(session, &typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
+    });
+    let answer = session.call("get_file_details", given)?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        for line in answer["content"].as_str().unwrap_or_default().lines() {
+            output::line(&printable(&line.replace('\t', "    ")));
+        }
+    }
+    Ok(Outcome::Found)
+}

@@ -1,0 +1,59 @@
+//! The archives that DOCX, ODT and EPUB are: their parts, unpacked within bounds.
+//!
+//! Owns how much is unpacked, and how an encrypted archive shows.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::model::SkipReason;
+
+/// Text and markup of the longest books take a fraction of this; an archive of a few kilobytes may unpack to any size.
+const MOST_UNPACKED: u64 = 128 << 20;
+const MOST_PARTS: usize = 20_000;
+
+/// How an encrypted DOCX begins: Word wraps it in its older container.
+const OLD_CONTAINER: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+pub(super) struct Archive<'a> {
+    parts: ZipArchive<Cursor<&'a [u8]>>,
+    left: u64,
+}
+
+impl<'a> Archive<'a> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, SkipReason> {
+        if bytes.starts_with(OLD_CONTAINER) {
+            return Err(SkipReason::Encrypted);
+        }
+        let parts = ZipArchive::new(Cursor::new(bytes)).map_err(|_| SkipReason::Malformed)?;
+        if parts.len() > MOST_PARTS {
+            return Err(SkipReason::Overfull);
+        }
+        Ok(Self { parts, left: MOST_UNPACKED })
+    }
+
+    /// The text of a part; `None` where there is no such part.
+    pub fn part(&mut self, name: &str) -> Result<Option<String>, SkipReason> {
+        let part = match self.parts.by_name(name) {
+            Ok(part) => part,
+            Err(ZipError::FileNotFound) => return Ok(None),
+            Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(SkipReason::Encrypted),
+            Err(_) => return Err(SkipReason::Malformed),
+        };
+        let mut bytes = Vec::new();
+        part.take(self.left + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
+        let size = bytes.len() as u64;
+        if size > self.left {
+            return Err(SkipReason::Overfull);
+        }
+        self.left -= size;
+        let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::Malformed)?;
+        Ok(Some(decoded.text.into_owned()))
+    }
+
+    /// A part without which there is no document.
+    pub fn needed(&mut self, name: &str) -> Result<String, SkipReason> {
+        self.part(name)?.ok_or(SkipReason::Malformed)
+    }
+}

@@ -1,0 +1,88 @@
+//! CSV: its text as it is, cut between records, with the names of the columns above every piece.
+
+use csv_core::{ReadRecordResult, ReaderBuilder};
+
+use super::{Format, Outline, Reader};
+use crate::model::RepoPath;
+
+pub(super) static CSV: Format = Format {
+    name: "csv",
+    version: 1,
+    extensions: &["csv", "tsv"],
+    only_in_folders: false,
+    is_risky: false,
+    reader: Reader::Text(outline),
+};
+
+/// Names of columns take no more than this.
+const LONGEST_NAMES: usize = 300;
+/// Where a record is longer, its rest is not looked at.
+const MOST_FIELDS: usize = 4096;
+
+fn outline(text: &str, path: &RepoPath) -> Outline {
+    let mut reader = ReaderBuilder::new().delimiter(delimiter(text, path)).build();
+    let (mut at, mut field, mut ends) = (0, vec![0; text.len().min(1 << 16)], vec![0; MOST_FIELDS]);
+    let mut outline = Outline::default();
+    let (mut start, mut written, mut fields, mut is_first) = (0, 0, 0, true);
+    loop {
+        let (result, read, wrote, ended) =
+            reader.read_record(&text.as_bytes()[at..], &mut field[written..], &mut ends[fields..]);
+        at += read;
+        written += wrote;
+        fields += ended;
+        match result {
+            ReadRecordResult::Record => {
+                if is_first {
+                    outline.above = names(&field, &ends[..fields]);
+                    is_first = false;
+                } else {
+                    outline.seams.push(record_start(text, start));
+                }
+                (start, written, fields) = (at, 0, 0);
+            }
+            // The values do not matter here, only where they end.
+            ReadRecordResult::OutputFull => written = 0,
+            ReadRecordResult::OutputEndsFull => fields = 0,
+            ReadRecordResult::InputEmpty if at >= text.len() => {
+                let (result, ..) = reader.read_record(&[], &mut field[written..], &mut ends[fields..]);
+                if result == ReadRecordResult::Record && !is_first && start < text.len() {
+                    outline.seams.push(record_start(text, start));
+                }
+                break;
+            }
+            ReadRecordResult::InputEmpty => {}
+            ReadRecordResult::End => break,
+        }
+    }
+    outline
+}
+
+/// Behind the line breaks that ended the record before.
+fn record_start(text: &str, at: usize) -> usize {
+    at + text.as_bytes()[at..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count()
+}
+
+fn delimiter(text: &str, path: &RepoPath) -> u8 {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv")) {
+        return b'\t';
+    }
+    let first = text.lines().next().unwrap_or_default().as_bytes();
+    let count = |sign: u8| memchr::memchr_iter(sign, first).count();
+    [b',', b';', b'\t', b'|'].into_iter().rev().max_by_key(|sign| count(*sign)).unwrap_or(b',')
+}
+
+/// The first record, if it reads as names and not as values.
+fn names(field: &[u8], ends: &[usize]) -> Option<String> {
+    let mut start = 0;
+    let mut names = Vec::new();
+    for end in ends {
+        let name = String::from_utf8_lossy(field.get(start..*end)?).trim().to_owned();
+        start = *end;
+        if name.is_empty() || name.parse::<f64>().is_ok() || name.len() > LONGEST_NAMES {
+            return None;
+        }
+        names.push(name);
+    }
+    let names = names.join(" | ").replace('\n', " ");
+    (ends.len() > 1).then(|| names[..names.floor_char_boundary(LONGEST_NAMES)].to_owned())
+}

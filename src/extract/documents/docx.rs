@@ -1,0 +1,114 @@
+//! DOCX: the paragraphs of a Word document, its tables row by row, its notes at the end.
+
+use std::collections::HashMap;
+
+use super::archive::Archive;
+use super::flow::Flow;
+use super::xml::{self, Piece};
+use super::{Document, Format, Reader};
+use crate::model::SkipReason;
+
+pub(super) static DOCX: Format = Format {
+    name: "docx",
+    version: 1,
+    extensions: &["docx", "docm", "dotx"],
+    only_in_folders: false,
+    is_risky: false,
+    reader: Reader::Bytes(read),
+};
+
+/// Text that was taken back, field codes, and what says the same once more for older programs.
+const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr"];
+
+fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+    let mut archive = Archive::open(bytes)?;
+    let levels = match archive.part("word/styles.xml")? {
+        Some(styles) => heading_styles(&styles)?,
+        None => HashMap::new(),
+    };
+    let mut flow = Flow::default();
+    take(&archive.needed("word/document.xml")?, &levels, &mut flow)?;
+    for notes in ["word/footnotes.xml", "word/endnotes.xml"] {
+        if let Some(notes) = archive.part(notes)? {
+            take(&notes, &levels, &mut flow)?;
+        }
+    }
+    flow.finish()
+}
+
+/// The styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote the file.
+fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
+    let mut levels = HashMap::new();
+    let mut style = String::new();
+    xml::walk(styles, &mut |piece| {
+        let Piece::Open(name, attributes) = piece else { return };
+        match name {
+            "style" => style = attributes.get("styleId").unwrap_or_default(),
+            "name" => {
+                if let Some(level) = attributes.get("val").and_then(|name| level_of(&name)) {
+                    levels.insert(style.clone(), level);
+                }
+            }
+            "outlineLvl" => {
+                if let Some(level) = attributes.get("val").and_then(|level| level.parse::<u8>().ok()).filter(|l| *l < 9)
+                {
+                    levels.entry(style.clone()).or_insert(level + 1);
+                }
+            }
+            _ => {}
+        }
+    })?;
+    Ok(levels)
+}
+
+fn level_of(style: &str) -> Option<u8> {
+    let style = style.to_lowercase().replace(' ', "");
+    match style.strip_prefix("heading") {
+        Some(level) => level.parse().ok().filter(|level| (1..=9).contains(level)),
+        None => (style == "title").then_some(1),
+    }
+}
+
+fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(), SkipReason> {
+    let (mut hidden, mut in_text, mut cells) = (0_usize, false, 0_usize);
+    xml::walk(part, &mut |piece| match piece {
+        Piece::Open(name, attributes) => {
+            hidden += usize::from(NOT_SHOWN.contains(&name));
+            match name {
+                // What stands in a cell stays in the line of its row.
+                "p" if cells > 0 => flow.space(),
+                "p" => flow.block(),
+                "pStyle" if cells == 0 => {
+                    let style = attributes.get("val").unwrap_or_default();
+                    if let Some(level) = levels.get(&style).copied().or_else(|| level_of(&style)) {
+                        flow.begin_heading(level);
+                    }
+                }
+                "t" => in_text = true,
+                "tab" => flow.space(),
+                "br" | "cr" => flow.line(),
+                "tr" => flow.line(),
+                "tc" => {
+                    cells += 1;
+                    flow.cell();
+                }
+                _ => {}
+            }
+        }
+        Piece::Close(name) => {
+            hidden = hidden.saturating_sub(usize::from(NOT_SHOWN.contains(&name)));
+            match name {
+                "p" if cells == 0 => {
+                    flow.end_heading();
+                    flow.line();
+                }
+                "tc" => cells = cells.saturating_sub(1),
+                "t" => in_text = false,
+                "tbl" => flow.block(),
+                _ => {}
+            }
+        }
+        Piece::Text(text) if in_text && hidden == 0 => flow.words(text),
+        Piece::Text(_) => {}
+    })
+}

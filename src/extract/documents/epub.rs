@@ -1,0 +1,105 @@
+//! EPUB: the chapters of a book, in the order in which they are read.
+
+use std::collections::HashMap;
+
+use super::archive::Archive;
+use super::flow::Flow;
+use super::xml::{self, Piece};
+use super::{Document, Format, Reader, html};
+use crate::model::SkipReason;
+
+pub(super) static EPUB: Format = Format {
+    name: "epub",
+    version: 1,
+    extensions: &["epub"],
+    only_in_folders: false,
+    is_risky: false,
+    reader: Reader::Bytes(read),
+};
+
+fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+    let mut archive = Archive::open(bytes)?;
+    // Fonts may be scrambled in a book that is open otherwise.
+    let encrypted = archive.part("META-INF/encryption.xml")?.unwrap_or_default();
+    if encrypted.contains("html\"") {
+        return Err(SkipReason::Encrypted);
+    }
+    let package_path = first_package(&archive.needed("META-INF/container.xml")?)?.ok_or(SkipReason::Malformed)?;
+    let chapters = chapters(&archive.needed(&package_path)?)?;
+    let folder = package_path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut flow = Flow::default();
+    for chapter in chapters {
+        match archive.part(&joined(folder, &chapter))? {
+            Some(text) => html::take(&text, &mut flow),
+            None => flow.problem("a chapter that the book lists is not in it"),
+        }
+        if flow.is_overfull() {
+            break;
+        }
+    }
+    flow.finish()
+}
+
+fn first_package(container: &str) -> Result<Option<String>, SkipReason> {
+    let mut package = None;
+    xml::walk(container, &mut |piece| {
+        if let Piece::Open("rootfile", attributes) = piece {
+            package = package.take().or_else(|| attributes.get("full-path"));
+        }
+    })?;
+    Ok(package)
+}
+
+/// The paths of the chapters, as the package has them.
+fn chapters(package: &str) -> Result<Vec<String>, SkipReason> {
+    let mut by_id = HashMap::new();
+    let mut spine = Vec::new();
+    xml::walk(package, &mut |piece| match piece {
+        Piece::Open("item", attributes) => {
+            let is_page = attributes.get("media-type").is_some_and(|kind| kind.contains("html"));
+            let is_contents = attributes.get("properties").is_some_and(|says| says.split(' ').any(|one| one == "nav"));
+            if let (Some(id), Some(path), true) =
+                (attributes.get("id"), attributes.get("href"), is_page && !is_contents)
+            {
+                by_id.insert(id, path);
+            }
+        }
+        Piece::Open("itemref", attributes) => spine.extend(attributes.get("idref")),
+        _ => {}
+    })?;
+    // A chapter is read once, however often it is listed.
+    Ok(spine.iter().filter_map(|id| by_id.remove(id)).collect())
+}
+
+/// The path of a part that another part names from its folder.
+fn joined(folder: &str, path: &str) -> String {
+    let path = percent_decoded(path.split('#').next().unwrap_or(path));
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}

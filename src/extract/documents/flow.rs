@@ -1,0 +1,175 @@
+//! A document's text as it grows, block by block.
+//!
+//! Owns white space: words are one space apart, lines end at LF, blocks are one blank line apart, whatever the format
+//! had. Readers say where blocks, lines, cells and headings begin and end.
+
+use super::{Document, Heading, MOST_TEXT, Outline};
+use crate::model::SkipReason;
+
+/// A heading longer than this is a paragraph that somebody made large.
+const LONGEST_TITLE: usize = 200;
+
+#[derive(Default)]
+pub(super) struct Flow {
+    text: String,
+    outline: Outline,
+    problems: Vec<String>,
+    /// What the next word has to be parted from the text by.
+    gap: Gap,
+    heading: Option<(u8, usize)>,
+    is_overfull: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    Nothing,
+    Space,
+    Cell,
+    Line,
+    Block,
+}
+
+impl Flow {
+    /// Running text, in which white space means no more than a space.
+    pub fn words(&mut self, text: &str) {
+        let mut parts = text.split(is_space);
+        if let Some(first) = parts.next() {
+            self.put(first);
+        }
+        for part in parts {
+            self.part(Gap::Space);
+            self.put(part);
+        }
+    }
+
+    /// The next line of a paragraph: a word that was divided to fit is put together again.
+    pub fn next_line(&mut self, text: &str) {
+        let is_divided = self.gap == Gap::Nothing
+            && self.text.strip_suffix('-').is_some_and(|before| before.ends_with(char::is_alphabetic))
+            && text.starts_with(char::is_lowercase);
+        if is_divided {
+            self.text.pop();
+        } else {
+            self.line();
+        }
+        self.words(text);
+    }
+
+    /// Text whose lines and spaces count.
+    pub fn verbatim(&mut self, text: &str) {
+        for (at, line) in text.split('\n').enumerate() {
+            if at > 0 {
+                self.part(Gap::Line);
+                if line.trim().is_empty() {
+                    self.part(Gap::Block);
+                }
+            }
+            self.put(line.trim_end());
+        }
+    }
+
+    pub fn space(&mut self) {
+        self.part(Gap::Space);
+    }
+
+    pub fn cell(&mut self) {
+        self.part(Gap::Cell);
+    }
+
+    pub fn line(&mut self) {
+        self.part(Gap::Line);
+    }
+
+    pub fn block(&mut self) {
+        self.part(Gap::Block);
+    }
+
+    /// What follows, up to [`Self::end_heading`], is a heading.
+    pub fn begin_heading(&mut self, level: u8) {
+        self.end_heading();
+        self.block();
+        self.heading = Some((level.max(1), self.text.len()));
+    }
+
+    pub fn end_heading(&mut self) {
+        let Some((level, from)) = self.heading.take() else { return };
+        let at = from + self.text[from..].len() - self.text[from..].trim_start().len();
+        let title = self.text[at..].split_whitespace().collect::<Vec<_>>().join(" ");
+        if !title.is_empty() && title.chars().count() <= LONGEST_TITLE {
+            self.outline.headings.push(Heading { at, level, title });
+        }
+        self.block();
+    }
+
+    pub fn heading(&mut self, level: u8, title: &str) {
+        self.begin_heading(level);
+        self.words(title);
+        self.end_heading();
+    }
+
+    /// The next page begins.
+    pub fn page(&mut self) {
+        self.block();
+        self.break_now();
+        self.outline.pages.push(self.text.len());
+    }
+
+    pub fn problem(&mut self, problem: &str) {
+        if !self.problems.iter().any(|known| known == problem) {
+            self.problems.push(problem.to_owned());
+        }
+    }
+
+    pub fn finish(mut self) -> Result<Document, SkipReason> {
+        self.end_heading();
+        if self.is_overfull {
+            return Err(SkipReason::Overfull);
+        }
+        if !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
+        Ok(Document { text: self.text, outline: self.outline, problems: self.problems })
+    }
+
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
+    fn part(&mut self, gap: Gap) {
+        self.gap = self.gap.max(gap);
+    }
+
+    fn put(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        if self.text.len() + piece.len() > MOST_TEXT {
+            self.is_overfull = true;
+            return;
+        }
+        self.break_now();
+        // Characters that only say how to set the text, and would keep words from being found.
+        self.text.extend(piece.chars().filter(|c| !matches!(c, '\u{ad}' | '\u{200b}' | '\u{feff}' | '\0')));
+    }
+
+    fn break_now(&mut self) {
+        let gap = std::mem::take(&mut self.gap);
+        if self.text.is_empty() {
+            return;
+        }
+        let is_at_line = self.text.ends_with('\n');
+        match gap {
+            Gap::Space if !is_at_line => self.text.push(' '),
+            Gap::Cell if !is_at_line => self.text.push_str(" | "),
+            Gap::Line if !is_at_line => self.text.push('\n'),
+            Gap::Block if !self.text.ends_with("\n\n") => self.text.push_str(if is_at_line { "\n" } else { "\n\n" }),
+            _ => {}
+        }
+    }
+}
+
+/// A no-break space keeps two words on a line, and parts them all the same.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{a0}'
+}

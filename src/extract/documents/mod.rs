@@ -1,0 +1,121 @@
+//! Documents: what their formats hold besides words is taken off, and text with headings and pages is left.
+//!
+//! Owns which formats there are, how a file's is found, and what a reader may give: one file a reader, one row each in
+//! `FORMATS`. Readers are pure and bounded by the work they do, not by a clock. Cutting a text into chunks is `chunk`'s,
+//! and a process of its own for the formats that need one is for `index` to give.
+
+mod archive;
+mod csv;
+mod docx;
+mod epub;
+mod flow;
+mod html;
+mod mail;
+mod notebook;
+mod odt;
+mod pdf;
+mod restructuredtext;
+mod xml;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{RepoPath, SkipReason};
+
+/// All formats, by name.
+pub static FORMATS: &[&Format] = &[
+    &csv::CSV,
+    &docx::DOCX,
+    &epub::EPUB,
+    &html::HTML,
+    &mail::MAIL,
+    &notebook::NOTEBOOK,
+    &odt::ODT,
+    &pdf::PDF,
+    &restructuredtext::RESTRUCTUREDTEXT,
+];
+
+/// The most text that is taken from one file.
+const MOST_TEXT: usize = 16 << 20;
+
+/// One format, as data.
+pub struct Format {
+    /// Lower-case, as answers and filters say it.
+    pub name: &'static str,
+    /// Raised when this format's reader would give another text or other headings.
+    pub version: u32,
+    /// Without the dot, lower-case.
+    pub extensions: &'static [&'static str],
+    /// Only a folder that a person had indexed as documents holds documents of this format: elsewhere it is source.
+    pub only_in_folders: bool,
+    /// Its reader is to run in a process of its own.
+    pub is_risky: bool,
+    reader: Reader,
+}
+
+enum Reader {
+    /// The text is the file's own, to the letter; found are the places in it.
+    Text(fn(&str, &RepoPath) -> Outline),
+    /// The text has to be taken out of the bytes.
+    Bytes(fn(&[u8]) -> Result<Document, SkipReason>),
+}
+
+/// The text of a document and what stands where in it. Places are in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Document {
+    pub text: String,
+    pub outline: Outline,
+    /// What was left out, in words.
+    pub problems: Vec<String>,
+}
+
+/// What stands where in a document's text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Outline {
+    /// In order.
+    pub headings: Vec<Heading>,
+    /// Where each page begins, if there are any; nothing stands before the first.
+    pub pages: Vec<usize>,
+    /// Places where a cut does no harm, besides headings, pages and paragraphs; in order.
+    pub seams: Vec<usize>,
+    /// What stands above the whole text, such as the names of a table's columns.
+    pub above: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Heading {
+    /// Where its line begins.
+    pub at: usize,
+    /// 1 is the outermost.
+    pub level: u8,
+    pub title: String,
+}
+
+impl Format {
+    /// Whether the text is the file's own, so that its lines are those on disk.
+    pub const fn keeps_text(&self) -> bool {
+        matches!(self.reader, Reader::Text(_))
+    }
+
+    /// The document in a text of this format; `None` where it has to be read from bytes.
+    pub(super) fn outline(&self, text: &str, path: &RepoPath) -> Option<Outline> {
+        if let Reader::Text(read) = self.reader { Some(read(text, path)) } else { None }
+    }
+
+    /// The document in these bytes, or why there is none.
+    pub fn read(&self, bytes: &[u8]) -> Result<Document, SkipReason> {
+        let Reader::Bytes(read) = self.reader else { return Err(SkipReason::Malformed) };
+        let document = read(bytes)?;
+        if document.text.trim().is_empty() { Err(SkipReason::NoText) } else { Ok(document) }
+    }
+}
+
+/// The format that a file is read as, if it is a document; `in_folder` says that a person had its folder indexed.
+pub fn of_file(path: &RepoPath, in_folder: bool) -> Option<&'static Format> {
+    let extension = path.extension()?.to_lowercase();
+    let fits = |format: &&Format| format.extensions.contains(&extension.as_str());
+    FORMATS.iter().copied().find(fits).filter(|format| in_folder || !format.only_in_folders)
+}
+
+pub fn by_name(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name)).copied()
+}

@@ -1,0 +1,220 @@
+//! PDF: the text of each page, in the order in which it is drawn.
+//!
+//! A page says where glyphs stand, not what is a word, a line or a heading: those are told by the gaps between them and
+//! by their size. Owns that; which characters glyphs stand for is `glyphs`'s.
+
+mod glyphs;
+mod layout;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use ::pdf::PdfError;
+use ::pdf::content::{Matrix, Op, TextDrawAdjusted};
+use ::pdf::file::{Cache, FileOptions};
+use ::pdf::object::{PlainRef, Resolve, Resources, XObject};
+use ::pdf::primitive::Name;
+
+use super::flow::Flow;
+use super::{Document, Format, Reader};
+use crate::model::SkipReason;
+use glyphs::Glyphs;
+use layout::{Layout, Line};
+
+pub(super) static PDF: Format = Format {
+    name: "pdf",
+    version: 1,
+    extensions: &["pdf"],
+    only_in_folders: false,
+    is_risky: true,
+    reader: Reader::Bytes(read),
+};
+
+const MOST_PAGES: u32 = 5000;
+/// Drawings are drawn by other drawings down to here.
+const DEEPEST: usize = 8;
+/// Glyphs in all, which a page of any use has some thousands of.
+const MOST_GLYPHS: usize = 8_000_000;
+
+fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+    let is_locked = memchr::memmem::find(bytes, b"/Encrypt").is_some();
+    let refused = |error: &PdfError| match error {
+        PdfError::InvalidPassword => SkipReason::Encrypted,
+        _ if is_locked => SkipReason::Encrypted,
+        _ => SkipReason::Malformed,
+    };
+    let file =
+        FileOptions::uncached().cache(Kept::default(), Kept::default()).load(bytes).map_err(|error| refused(&error))?;
+    let resolver = file.resolver();
+    let mut pages: Vec<Vec<Line>> = Vec::new();
+    let (mut unknown, mut broken, mut left) = (0, 0, MOST_GLYPHS);
+    for number in 0..file.num_pages().min(MOST_PAGES) {
+        let mut layout = Layout::new(left);
+        let drawn = file.get_page(number).and_then(|page| {
+            let (Some(content), Ok(resources)) = (&page.contents, page.resources()) else { return Ok(()) };
+            let ops = content.operations(&resolver)?;
+            let mut fonts = HashMap::new();
+            draw(&ops, resources, &resolver, Matrix::default(), &mut fonts, &mut layout, 0);
+            Ok(())
+        });
+        broken += usize::from(drawn.is_err());
+        unknown += layout.unknown();
+        left = layout.left();
+        pages.push(layout.lines());
+        if left == 0 {
+            return Err(SkipReason::Overfull);
+        }
+    }
+    let mut flow = Flow::default();
+    layout::write(&pages, &mut flow);
+    if file.num_pages() > MOST_PAGES {
+        flow.problem("only the first 5000 pages were read");
+    }
+    if broken > 0 {
+        flow.problem("some pages cannot be read");
+    }
+    if unknown > 0 {
+        flow.problem("some letters cannot be told: their font does not say which they are");
+    }
+    flow.finish()
+}
+
+/// What was read of a file, as long as it is read: objects stand in streams with many others.
+struct Kept<T>(RefCell<HashMap<PlainRef, T>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<T: Clone> Cache<T> for Kept<T> {
+    fn get_or_compute(&self, key: PlainRef, compute: impl FnOnce() -> T) -> T {
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        // Which may ask for others meanwhile.
+        let made = compute();
+        self.0.borrow_mut().insert(key, made.clone());
+        made
+    }
+
+    fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    fn remove(&self, key: PlainRef) {
+        self.0.borrow_mut().remove(&key);
+    }
+}
+
+/// What drawing changes, and gives back at the end of a group.
+#[derive(Clone)]
+struct State {
+    matrix: Matrix,
+    font: Option<Name>,
+    size: f32,
+    char_space: f32,
+    word_space: f32,
+    scale: f32,
+    leading: f32,
+    rise: f32,
+}
+
+fn draw(
+    ops: &[Op],
+    resources: &Resources,
+    resolver: &impl Resolve,
+    matrix: Matrix,
+    fonts: &mut HashMap<String, Glyphs>,
+    layout: &mut Layout,
+    depth: usize,
+) {
+    let start =
+        State { matrix, font: None, size: 1.0, char_space: 0.0, word_space: 0.0, scale: 1.0, leading: 0.0, rise: 0.0 };
+    let mut state = start;
+    let mut saved: Vec<State> = Vec::new();
+    let (mut text, mut line) = (Matrix::default(), Matrix::default());
+    for op in ops {
+        match op {
+            Op::Save if saved.len() < 1000 => saved.push(state.clone()),
+            Op::Restore => state = saved.pop().unwrap_or(state),
+            Op::Transform { matrix } => state.matrix = times(*matrix, state.matrix),
+            Op::BeginText => (text, line) = (Matrix::default(), Matrix::default()),
+            Op::CharSpacing { char_space } => state.char_space = *char_space,
+            Op::WordSpacing { word_space } => state.word_space = *word_space,
+            Op::TextScaling { horiz_scale } => state.scale = horiz_scale / 100.0,
+            Op::Leading { leading } => state.leading = *leading,
+            Op::TextRise { rise } => state.rise = *rise,
+            Op::TextFont { name, size } => {
+                let known = fonts.contains_key(name.as_str());
+                if !known && let Some(font) = resources.fonts.get(name).and_then(|font| font.load(resolver).ok()) {
+                    fonts.insert(name.as_str().to_owned(), Glyphs::of(&font, resolver));
+                }
+                (state.font, state.size) = (Some(name.clone()), *size);
+            }
+            Op::MoveTextPosition { translation } => {
+                line = times(moved(translation.x, translation.y), line);
+                text = line;
+            }
+            Op::SetTextMatrix { matrix } => (text, line) = (*matrix, *matrix),
+            Op::TextNewline => {
+                line = times(moved(0.0, -state.leading), line);
+                text = line;
+            }
+            Op::TextDraw { text: shown } => show(shown.as_bytes(), &state, fonts, &mut text, layout),
+            Op::TextDrawAdjusted { array } => {
+                for piece in array {
+                    match piece {
+                        TextDrawAdjusted::Text(shown) => show(shown.as_bytes(), &state, fonts, &mut text, layout),
+                        TextDrawAdjusted::Spacing(by) => {
+                            text = times(moved(-by / 1000.0 * state.size * state.scale, 0.0), text);
+                        }
+                    }
+                }
+            }
+            Op::XObject { name } if depth < DEEPEST => {
+                let object = resources.xobjects.get(name).and_then(|object| resolver.get(*object).ok());
+                let Some(XObject::Form(form)) = object.as_deref() else { continue };
+                let Ok(inner) = form.operations(resolver) else { continue };
+                let own = form.dict().resources.clone();
+                let resources = own.as_deref().unwrap_or(resources);
+                // Names of fonts are the drawing's own.
+                draw(&inner, resources, resolver, state.matrix, &mut HashMap::new(), layout, depth + 1);
+            }
+            _ => {}
+        }
+        if layout.left() == 0 {
+            return;
+        }
+    }
+}
+
+/// Shows a string glyph by glyph and moves on by what they take.
+fn show(bytes: &[u8], state: &State, fonts: &HashMap<String, Glyphs>, text: &mut Matrix, layout: &mut Layout) {
+    let Some(glyphs) = state.font.as_ref().and_then(|name| fonts.get(name.as_str())) else { return };
+    for (code, is_space) in glyphs.codes(bytes) {
+        let (shown, width) = glyphs.get(code);
+        let placed = times(times(moved(0.0, state.rise), *text), state.matrix);
+        let word_space = if is_space { state.word_space } else { 0.0 };
+        let advance = (width * state.size + state.char_space + word_space) * state.scale;
+        layout.add(shown.as_deref(), glyphs.is_bold(), placed, state.size, width * state.size * state.scale);
+        *text = times(moved(advance, 0.0), *text);
+    }
+}
+
+fn moved(x: f32, y: f32) -> Matrix {
+    Matrix { e: x, f: y, ..Matrix::default() }
+}
+
+/// First `a`, then `b`.
+fn times(a: Matrix, b: Matrix) -> Matrix {
+    Matrix {
+        a: a.a * b.a + a.b * b.c,
+        b: a.a * b.b + a.b * b.d,
+        c: a.c * b.a + a.d * b.c,
+        d: a.c * b.b + a.d * b.d,
+        e: a.e * b.a + a.f * b.c + b.e,
+        f: a.e * b.b + a.f * b.d + b.f,
+    }
+}

@@ -1,0 +1,289 @@
+//! Folders of documents: registering one, bringing one up to date, and what that says.
+//!
+//! Owns which folder may be one and how its answers are counted. What its files are is `folders`'s, the work `sync`'s.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::folders;
+use super::lock::UpdateLock;
+use super::state::{Chosen, State};
+use super::{Thoroughness, Workspace};
+use crate::budget::{Budget, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extract;
+use crate::model::{RepoPath, printable};
+use crate::scan::{self, Homes};
+use crate::store::{FOLDER_CONSUMER, SkippedFile};
+
+/// What a person chose for a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderOptions {
+    /// In characters, as the overlap, which is less.
+    pub chunk_size: usize,
+    pub overlap: usize,
+    pub max_files: usize,
+    /// As typed: `.md`, `md`, `*.md`; none: all that can be read.
+    pub file_types: Vec<String>,
+}
+
+/// A file that is not in the index, and why.
+pub type Skipped = (String, String);
+
+/// What a folder holds once it is indexed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderReport {
+    pub total_files: usize,
+    pub processed_files: usize,
+    pub total_chunks: u64,
+    pub skipped: Vec<Skipped>,
+}
+
+/// What changed in a folder since it was last told of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeReport {
+    pub added: usize,
+    pub updated: usize,
+    pub removed: usize,
+    pub unchanged: usize,
+    pub skipped: Vec<Skipped>,
+    pub total_chunks: u64,
+}
+
+impl Workspace {
+    /// Has a folder indexed as documents from now on, with these options, and brings the index up to date.
+    pub fn index_folder(
+        &self,
+        given: &str,
+        options: &FolderOptions,
+        progress: &Arc<Progress>,
+        budget: &Budget,
+    ) -> Result<FolderReport> {
+        let path = self.folder_to_index(given)?;
+        if self.store.is_read_only() {
+            return Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
+                .hint("Make the repository's folder `.ixmcp` writable."));
+        }
+        let (file_types, unread) = read_types(&options.file_types)?;
+        let chosen = Chosen {
+            path: path.clone(),
+            chunk_size: options.chunk_size,
+            overlap: options.overlap,
+            max_files: options.max_files,
+            file_types,
+        };
+        {
+            // Two processes must not write the state at once.
+            let _turn = UpdateLock::take(&self.root, budget)?;
+            let mut state = State::load(&self.root, &self.sources.environment);
+            if state.put(chosen.clone()) {
+                state.save(&self.root, &self.sources.environment)?;
+                // What was left out may be read by the folder's options.
+                self.store.write(|batch| batch.unskip_in(&path))?;
+            }
+        }
+        self.bring_up(Thoroughness::Changed, progress, budget)?;
+        self.store.write(|batch| batch.count_changes(&consumer(&path)))?;
+        let mut report = self.report_of(&chosen, budget)?;
+        report.skipped.splice(0..0, unread);
+        Ok(report)
+    }
+
+    /// Brings a folder up to date, or the named files of it, and counts what changed since that was last told.
+    pub fn update_folder(
+        &self,
+        given: &str,
+        changes: &[String],
+        progress: &Arc<Progress>,
+        budget: &Budget,
+    ) -> Result<ChangeReport> {
+        let asked = self.folder_to_index(given)?;
+        let never = || {
+            Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))
+                .hint("Index it with index_files first.")
+        };
+        let folders = self.reload_settings()?.folders.clone();
+        let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
+        let chosen = folders.all().iter().find(|folder| folder.path == asked);
+        let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
+        self.bring_up(Thoroughness::Changed, progress, budget)?;
+        let report = self.report_of(&chosen, budget)?;
+        let base = if asked == "." { self.root.clone() } else { self.root.join(&asked) };
+        let mut named: Vec<RepoPath> = Vec::new();
+        let mut skipped: BTreeMap<String, String> = BTreeMap::new();
+        for change in changes {
+            match self.changed_path(change, &base, &asked, budget)? {
+                Ok(path) => named.push(path),
+                Err(reason) => drop(skipped.insert(change.clone(), reason.to_owned())),
+            }
+        }
+        let is_in = |path: &str| match asked.as_str() {
+            "." => !path.starts_with('/'),
+            folder => RepoPath::stored(path).is_some_and(|path| path.is_in(folder)),
+        };
+        let is_asked = |path: &str| {
+            let among = || RepoPath::stored(path).is_some_and(|path| named.iter().any(|one| path.is_in(one.as_str())));
+            is_in(path) && (changes.is_empty() || among())
+        };
+        let counted = self.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
+        let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
+        let there = indexed.iter().filter(|(path, _)| is_asked(path)).count();
+        skipped.extend(report.skipped.into_iter().filter(|(path, _)| is_asked(path)));
+        for path in &named {
+            let known = |other: &str| RepoPath::stored(other).is_some_and(|other| other.is_in(path.as_str()));
+            let told = counted.deleted.iter().any(|other| known(other)) || skipped.keys().any(|other| known(other));
+            if !told && !indexed.iter().any(|(other, _)| known(other)) {
+                let is_there = path.to_path(&self.root).symlink_metadata().is_ok();
+                let reason = if is_there { "ignored" } else { "neither there nor in the index" };
+                skipped.insert(path.as_str().to_owned(), reason.to_owned());
+            }
+        }
+        Ok(ChangeReport {
+            added: counted.added.len(),
+            updated: counted.modified.len(),
+            removed: counted.deleted.len(),
+            unchanged: there.saturating_sub(counted.added.len() + counted.modified.len()),
+            skipped: skipped.into_iter().collect(),
+            total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),
+        })
+    }
+
+    /// Which files of a folder are indexed and which are not.
+    fn report_of(&self, chosen: &Chosen, budget: &Budget) -> Result<FolderReport> {
+        let settings = self.settings();
+        let is_own = |path: &str| {
+            RepoPath::stored(path).is_some_and(|path| {
+                settings.folders.of_file(&path).is_some_and(|folder| folder.path == chosen.path)
+                    && folders::takes(chosen, &path)
+            })
+        };
+        let (mut indexed, left) =
+            self.read(budget, |snapshot| Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?)))?;
+        indexed.retain(|(path, _)| is_own(path));
+        let reason = |file: SkippedFile| (file.path, file.reason.as_str().to_owned());
+        let mut skipped: Vec<Skipped> = left.into_iter().filter(|file| is_own(&file.path)).map(reason).collect();
+        let total_files = indexed.len() + skipped.len();
+        // Of a folder that the repository lists anyway, more files than it may have stay in the index as the
+        // repository's.
+        for (path, _) in indexed.drain(chosen.max_files.min(indexed.len())..) {
+            skipped.push((path, "max_files: it is indexed as a file of the repository".to_owned()));
+        }
+        skipped.sort();
+        Ok(FolderReport {
+            total_files,
+            processed_files: indexed.len(),
+            total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),
+            skipped,
+        })
+    }
+
+    /// A folder that may be indexed, as the index has its path: relative to the repository, which is `.`, or absolute.
+    fn folder_to_index(&self, given: &str) -> Result<String> {
+        let shown = || printable(&given.chars().take(200).collect::<String>());
+        let refused = |what: &str, hint: &str| Error::invalid_path(format!("{} {what}", shown())).hint(hint);
+        if given.is_empty() || given.contains('\0') || given.len() > 4096 {
+            return Err(refused("is no path", "Give the path of a folder."));
+        }
+        let named = self.root.join(given);
+        let folder = named
+            .canonicalize()
+            .map_err(|error| refused("cannot be read", "Give the path of a folder that exists.").caused_by(error))?;
+        if !folder.is_dir() {
+            return Err(refused("is no folder", "Give the path of a folder."));
+        }
+        Homes::of_machine(self.sources.environment.home()).admit(&folder)?;
+        std::fs::read_dir(&folder)
+            .map_err(|error| refused("cannot be read", "Give a folder that you may read.").caused_by(error))?;
+        if folder.iter().any(scan::is_private_name) {
+            return Err(refused("is git's or ixmcp's own", "Name a folder of documents."));
+        }
+        if folder == self.root {
+            return Ok(".".to_owned());
+        }
+        let path = RepoPath::under(&self.root, &folder).or_else(|| RepoPath::outside(folder.to_str()?));
+        let path = path.filter(|path| folder.starts_with(&self.root) || path.is_outside());
+        path.map(|path| path.as_str().to_owned()).ok_or_else(|| refused("is not UTF-8", "Rename the folder."))
+    }
+
+    /// The path of a file that is said to have changed: of those that it may mean, one that is there or was.
+    fn changed_path(
+        &self,
+        change: &str,
+        base: &Path,
+        folder: &str,
+        budget: &Budget,
+    ) -> Result<std::result::Result<RepoPath, &'static str>> {
+        if change.is_empty() || change.contains('\0') || change.len() > 4096 {
+            return Ok(Err("no path"));
+        }
+        let mut meant: Vec<RepoPath> = Vec::new();
+        for joined in [base.join(change), self.root.join(change)] {
+            let Some(path) = without_links(&joined) else { continue };
+            let inside = RepoPath::under(&self.root, &path);
+            let outside = || RepoPath::outside(path.to_str()?);
+            let found = if path.starts_with(&self.root) { inside } else { outside() };
+            let is_in = |path: &RepoPath| if folder == "." { !path.is_outside() } else { path.is_in(folder) };
+            meant.extend(found.filter(is_in));
+        }
+        let is_known = |path: &RepoPath| -> Result<bool> {
+            if path.to_path(&self.root).symlink_metadata().is_ok() {
+                return Ok(true);
+            }
+            let stored = self.read(budget, |snapshot| snapshot.stored_files_at(std::slice::from_ref(path)))?;
+            Ok(!stored.is_empty())
+        };
+        for path in &meant {
+            if is_known(path)? {
+                return Ok(Ok(path.clone()));
+            }
+        }
+        Ok(meant.into_iter().next().ok_or("outside the folder"))
+    }
+}
+
+/// Whose changes are counted.
+fn consumer(folder: &str) -> String {
+    format!("{FOLDER_CONSUMER}{folder}")
+}
+
+/// The path with the links above its last part resolved: that may be gone, and a link there is itself what is meant.
+fn without_links(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?;
+    let above = path.parent()?;
+    let existing = above.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let (part, resolved) = existing?;
+    let rest = above.strip_prefix(part).ok()?;
+    let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    is_plain.then(|| resolved.join(rest).join(name))
+}
+
+/// Extensions of types that can be read, and those that cannot, each with the reason. `UNSUPPORTED_FORMAT` where none can.
+fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
+    if given.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    let bare = |given: &String| given.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
+    let (mut known, mut unread) = (Vec::new(), Vec::new());
+    for given in given {
+        let extension = bare(given);
+        if extract::reads(&extension) {
+            known.push(extension);
+        } else {
+            unread.push((printable(given), "unsupported: no reader takes this type of file".to_owned()));
+        }
+    }
+    if known.is_empty() {
+        let shown: Vec<String> = given.iter().take(20).map(|one| printable(one)).collect();
+        return Err(Error::new(
+            ErrorKind::UnsupportedFormat,
+            format!("no reader takes any of these types of files: {}", shown.join(", ")),
+        )
+        .hint(
+            "Leave `fileTypes` out to read all that can be read, or name types such as .md, .pdf, .docx, .html, .py.",
+        ));
+    }
+    known.sort();
+    known.dedup();
+    Ok((Some(known), unread))
+}

@@ -1,0 +1,226 @@
+//! The folders that a person had indexed as documents: which file is whose, how it is cut, and which are listed at all.
+//!
+//! A file belongs to the nearest such folder above it. What the repository lists by itself stays listed whatever a folder
+//! says; of an ignored folder, or of one outside, its options decide.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::state::{Chosen, State};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::extract::{Chunking, Options};
+use crate::model::{RepoPath, SkipReason};
+use crate::scan::{self, Left, Listing, Rules};
+
+/// All folders of a repository, as they are chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Folders(Vec<Chosen>);
+
+/// The folder itself, as a path that nothing lies above.
+const ROOT: &str = ".";
+
+impl Folders {
+    pub fn of(state: State) -> Self {
+        Self(state.folders)
+    }
+
+    pub fn all(&self) -> &[Chosen] {
+        &self.0
+    }
+
+    /// All that rows depend on, in words to compare with.
+    pub fn told(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
+    /// Those that the walk of the repository may pass over.
+    pub fn inside(&self) -> Vec<RepoPath> {
+        self.0.iter().filter(|folder| !folder.is_outside()).filter_map(|folder| RepoPath::new(&*folder.path)).collect()
+    }
+
+    /// Those outside the repository.
+    pub fn outside(&self) -> Vec<PathBuf> {
+        self.0.iter().filter(|folder| folder.is_outside()).map(|folder| PathBuf::from(&folder.path)).collect()
+    }
+
+    /// The nearest folder above a file.
+    pub fn of_file(&self, path: &RepoPath) -> Option<&Chosen> {
+        let holds = |folder: &&Chosen| match folder.path.as_str() {
+            ROOT => !path.is_outside(),
+            folder => path.is_in(folder),
+        };
+        // Of two that hold it, one lies in the other; the root is around all.
+        let depth = |folder: &&Chosen| if folder.path == ROOT { 0 } else { folder.path.len() };
+        self.0.iter().filter(holds).max_by_key(depth)
+    }
+
+    /// How a file is cut where its folder says so.
+    pub fn chunking(&self, path: &RepoPath) -> Option<Chunking> {
+        let folder = self.of_file(path).filter(|folder| takes(folder, path))?;
+        Some(Chunking { size: folder.chunk_size, overlap: folder.overlap })
+    }
+
+    /// The options that a file is extracted with.
+    pub fn options(&self, path: &RepoPath, repository: &Options) -> Options {
+        Options { folder: self.chunking(path), ..repository.clone() }
+    }
+
+    /// Where a file is to be opened: the folder below which no link is followed, and its path there.
+    pub fn place(&self, root: &Path, path: &RepoPath) -> (PathBuf, RepoPath) {
+        let folder = self.of_file(path).filter(|_| path.is_outside());
+        let below = folder.and_then(|folder| {
+            let relative = RepoPath::new(path.as_str().strip_prefix(&folder.path)?.strip_prefix('/')?)?;
+            Some((PathBuf::from(&folder.path), relative))
+        });
+        below.unwrap_or_else(|| (root.to_owned(), path.clone()))
+    }
+
+    /// The files of the repository and of all folders.
+    pub fn list(&self, root: &Path, rules: &Rules, budget: &Budget) -> Result<Listing> {
+        let mut listing = scan::list(root, rules, budget)?;
+        for folder in self.outside() {
+            self.add_outside(&mut listing, &folder, None, rules, root, budget)?;
+        }
+        self.restrict(&mut listing, root, rules);
+        Ok(listing)
+    }
+
+    /// The part of [`Self::list`] that is at or below one of `paths`, some of which may stand for whole folders: see
+    /// [`Self::widened`].
+    pub fn at(&self, root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
+        let (outside, inside): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(RepoPath::is_outside);
+        let mut listing = if inside.is_empty() { Listing::default() } else { scan::at(root, &inside, rules, budget)? };
+        for folder in self.outside() {
+            let Some(base) = folder.to_str() else { continue };
+            let below = |path: &RepoPath| RepoPath::new(path.as_str().strip_prefix(base)?.strip_prefix('/')?);
+            let asked: Vec<RepoPath> = outside.iter().filter_map(below).collect();
+            // A folder that is asked for holds all of those in it.
+            if RepoPath::outside(base).is_some_and(|own| outside.iter().any(|path| own.is_in(path.as_str()))) {
+                self.add_outside(&mut listing, &folder, None, rules, root, budget)?;
+            } else if !asked.is_empty() {
+                self.add_outside(&mut listing, &folder, Some(&asked), rules, root, budget)?;
+            }
+        }
+        self.restrict(&mut listing, root, rules);
+        Ok(listing)
+    }
+
+    fn add_outside(
+        &self,
+        listing: &mut Listing,
+        folder: &Path,
+        asked: Option<&[RepoPath]>,
+        rules: &Rules,
+        root: &Path,
+        budget: &Budget,
+    ) -> Result<()> {
+        let Some(base) = folder.to_str() else { return Ok(()) };
+        if !folder.is_dir() {
+            listing.warnings.push(format!("{} is no folder any more", crate::model::printable(base)));
+            listing.is_shaky = true;
+            return Ok(());
+        }
+        let rules = rules.outside();
+        let found = match asked {
+            None => scan::list(folder, &rules, budget)?,
+            Some(asked) => scan::at(folder, asked, &rules, budget)?,
+        };
+        let absolute = |path: &str| RepoPath::outside(format!("{base}/{path}"));
+        // What lies nearer to another folder is listed there, what lies in the repository by the repository.
+        let is_here = |path: &RepoPath| {
+            self.of_file(path).is_some_and(|nearest| nearest.path == base)
+                && !Path::new(path.as_str()).starts_with(root)
+        };
+        let files = found.files.into_iter().filter_map(|file| {
+            let path = absolute(file.path.as_str()).filter(is_here)?;
+            Some(scan::Found { path, stat: file.stat })
+        });
+        listing.files.extend(files);
+        let skipped = found.skipped.into_iter().filter_map(|left| {
+            let path = format!("{base}/{}", left.path);
+            RepoPath::outside(path.as_str()).is_none_or(|path| is_here(&path)).then_some(Left { path, ..left })
+        });
+        listing.skipped.extend(skipped);
+        listing.folders.extend(found.folders.iter().filter_map(|path| absolute(path.as_str())));
+        listing.folders.extend(RepoPath::outside(base).filter(|_| asked.is_none()));
+        listing.warnings.extend(found.warnings);
+        listing.is_shaky |= found.is_shaky;
+        Ok(())
+    }
+
+    /// Whether the repository lists the files of that folder without being told to.
+    pub fn is_native(folder: &Chosen, root: &Path, rules: &Rules) -> bool {
+        !folder.is_outside() && RepoPath::new(&*folder.path).is_none_or(|path| !scan::ignores(root, &path, rules))
+    }
+
+    /// Leaves out what a folder's own options leave out.
+    fn restrict(&self, listing: &mut Listing, root: &Path, rules: &Rules) {
+        if self.0.is_empty() {
+            return;
+        }
+        let own: HashMap<&str, usize> = self
+            .0
+            .iter()
+            .filter(|folder| !Self::is_native(folder, root, rules))
+            .map(|folder| (folder.path.as_str(), folder.max_files))
+            .collect();
+        listing.files.sort_by(|a, b| a.path.cmp(&b.path));
+        listing.files.dedup_by(|a, b| a.path == b.path);
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let mut cut = Vec::new();
+        listing.files.retain(|file| {
+            let Some(folder) = self.of_file(&file.path) else { return true };
+            let Some(most) = own.get(folder.path.as_str()) else { return true };
+            if !takes(folder, &file.path) {
+                return false;
+            }
+            let count = counts.entry(folder.path.as_str()).or_default();
+            *count += 1;
+            if *count > *most {
+                let path = file.path.as_str().to_owned();
+                cut.push(Left { path, reason: SkipReason::MaxFiles, stat: file.stat });
+            }
+            *count <= *most
+        });
+        listing.skipped.extend(cut);
+        listing.skipped.retain(|left| {
+            let path = RepoPath::stored(&left.path);
+            path.is_none_or(|path| {
+                self.of_file(&path).is_none_or(|folder| !own.contains_key(folder.path.as_str()) || takes(folder, &path))
+            })
+        });
+        listing.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));
+        listing.folders.sort_unstable();
+        listing.folders.dedup();
+    }
+
+    /// The paths with every folder in place of what is below it where `is_full` says that it may hold too many files: which
+    /// are cut, only all of them together tell.
+    pub fn widened(
+        &self,
+        paths: Vec<RepoPath>,
+        root: &Path,
+        rules: &Rules,
+        is_full: impl Fn(&Chosen, usize) -> Result<bool>,
+    ) -> Result<Vec<RepoPath>> {
+        let mut widened = Vec::new();
+        for folder in self.0.iter().filter(|folder| folder.path != ROOT && !Self::is_native(folder, root, rules)) {
+            let touched = paths.iter().filter(|path| self.of_file(path) == Some(folder)).count();
+            if touched > 0 && is_full(folder, touched)? {
+                widened.extend(RepoPath::stored(&folder.path));
+            }
+        }
+        let covered = |path: &RepoPath| widened.iter().any(|folder: &RepoPath| path.is_in(folder.as_str()));
+        let mut all: Vec<RepoPath> = paths.into_iter().filter(|path| !covered(path)).collect();
+        all.append(&mut widened.clone());
+        all.sort_unstable();
+        Ok(all)
+    }
+}
+
+/// Whether a folder wants files of that type.
+pub(super) fn takes(folder: &Chosen, path: &RepoPath) -> bool {
+    let Some(types) = &folder.file_types else { return true };
+    path.extension().is_some_and(|extension| types.contains(&extension.to_lowercase()))
+}

@@ -1,0 +1,56 @@
+//! Paths that callers give, and files read by them, on behalf of one repository.
+//!
+//! Who may read what is `scan`'s resolver's to say; owned here is which folders it is told of.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use super::{Workspace, locked};
+use crate::error::{Error, Result};
+use crate::model::printable;
+use crate::scan::{Resolved, Resolver};
+
+/// A file to be read in slices is held in memory whole; larger ones are refused.
+const MAX_SLICED: u64 = 256 << 20;
+
+impl Workspace {
+    /// The bytes of a file as they are on disk, for a path as a caller gives it: relative to the root or absolute.
+    /// Gives the path as answers name it, too.
+    pub fn read_file(&self, path: &str) -> Result<(String, Vec<u8>)> {
+        let resolved = self.resolve(path)?;
+        let shown = resolved.shown();
+        let mut bytes = Vec::new();
+        let read = resolved.open()?.take(MAX_SLICED + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Error::io("read", &resolved.absolute, error))?;
+        if bytes.len() as u64 > MAX_SLICED {
+            return Err(Error::invalid_argument(format!("{} is above {} MB", printable(&shown), MAX_SLICED >> 20))
+                .hint("Read it with another program."));
+        }
+        Ok((shown, bytes))
+    }
+
+    /// A readable file that a caller names: its path as answers name it, and its absolute path without links.
+    pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
+        let resolved = self.resolve(path)?;
+        resolved.open()?;
+        Ok((resolved.shown(), resolved.absolute))
+    }
+
+    /// Lets callers read the Python sources of these folders, besides the repository.
+    pub fn admit_python(&self, folders: Vec<PathBuf>) {
+        *locked(&self.python_folders) = folders;
+    }
+
+    fn resolve(&self, path: &str) -> Result<Resolved> {
+        let allow_secrets = !self.settings().config.index.skip_secrets;
+        let folders = self.settings().folders.outside();
+        let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets).with_folders(&folders);
+        resolver.with_python(&locked(&self.python_folders)).resolve(path)
+    }
+
+    /// The path in the index of the indexed file or folder that a caller names, as answers name it.
+    pub fn indexed_path(&self, given: &str) -> Result<String> {
+        let resolved = self.resolve(given)?;
+        Ok(resolved.shown())
+    }
+}

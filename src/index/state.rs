@@ -1,0 +1,148 @@
+//! `.ixmcp/state.toml`: what a person chose for a repository, which a rebuild reads.
+//!
+//! Owns the file, and the rule that a clone's does not reach out: a folder outside the repository counts only where the
+//! user's own state file, kept elsewhere, names it too.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Environment;
+use crate::error::{Error, Result};
+use crate::scan;
+
+const FOLDER: &str = ".ixmcp";
+const FILE: &str = "state.toml";
+/// Nobody chooses so much.
+const LARGEST: u64 = 1 << 20;
+
+/// What a person chose.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct State {
+    /// Folders that were indexed as documents, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<Chosen>,
+}
+
+/// A folder with its options.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(super) struct Chosen {
+    /// Relative to the repository, which itself is `.`; of one outside, absolute.
+    pub path: String,
+    /// In characters, as the overlap.
+    pub chunk_size: usize,
+    pub overlap: usize,
+    pub max_files: usize,
+    /// Extensions, lower-case; absent: all that can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_types: Option<Vec<String>>,
+}
+
+/// What the user's own file says of a repository.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Own {
+    /// The repository, for people who look at the file.
+    root: PathBuf,
+    #[serde(default)]
+    folders: Vec<String>,
+}
+
+impl Chosen {
+    pub fn is_outside(&self) -> bool {
+        self.path.starts_with('/')
+    }
+}
+
+impl State {
+    /// What counts of what is written there: nothing of a file that git tracks or that is not this user's.
+    pub fn load(root: &Path, environment: &Environment) -> Self {
+        let file = root.join(FOLDER).join(FILE);
+        let Some(mut state) = parsed::<Self>(&file) else { return Self::default() };
+        if scan::tracks_under(root, FOLDER) {
+            tracing::warn!("git tracks {FOLDER}/{FILE}: it is not read");
+            return Self::default();
+        }
+        let own = own_file(root, environment).and_then(|file| parsed::<Own>(&file)).unwrap_or_default();
+        state.folders.retain(|folder| {
+            let counts = !folder.is_outside() || own.folders.contains(&folder.path);
+            if !counts {
+                tracing::warn!("{}: {FOLDER}/{FILE} names it, but you did not: it is not read", folder.path);
+            }
+            counts && folder.overlap < folder.chunk_size
+        });
+        state.folders.sort_by(|a, b| a.path.cmp(&b.path));
+        state.folders.dedup_by(|a, b| a.path == b.path);
+        state
+    }
+
+    /// Writes down what counts from now on.
+    pub fn save(&self, root: &Path, environment: &Environment) -> Result<()> {
+        let outside: Vec<String> =
+            self.folders.iter().filter(|folder| folder.is_outside()).map(|folder| folder.path.clone()).collect();
+        // First what lets the other count: one who reads in between sees the old state.
+        if let Some(file) = own_file(root, environment) {
+            let known = parsed::<Own>(&file).unwrap_or_default();
+            if known.folders != outside {
+                write(&file, &Own { root: root.to_owned(), folders: outside })?;
+            }
+        }
+        write(&root.join(FOLDER).join(FILE), self)
+    }
+
+    /// Adds a folder, or gives one that is there other options. Says whether anything changed.
+    pub fn put(&mut self, folder: Chosen) -> bool {
+        if self.folders.contains(&folder) {
+            return false;
+        }
+        self.folders.retain(|known| known.path != folder.path);
+        self.folders.push(folder);
+        self.folders.sort_by(|a, b| a.path.cmp(&b.path));
+        true
+    }
+}
+
+/// `$XDG_STATE_HOME/ixmcp/<hash of root>.toml`.
+fn own_file(root: &Path, environment: &Environment) -> Option<PathBuf> {
+    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    Some(environment.state_folder()?.join(format!("{}.toml", &hash[..32])))
+}
+
+/// A regular file of this user, which is TOML of that form.
+fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
+    let found = fs::symlink_metadata(file).ok()?;
+    let is_own = found.uid() == rustix::process::geteuid().as_raw();
+    if !found.is_file() || !is_own || found.len() > LARGEST {
+        tracing::warn!("{} is not read: it is no plain file of yours", file.display());
+        return None;
+    }
+    let text = fs::read_to_string(file).ok()?;
+    match toml::from_str(&text) {
+        Ok(state) => Some(state),
+        Err(error) => {
+            tracing::warn!("{} is not read: {}", file.display(), error.message());
+            None
+        }
+    }
+}
+
+/// Another file takes the place of the old one when it is whole.
+fn write(file: &Path, state: &impl Serialize) -> Result<()> {
+    let failed = |error| Error::io("write", file, error);
+    let text = toml::to_string(state).map_err(|error| Error::internal("a state has no form").caused_by(error))?;
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let new = file.with_extension(format!("toml.{}", std::process::id()));
+    let _ = fs::remove_file(&new);
+    let mut options = fs::OpenOptions::new();
+    let mut opened = options.write(true).create_new(true).mode(0o600).open(&new).map_err(failed)?;
+    let written =
+        opened.write_all(text.as_bytes()).and_then(|()| opened.sync_all()).and_then(|()| fs::rename(&new, file));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&new);
+        failed(error)
+    })
+}

@@ -1,0 +1,105 @@
+//! Questions about documents: the chunks that answer one, and what a file says around a chunk.
+
+use super::PathFilter;
+use super::smart::relevance;
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::store::{Piece, Snapshot};
+
+/// A chunk that answers a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Stays as long as the chunk's text and its file's path.
+    pub id: String,
+    /// How sure it is, from 0 to 1.
+    pub score: f64,
+    pub piece: Piece,
+}
+
+/// What answers a question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    pub answers: Vec<Answer>,
+    /// All that are sure enough, on this page or not.
+    pub total: usize,
+    /// What was found and is not sure enough.
+    pub below: usize,
+}
+
+/// Chunks that answer `text` with a score of at least `least`, the surest first.
+pub fn search(
+    snapshot: &Snapshot,
+    text: &str,
+    filter: &PathFilter,
+    least: f64,
+    (offset, limit): (usize, usize),
+    budget: &Budget,
+) -> Result<Answers> {
+    let found = relevance::relevant(snapshot, text, filter, budget)?;
+    let total = found.iter().filter(|one| one.score >= least).count();
+    let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
+    let answers = page
+        .map(|one| {
+            let piece = snapshot.piece(one.id)?;
+            Ok(Answer { id: id_of(snapshot, &piece)?, score: one.score, piece })
+        })
+        .collect::<Result<_>>()?;
+    Ok(Answers { answers, total, below: found.len() - total })
+}
+
+fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(piece.path.as_bytes()).update(&[0]).update(&piece.hash);
+    hasher.update(&snapshot.same_before(piece.id)?.to_le_bytes());
+    Ok(hasher.finalize().to_hex()[..24].to_owned())
+}
+
+/// The text of an indexed file, or of one chunk of it with the lines around.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Details {
+    pub content: String,
+    pub start_line: u32,
+    pub end_line: u32,
+    pub total_lines: u32,
+    pub total_chunks: usize,
+    pub chunk: Option<Piece>,
+}
+
+/// What the index has of the file at `path`; `None` where it has none.
+pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
+    if snapshot.document_file(path)?.is_none() {
+        return Ok(None);
+    }
+    let pieces = snapshot.pieces(path)?;
+    let total_chunks = pieces.len();
+    let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+    let total_lines = pieces.last().map_or(0, |piece| piece.end_line);
+    let Some(index) = chunk else {
+        let start_line = u32::from(total_lines > 0);
+        return Ok(Some(Details {
+            content: text,
+            start_line,
+            end_line: total_lines,
+            total_lines,
+            total_chunks,
+            chunk: None,
+        }));
+    };
+    let wanted = usize::try_from(index).ok().and_then(|index| pieces.get(index)).cloned();
+    let wanted = wanted.ok_or_else(|| {
+        let hint = match total_chunks {
+            0 => "It has no text.".to_owned(),
+            count => format!("Give a number from 0 to {}.", count - 1),
+        };
+        Error::not_found(format!("the file has no chunk {index}")).hint(hint)
+    })?;
+    let first = wanted.start_line.saturating_sub(context).max(1);
+    let last = wanted.end_line.saturating_add(context).min(total_lines);
+    let mut content = String::new();
+    for (line, number) in text.split_inclusive('\n').zip(1_u32..) {
+        if (first..=last).contains(&number) {
+            content.push_str(line);
+        }
+    }
+    Ok(Some(Details { content, start_line: first, end_line: last, total_lines, total_chunks, chunk: Some(wanted) }))
+}

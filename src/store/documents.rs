@@ -1,0 +1,118 @@
+//! Chunks as pieces of documents: with what they overlap by, the headings above them and their page.
+
+use rusqlite::{OptionalExtension, Row, named_params};
+
+use super::statements::statements;
+use super::{ChunkId, Snapshot};
+use crate::error::Result;
+
+statements! {
+    ONE = "SELECT c.id, f.path, f.size, f.mtime_ns, c.ordinal, c.start_line, c.end_line, c.start_offset, c.hash, c.text,
+        coalesce(c.lead, ''), coalesce(c.headings, ''), c.page
+        FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
+    OF_FILE = "SELECT c.id, f.path, f.size, f.mtime_ns, c.ordinal, c.start_line, c.end_line, c.start_offset, c.hash, c.text,
+        coalesce(c.lead, ''), coalesce(c.headings, ''), c.page
+        FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
+    /// How many chunks before this one in its file are the same.
+    SAME_BEFORE = "SELECT count(*) FROM chunks c JOIN chunks o ON o.file_id = c.file_id AND o.hash = c.hash
+        AND o.start_offset < c.start_offset WHERE c.id = :id";
+    FILE = "SELECT size, mtime_ns, chunking, language FROM files WHERE path = :path";
+    AT = "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id
+        WHERE f.path = :path AND c.start_line <= :line AND c.end_line >= :line ORDER BY c.start_offset LIMIT 1";
+    NTH = "SELECT id FROM chunks ORDER BY id LIMIT 1 OFFSET :at";
+}
+
+/// A piece of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub id: ChunkId,
+    pub path: String,
+    pub file_size: u64,
+    pub modified_ns: i64,
+    /// From 0.
+    pub index: u64,
+    pub start_line: u32,
+    pub end_line: u32,
+    /// Of `text`, in characters of the file's text.
+    pub start_offset: u64,
+    pub hash: Vec<u8>,
+    pub text: String,
+    /// What stands before `text` and is read with it.
+    pub lead: String,
+    /// Outermost first, each in a line.
+    pub headings: String,
+    pub page: Option<u32>,
+}
+
+/// What is known of an indexed file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentFile {
+    pub size: u64,
+    pub modified_ns: i64,
+    pub chunking: Option<String>,
+    pub language: String,
+}
+
+fn piece(row: &Row) -> rusqlite::Result<Piece> {
+    Ok(Piece {
+        id: ChunkId(row.get(0)?),
+        path: row.get(1)?,
+        file_size: row.get::<_, i64>(2)?.cast_unsigned(),
+        modified_ns: row.get(3)?,
+        index: row.get::<_, i64>(4)?.cast_unsigned(),
+        start_line: row.get(5)?,
+        end_line: row.get(6)?,
+        start_offset: row.get::<_, i64>(7)?.cast_unsigned(),
+        hash: row.get(8)?,
+        text: row.get(9)?,
+        lead: row.get(10)?,
+        headings: row.get(11)?,
+        page: row.get(12)?,
+    })
+}
+
+impl Snapshot<'_> {
+    pub fn piece(&self, id: ChunkId) -> Result<Piece> {
+        Ok(self.connection.prepare_cached(ONE)?.query_row(named_params! { ":id": id.0 }, piece)?)
+    }
+
+    /// All pieces of a file, in order.
+    pub fn pieces(&self, path: &str) -> Result<Vec<Piece>> {
+        let mut statement = self.connection.prepare_cached(OF_FILE)?;
+        let rows = statement.query_map(named_params! { ":path": path }, piece)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Tells pieces of one file apart that are the same.
+    pub fn same_before(&self, id: ChunkId) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(SAME_BEFORE)?;
+        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    pub fn document_file(&self, path: &str) -> Result<Option<DocumentFile>> {
+        let mut statement = self.connection.prepare_cached(FILE)?;
+        let found = statement.query_row(named_params! { ":path": path }, |row| {
+            Ok(DocumentFile {
+                size: row.get::<_, i64>(0)?.cast_unsigned(),
+                modified_ns: row.get(1)?,
+                chunking: row.get(2)?,
+                language: row.get(3)?,
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// The chunk that a line of a file stands in.
+    pub fn chunk_at(&self, path: &str, line: u32) -> Result<Option<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(AT)?;
+        let found = statement.query_row(named_params! { ":path": path, ":line": line }, |row| row.get(0));
+        Ok(found.optional()?.map(ChunkId))
+    }
+
+    /// Some chunk, by its place among all.
+    pub fn nth_chunk(&self, at: u64) -> Result<Option<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(NTH)?;
+        let found = statement.query_row(named_params! { ":at": at.cast_signed() }, |row| row.get(0));
+        Ok(found.optional()?.map(ChunkId))
+    }
+}

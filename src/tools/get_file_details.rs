@@ -1,0 +1,119 @@
+//! `get_file_details`: the text of an indexed file, or of one chunk with the lines around it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare, render};
+use crate::error::{Error, Result};
+use crate::query::{documents, files};
+
+pub(super) static GET_FILE_DETAILS: Declaration = declare! {
+    run;
+    name: "get_file_details",
+    title: "Read an indexed document",
+    about: "The text of an indexed document (of PDF, DOCX and the like too), or of one chunk with contextLines lines around \
+        it: use it after search_documents. A long text is cut and says next_offset to go on. Example: {\"filePath\": \
+        \"docs/plan.pdf\", \"chunkIndex\": 3}. For exact lines of a source file, use get_slice.",
+    access: Access::Read,
+    core: false,
+    list: None,
+    example: r#"{"filePath": "README.md", "chunkIndex": 0, "contextLines": 1}"#,
+};
+
+/// Arguments of `get_file_details`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Relative to the repository, or absolute.
+    #[serde(rename = "filePath", alias = "file_path", alias = "path")]
+    file_path: String,
+    /// The chunk to read, from 0 (default: the whole file).
+    #[serde(default, rename = "chunkIndex", alias = "chunk_index")]
+    chunk_index: Option<u64>,
+    /// Lines around the chunk (default 3, at most 1000).
+    #[serde(default, rename = "contextLines", alias = "context_lines")]
+    context_lines: Option<u64>,
+    /// Where to go on in a text that was cut: its next_offset, in characters.
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    file_path: String,
+    content: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk_index: Option<u64>,
+    total_chunks: usize,
+    /// Of the content before `offset`, in the document's text.
+    start_line: u32,
+    end_line: u32,
+    total_lines: u32,
+    file_size: u64,
+    last_modified: String,
+    /// What the file is read as.
+    language: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headings: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
+    next_offset: Option<u64>,
+}
+
+const DEFAULT_CONTEXT: u32 = 3;
+const MAX_CONTEXT: u32 = 1000;
+/// What the answer's other fields take of the room, the path aside.
+const FIELDS: usize = 900;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let context = arguments.context_lines.map_or(DEFAULT_CONTEXT, |lines| u32::try_from(lines).unwrap_or(MAX_CONTEXT));
+    let path = call.workspace().indexed_path(&arguments.file_path).map_err(|error| {
+        let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
+        match error.hint.is_none().then(near).flatten() {
+            Some(near) => error.hint(near),
+            None => error,
+        }
+    })?;
+    let (details, file) = call.read(|snapshot| {
+        let details = documents::details(snapshot, &path, arguments.chunk_index, context.min(MAX_CONTEXT))?;
+        Ok((details, snapshot.document_file(&path)?))
+    })?;
+    let (Some(details), Some(file)) = (details, file) else {
+        return Err(Error::invalid_path(format!("{} is not in the index", crate::model::printable(&path)))
+            .hint("`ixmcp files --skipped` says why a file was left out; get_slice reads it as it is on disk."));
+    };
+    let offset = arguments.offset.unwrap_or(0);
+    let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
+    let begin = details.content.char_indices().nth(skipped).map_or(details.content.len(), |(at, _)| at);
+    let rest = &details.content[begin..];
+    if rest.is_empty() && offset > 0 {
+        return Err(Error::invalid_argument(format!("argument `offset`: the text ends before {offset}"))
+            .hint("Give a next_offset of an answer."));
+    }
+    let room = call.cap().map_or(usize::MAX, |cap| cap.saturating_sub(FIELDS + path.len()).max(1000));
+    let content = rest[..render::fitting(rest, room)].to_owned();
+    let is_cut = content.len() < rest.len();
+    let shown = u64::try_from(content.chars().count()).unwrap_or(u64::MAX);
+    let chunk = details.chunk.as_ref();
+    let headings = chunk.map(|chunk| chunk.headings.lines().map(str::to_owned).collect::<Vec<_>>());
+    Ok(Answer {
+        file_path: path,
+        content,
+        chunk_index: chunk.map(|chunk| chunk.index),
+        total_chunks: details.total_chunks,
+        start_line: details.start_line,
+        end_line: details.end_line,
+        total_lines: details.total_lines,
+        file_size: file.size,
+        last_modified: super::stats::instant(file.modified_ns),
+        language: file.language,
+        headings: headings.filter(|headings| !headings.is_empty()),
+        page: chunk.and_then(|chunk| chunk.page),
+        truncated: is_cut,
+        next_offset: is_cut.then_some(offset + shown),
+    })
+}

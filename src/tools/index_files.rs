@@ -1,0 +1,144 @@
+//! `index_files`: have a folder of documents indexed from now on.
+
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::index::FolderOptions;
+use crate::query::Page;
+
+pub(super) static INDEX_FILES: Declaration = declare! {
+    long run;
+    name: "index_files",
+    title: "Index a folder of documents",
+    about: "Index a folder of documents, inside or outside the repository, and keep it fresh from then on: Markdown, PDF, \
+        DOCX, ODT, EPUB, HTML, mail, notebooks, CSV, JSON, source. Several folders make one index. Ask it with \
+        search_documents. What is skipped is listed with the reason. Example: {\"folderPath\": \"/home/me/papers\", \
+        \"options\": {\"chunkSize\": 800}}.",
+    access: Access::Write,
+    core: false,
+    list: Some("skipped"),
+    example: r#"{"folderPath": "src", "options": {"fileTypes": [".rs", ".xyz"]}}"#,
+};
+
+/// Arguments of `index_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The folder: absolute, or relative to the repository.
+    #[serde(rename = "folderPath", alias = "folder_path", alias = "path")]
+    folder_path: String,
+    #[serde(default)]
+    options: Option<Options>,
+    /// Most skipped files to list (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Skipped files to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Options {
+    /// Most characters of a chunk (default 1000, 50 to 100000).
+    #[serde(default)]
+    chunk_size: Option<u64>,
+    /// Characters that a chunk repeats of the one before (default 200; less than chunkSize).
+    #[serde(default)]
+    overlap: Option<u64>,
+    /// Most files of the folder, in path order (default 10000).
+    #[serde(default)]
+    max_files: Option<u64>,
+    /// Extensions to read, such as ".md" (default: all that can be read).
+    #[serde(default)]
+    file_types: Option<Vec<String>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    total_files: usize,
+    processed_files: usize,
+    total_chunks: u64,
+    skipped: Vec<Skipped>,
+    time_ms: u64,
+    index_size_bytes: u64,
+    #[serde(rename = "totalSkipped", skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    #[serde(rename = "truncated", skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+/// A file that is not in the index.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Skipped {
+    path: String,
+    reason: String,
+}
+
+impl Skipped {
+    pub(super) fn of((path, reason): (String, String)) -> Self {
+        Self { path, reason }
+    }
+}
+
+const DEFAULT_SIZE: u64 = 1000;
+const DEFAULT_OVERLAP: u64 = 200;
+const DEFAULT_FILES: u64 = 10_000;
+const SIZES: std::ops::RangeInclusive<u64> = 50..=100_000;
+const MOST_TYPES: usize = 200;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let started = Instant::now();
+    let none = Options::default();
+    let options = chosen(arguments.options.as_ref().unwrap_or(&none))?;
+    let workspace = call.workspace();
+    let report = workspace.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let skipped = Page::of(report.skipped, offset, limit);
+    Ok(Answer {
+        total_files: report.total_files,
+        processed_files: report.processed_files,
+        total_chunks: report.total_chunks,
+        time_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        index_size_bytes: workspace.index_size(),
+        total: skipped.total,
+        truncated: skipped.next_offset.map(|_| true),
+        next_offset: skipped.next_offset,
+        skipped: skipped.items.into_iter().map(Skipped::of).collect(),
+    })
+}
+
+fn chosen(options: &Options) -> Result<FolderOptions> {
+    let wrong = |what: String, hint: &str| Err(Error::invalid_argument(what).hint(hint));
+    let size = options.chunk_size.unwrap_or(DEFAULT_SIZE);
+    // A small chunk overlaps by its share of the usual, where nothing else is said.
+    let overlap = options.overlap.unwrap_or(DEFAULT_OVERLAP.min(size / 5));
+    let files = options.max_files.unwrap_or(DEFAULT_FILES);
+    if !SIZES.contains(&size) {
+        let what = format!("argument `options.chunkSize`: {size} is not between {} and {}", SIZES.start(), SIZES.end());
+        return wrong(what, "Give the most characters of a chunk.");
+    }
+    if overlap >= size {
+        let what = format!("argument `options.overlap`: {overlap} is not less than the chunk size, {size}");
+        return wrong(what, "Give fewer characters than a chunk has.");
+    }
+    if files == 0 {
+        return wrong("argument `options.maxFiles` is 0".to_owned(), "Give 1 or more, or leave it out.");
+    }
+    let types = options.file_types.clone().unwrap_or_default();
+    if types.len() > MOST_TYPES || (types.is_empty() && options.file_types.is_some()) {
+        let what = format!("argument `options.fileTypes`: a list of {} types", types.len());
+        return wrong(what, "Name some, or leave it out to read all that can be read.");
+    }
+    let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    // The state file knows signed numbers alone.
+    let most = number(files).min(usize::MAX >> 1);
+    Ok(FolderOptions { chunk_size: number(size), overlap: number(overlap), max_files: most, file_types: types })
+}

@@ -1,0 +1,185 @@
+//! `search_documents`: chunks that answer a question, with how sure each is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, ErrorKind, Result};
+use crate::query::PathFilter;
+use crate::query::documents::{self, Answer as Found};
+
+pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
+    run;
+    name: "search_documents",
+    title: "Search documents",
+    about: "Whole chunks of documents and code that answer a question in words, by wording and meaning, the surest first. \
+        score is 0 to 1 and means the same for every question: options.minScore (default 0.7) drops what is unrelated; \
+        belowMinScore says how many were. Read around a chunk with get_file_details. For code by name, use query. \
+        Example: {\"query\": \"how are refunds handled\"}.",
+    access: Access::Read,
+    core: false,
+    list: Some("results"),
+    example: r#"{"query": "incremental update of the index", "options": {"minScore": 0.1, "limit": 3}}"#,
+};
+
+/// Arguments of `search_documents`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What to look for, in words.
+    #[serde(alias = "text")]
+    query: String,
+    #[serde(default)]
+    options: Option<Options>,
+    /// Results to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Options {
+    /// Most results (default 10, at most 100).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Least score, 0 to 1 (default 0.7).
+    #[serde(default)]
+    min_score: Option<f64>,
+    /// Tell of each result's file and place (default true).
+    #[serde(default)]
+    include_metadata: Option<bool>,
+    /// Only in this folder: absolute, or relative to the repository.
+    #[serde(default)]
+    folder_path: Option<String>,
+    /// Only files of these extensions.
+    #[serde(default)]
+    file_types: Option<Vec<String>>,
+    /// Add each chunk's vector (default false).
+    #[serde(default)]
+    include_embedding: Option<bool>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    results: Vec<Hit>,
+    #[serde(rename = "belowMinScore")]
+    below_min_score: usize,
+    total: usize,
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    /// Chunks that are found by their words alone until their vectors come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors_pending: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    id: String,
+    file_path: String,
+    chunk_index: u64,
+    content: String,
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Metadata>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding: Option<Vec<i8>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    file_size: u64,
+    last_modified: String,
+    chunk_offset: u64,
+    start_line: u32,
+    end_line: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    headings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u32>,
+}
+
+const DEFAULT_LIMIT: usize = 10;
+const MAX_LIMIT: usize = 100;
+const DEFAULT_SCORE: f64 = 0.7;
+const MOST_TYPES: usize = 200;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let none = Options::default();
+    let options = arguments.options.as_ref().unwrap_or(&none);
+    if arguments.query.trim().is_empty() {
+        return Err(Error::invalid_argument("argument `query` is empty").hint("Say what to look for."));
+    }
+    let least = options.min_score.unwrap_or(DEFAULT_SCORE);
+    if !(0.0..=1.0).contains(&least) {
+        return Err(Error::invalid_argument("argument `options.minScore` is not between 0 and 1")
+            .hint("0 shows everything that was found, 1 only what is certain."));
+    }
+    let filter = filter(call, options)?;
+    let (offset, limit) = super::page(arguments.offset, options.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    let with_metadata = options.include_metadata.unwrap_or(true);
+    let with_embedding = options.include_embedding.unwrap_or(false);
+    let space = call.workspace().space();
+    let (found, results, pending) = call.read(|snapshot| {
+        if snapshot.file_count()? == 0 {
+            return Err(
+                Error::new(ErrorKind::IndexNotFound, "nothing is indexed").hint("Index a folder with index_files.")
+            );
+        }
+        let found = documents::search(snapshot, &arguments.query, &filter, least, (offset, limit), call.budget())?;
+        let id = snapshot.space(&space)?;
+        let results = found.answers.iter().map(|answer| {
+            let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
+            Ok(shown(answer, with_metadata, vector.flatten()))
+        });
+        let results = results.collect::<Result<Vec<_>>>()?;
+        let pending = id.map_or_else(|| snapshot.chunk_count(), |id| snapshot.vectors_pending(id))?;
+        Ok((found, results, pending))
+    })?;
+    let next = offset + results.len();
+    let next_offset = (next < found.total && !results.is_empty()).then_some(next);
+    Ok(Answer {
+        results,
+        below_min_score: found.below,
+        total: found.total,
+        truncated: next_offset.is_some(),
+        next_offset,
+        vectors_pending: Some(pending).filter(|pending| *pending > 0),
+    })
+}
+
+fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
+    let folder = options.folder_path.as_deref().map(|folder| call.workspace().indexed_path(folder)).transpose()?;
+    let bare = |given: &String| given.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
+    let types = options.file_types.as_ref();
+    if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
+        return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
+            .hint("Name some, or leave it out."));
+    }
+    Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(bare).collect())))
+}
+
+fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {
+    let piece = &found.piece;
+    let lead = u64::try_from(piece.lead.chars().count()).unwrap_or(0);
+    let metadata = with_metadata.then(|| Metadata {
+        file_size: piece.file_size,
+        last_modified: super::stats::instant(piece.modified_ns),
+        chunk_offset: piece.start_offset.saturating_sub(lead),
+        start_line: piece.start_line,
+        end_line: piece.end_line,
+        headings: piece.headings.lines().map(str::to_owned).collect(),
+        page: piece.page,
+    });
+    Hit {
+        id: found.id.clone(),
+        file_path: piece.path.clone(),
+        chunk_index: piece.index,
+        content: format!("{}{}", piece.lead, piece.text),
+        score: found.score,
+        metadata,
+        embedding,
+    }
+}

@@ -1,0 +1,84 @@
+//! `update_index`: bring a folder of documents up to date, and say what changed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::index_files::Skipped;
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::query::Page;
+
+pub(super) static UPDATE_INDEX: Declaration = declare! {
+    long run;
+    name: "update_index",
+    title: "Update a folder of documents",
+    about: "Bring an indexed folder up to date and count what changed since this was last asked: all of it, or the files \
+        and folders in `changes`, deleted ones too. Searches are always up to date without it; use it to learn what \
+        changed, or what was skipped and why. Example: {\"folderPath\": \"docs\", \"changes\": [\"docs/plan.pdf\"]}.",
+    access: Access::Write,
+    core: false,
+    list: Some("skipped"),
+    example: r#"{"folderPath": "src", "changes": ["src/missing.rs"]}"#,
+};
+
+/// Arguments of `update_index`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A folder that was indexed, or one in it: absolute, or relative to the repository.
+    #[serde(rename = "folderPath", alias = "folder_path", alias = "path")]
+    folder_path: String,
+    /// Files or folders that changed: absolute, or relative to the folder or the repository (default: all of the folder).
+    #[serde(default)]
+    changes: Option<Vec<String>>,
+    /// Most skipped files to list (default: all that fit).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Skipped files to leave out at the start (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    added: usize,
+    updated: usize,
+    removed: usize,
+    unchanged: usize,
+    skipped: Vec<Skipped>,
+    total_chunks: u64,
+    index_size_bytes: u64,
+    #[serde(rename = "totalSkipped", skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    #[serde(rename = "truncated", skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+}
+
+const MOST_CHANGES: usize = 10_000;
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let changes = arguments.changes.as_deref().unwrap_or_default();
+    if changes.len() > MOST_CHANGES {
+        return Err(Error::invalid_argument(format!("argument `changes`: more than {MOST_CHANGES} paths"))
+            .hint("Leave it out to look at the whole folder."));
+    }
+    let workspace = call.workspace();
+    let report = workspace.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
+    let skipped = Page::of(report.skipped, offset, limit);
+    Ok(Answer {
+        added: report.added,
+        updated: report.updated,
+        removed: report.removed,
+        unchanged: report.unchanged,
+        total_chunks: report.total_chunks,
+        index_size_bytes: workspace.index_size(),
+        total: skipped.total,
+        truncated: skipped.next_offset.map(|_| true),
+        next_offset: skipped.next_offset,
+        skipped: skipped.items.into_iter().map(Skipped::of).collect(),
+    })
+}

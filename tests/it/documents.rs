@@ -1,0 +1,332 @@
+//! Documents: what readers make of files that programs wrote, and of files that somebody broke.
+//!
+//! `UPDATE_EXPECT=1 cargo test documents` rewrites the expectations; read the difference.
+
+use std::fmt::Write;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use expect_test::expect_file;
+use ixmcp::extract::{self, Chunking, FORMATS, Options};
+use ixmcp::model::{Extracted, RepoPath, SkipReason};
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+
+use crate::harness::Repo;
+use crate::sound::{dump, fresh_dump, open, sync};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents")
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    std::fs::read(folder().join(name)).unwrap()
+}
+
+fn fixtures() -> Vec<String> {
+    let entries = std::fs::read_dir(folder()).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| !name.ends_with(".expect") && name != "README.md");
+    names.sort();
+    names
+}
+
+/// As a file of a folder that somebody had indexed.
+fn in_folder(size: usize, overlap: usize) -> Options {
+    Options { folder: Some(Chunking { size, overlap }), ..Options::default() }
+}
+
+fn read(name: &str, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
+    extract::extract(&RepoPath::new(name).unwrap(), bytes, options)
+}
+
+fn text_of(extracted: &Extracted) -> String {
+    extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect()
+}
+
+fn render(extracted: Result<Extracted, SkipReason>) -> String {
+    let extracted = match extracted {
+        Ok(extracted) => extracted,
+        Err(reason) => return format!("skipped: {}\n", reason.as_str()),
+    };
+    let mut text = format!("{}, {} lines", extracted.language, extracted.lines);
+    text.push_str(&extracted.encoding.map_or_else(String::new, |encoding| format!(", {encoding}")));
+    text.push('\n');
+    for symbol in &extracted.symbols {
+        let container = symbol.container.as_deref().map_or_else(String::new, |container| format!(" in {container}"));
+        writeln!(text, "{} {}{container} [{}-{}]", symbol.kind, symbol.name, symbol.start_line, symbol.end_line)
+            .unwrap();
+    }
+    for chunk in &extracted.chunks {
+        let page = chunk.page.map_or_else(String::new, |page| format!(" page {page}"));
+        let headings = chunk.headings.replace('\n', " > ");
+        writeln!(text, "\n--- {}-{} @{}{page} {headings}", chunk.start_line, chunk.end_line, chunk.start_offset)
+            .unwrap();
+        // Expectations are compared without it.
+        text.push_str(&chunk.text.replace('\r', ""));
+    }
+    for problem in &extracted.problems {
+        writeln!(text, "problem: {}", problem.reason).unwrap();
+    }
+    text
+}
+
+#[test]
+fn every_format_gives_its_golden_text() {
+    let names = fixtures();
+    for format in FORMATS {
+        let has_one = names.iter().any(|name| format.extensions.iter().any(|end| name.ends_with(&format!(".{end}"))));
+        assert!(has_one, "{} has no fixture", format.name);
+    }
+    for name in names {
+        let extracted = read(&name, &fixture(&name), &in_folder(600, 0));
+        expect_file![folder().join(format!("{name}.expect"))].assert_eq(&render(extracted));
+    }
+}
+
+/// One text in seven formats: whoever asks for it need not know which.
+#[test]
+fn the_same_words_are_read_from_every_format() {
+    for format in ["docx", "odt", "epub", "html", "ipynb", "pdf", "rst"] {
+        let extracted =
+            read(&format!("x.{format}"), &fixture(&format!("manual.{format}")), &in_folder(500, 0)).unwrap();
+        let text = text_of(&extracted).split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in [
+            "A hive wants morning sun and shelter from the wind.",
+            "The queen lays up to two thousand eggs a day.",
+            "Do not open the lid below eight degrees Celsius.",
+            "naïve œuvre",
+            "an efficient office",
+            "def weight(hive):",
+        ] {
+            assert!(text.contains(words), "{format} lacks {words:?}: {text}");
+        }
+        let winter = extracted.chunks.iter().find(|chunk| chunk.text.contains("huddle")).unwrap();
+        let told = format!("{}\n{}", winter.headings, winter.names);
+        assert!(told.lines().any(|heading| heading == "Winter"), "{format}: {told:?}");
+        // Letters of one size say nothing of levels.
+        let above = winter.headings.lines().any(|heading| heading.ends_with("a colony"));
+        assert!(above || format == "pdf", "{format}: {told:?}");
+    }
+}
+
+#[test]
+fn pages_are_numbered_as_they_come() {
+    let extracted = read("x.pdf", &fixture("typeset.pdf"), &in_folder(300, 50)).unwrap();
+    let page = |words: &str| extracted.chunks.iter().find(|chunk| chunk.text.contains(words)).unwrap().page;
+    assert_eq!(page("dancing"), Some(1));
+    assert_eq!(page("moved at night"), Some(2));
+}
+
+/// Chunks cover the text once; what they overlap by stands beside it and comes from before.
+#[test]
+fn sizes_and_overlaps_hold_for_every_document() {
+    for name in fixtures() {
+        for (size, overlap) in [(1000, 200), (120, 40), (60, 59), (37, 0), (1, 0)] {
+            let Ok(extracted) = read(&name, &fixture(&name), &in_folder(size, overlap)) else { continue };
+            let whole = text_of(&extracted);
+            let mut before = String::new();
+            for chunk in &extracted.chunks {
+                let (lead, length) = (chunk.lead.chars().count(), chunk.text.chars().count());
+                assert!(before.ends_with(&chunk.lead), "{name}: {:?} is not what came before", chunk.lead);
+                assert!(lead <= overlap && lead + length <= size, "{name} {size}/{overlap}: {lead} + {length}");
+                assert_eq!(chunk.start_offset as usize, before.chars().count(), "{name}");
+                before.push_str(&chunk.text);
+            }
+            assert_eq!(before, whole);
+            if overlap == 200 && extracted.chunks.len() > 1 && extracted.chunks[0].text.chars().count() > 200 {
+                assert!(extracted.chunks[1].lead.chars().count() > 100, "{name} overlaps by too little");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_line_is_cut_between_sentences_or_words() {
+    let sentence = "Bees fly far, and they come home with what they found. ";
+    let page = format!("<p>{}</p><p>{}</p>", sentence.repeat(40), "x".repeat(500));
+    let extracted = read("x.html", page.as_bytes(), &in_folder(200, 0)).unwrap();
+    for chunk in extracted.chunks.iter().filter(|chunk| chunk.text.contains("Bees")) {
+        assert!(chunk.text.starts_with("Bees") && chunk.text.trim_end().ends_with('.'), "{:?}", chunk.text);
+    }
+    assert_eq!(text_of(&extracted).matches('x').count(), 500);
+}
+
+#[test]
+fn html_is_source_in_a_repository_and_text_in_a_folder_of_documents() {
+    let page = "<html><body><h1 id=top>Title</h1><p>one <b>two</b></p></body></html>\n";
+    let source = read("x.html", page.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(text_of(&source), page);
+    let document = read("x.html", page.as_bytes(), &in_folder(1000, 0)).unwrap();
+    assert_eq!(text_of(&document), "Title\n\none two\n");
+}
+
+fn archive(parts: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in parts {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
+    let zeros = vec![b' '; 200 << 20];
+    let bomb = archive(&[("word/document.xml", &zeros)]);
+    assert!(bomb.len() < 1 << 20, "a bomb is small");
+    let paragraph = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "word ".repeat(1000));
+    let long = archive(&[("word/document.xml", format!("<w:body>{}</w:body>", paragraph.repeat(4000)).as_bytes())]);
+    let locked_odt = archive(&[
+        ("META-INF/manifest.xml", b"<manifest:encryption-data/>"),
+        ("content.xml", b"<office:text><text:p>no</text:p></office:text>"),
+    ]);
+    let laughs = "<!DOCTYPE a [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;\">]><w:body><w:t>&b;</w:t></w:body>";
+    let cases: Vec<(&str, Vec<u8>, SkipReason)> = vec![
+        ("bomb.docx", bomb, SkipReason::Overfull),
+        ("long.docx", long, SkipReason::Overfull),
+        ("locked.odt", locked_odt, SkipReason::Encrypted),
+        ("locked.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on".to_vec(), SkipReason::Encrypted),
+        ("locked.pdf", fixture("locked.pdf"), SkipReason::Encrypted),
+        ("laughs.docx", archive(&[("word/document.xml", laughs.as_bytes())]), SkipReason::NoText),
+        ("empty.docx", archive(&[]), SkipReason::Malformed),
+        ("not.docx", b"words".to_vec(), SkipReason::Malformed),
+        ("not.pdf", b"words".to_vec(), SkipReason::Malformed),
+        ("not.epub", archive(&[("content.xml", b"<a/>")]), SkipReason::Malformed),
+        ("not.ipynb", b"{\"cells\": 1}".to_vec(), SkipReason::Malformed),
+        ("deep.ipynb", format!("{{\"cells\": {}", "[".repeat(100_000)).into_bytes(), SkipReason::Malformed),
+        ("blank.html", b"<html><script>no()</script></html>".to_vec(), SkipReason::NoText),
+        ("not.eml", b"".to_vec(), SkipReason::Malformed),
+    ];
+    for (name, bytes, reason) in cases {
+        assert_eq!(read(name, &bytes, &in_folder(1000, 0)).err(), Some(reason), "{name}");
+    }
+}
+
+#[test]
+fn nesting_costs_no_stack() {
+    let started = Instant::now();
+    let open = "<w:p><w:r>".repeat(200_000);
+    let deep = archive(&[("word/document.xml", format!("{open}<w:t>at the bottom</w:t>").as_bytes())]);
+    assert!(text_of(&read("x.docx", &deep, &in_folder(1000, 0)).unwrap()).contains("at the bottom"));
+    let deep = format!("{}at the bottom", "<div><svg><p>".repeat(200_000).replace("<svg>", ""));
+    assert!(text_of(&read("x.html", deep.as_bytes(), &in_folder(1000, 0)).unwrap()).contains("at the bottom"));
+    let boundary = |level: usize| format!("Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n");
+    let deep = format!("Subject: deep\r\n{}\r\nat the bottom", (0..5000).map(boundary).collect::<String>());
+    assert!(read("x.eml", deep.as_bytes(), &in_folder(1000, 0)).is_ok());
+    assert!(started.elapsed() < Duration::from_secs(30));
+}
+
+/// Bytes changed, cut and doubled at random: whatever comes of it, it is an answer. PDF's reader has its own process for
+/// this, and is tried there.
+#[test]
+fn broken_documents_break_nothing() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        usize::try_from(random % below.max(1) as u64).unwrap()
+    };
+    let mut read_at_all = 0;
+    for name in fixtures().iter().filter(|name| !name.ends_with(".pdf")) {
+        let whole = fixture(name);
+        for _ in 0..30 {
+            let mut bytes = whole.clone();
+            for _ in 0..=next(20) {
+                let at = next(bytes.len());
+                match next(4) {
+                    0 => bytes.truncate(at.max(1)),
+                    1 => bytes.extend_from_within(at..),
+                    _ => bytes[at] = u8::try_from(next(256)).unwrap(),
+                }
+            }
+            read_at_all += usize::from(read(name, &bytes, &in_folder(300, 30)).is_ok());
+        }
+    }
+    assert!(read_at_all > 10, "only {read_at_all} were read");
+}
+
+#[test]
+fn a_pdf_is_read_in_a_process_that_may_die() {
+    let repo = Repo::new("");
+    let asked = |bytes: &[u8]| {
+        let mut command = repo.command(&["read", "pdf"]);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(bytes);
+        drop(stdin);
+        child.wait_with_output().unwrap()
+    };
+    let whole = asked(&fixture("typeset.pdf"));
+    let told: Value = serde_json::from_slice(&whole.stdout).unwrap();
+    assert!(told["document"]["text"].as_str().unwrap().contains("dancing on the"), "{told}");
+    // A page tree that is its own child.
+    let looped = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 9/Kids[2 0 R]>>endobj\n\
+        xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000054 00000 n \ntrailer<</Size 3/Root 1 0 R>>\nstartxref\n107\n%%EOF\n";
+    for end in [10, 1000, 20_000, 60_000] {
+        let started = Instant::now();
+        asked(&fixture("typeset.pdf")[..end]);
+        asked(looped);
+        assert!(started.elapsed() < Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn a_repository_of_mixed_documents_is_searched_as_one() {
+    let repo = Repo::new("//- /notes.md\n# Garden\n\nRoses and thyme.\n");
+    for name in fixtures() {
+        repo.write(&format!("docs/{name}"), fixture(&name));
+    }
+    repo.write("docs/broken.pdf", b"%PDF-1.7 and then nothing");
+    repo.write("docs/broken.docx", b"PK and then nothing");
+    let found = |words: &str| {
+        let hits = repo.call("query", &json!({ "text": words, "limit": 20 }));
+        let paths = hits["results"].as_array().unwrap().iter();
+        paths.map(|hit| hit["file_path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert!(found("optic flow").contains(&"docs/typeset.pdf".to_owned()));
+    assert!(found("huddle shiver keep warm").contains(&"docs/manual.odt".to_owned()));
+    assert!(found("syrup until the first frost").contains(&"docs/mail.eml".to_owned()));
+    assert_eq!(found("lang:pdf optic flow"), ["docs/typeset.pdf"]);
+    let exact = repo.call("query", &json!({ "text": "huddle around", "mode": "literal", "include": ["*.docx"] }));
+    assert_eq!(exact["results"][0]["file_path"], "docs/manual.docx");
+    let skipped: Value = serde_json::from_str(&repo.ok(&["files", "--skipped", "--json"])).unwrap();
+    let reasons: Vec<(&str, &str)> = skipped["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| (file["path"].as_str().unwrap(), file["reason"].as_str().unwrap()))
+        .collect();
+    for told in [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
+    {
+        assert!(reasons.contains(&told), "{told:?} is not in {reasons:?}");
+    }
+    let files = repo.call("list_files", &json!({ "language": "pdf" }));
+    assert_eq!(files["total"], 4);
+}
+
+#[test]
+fn documents_come_and_go_as_any_file() {
+    let repo = Repo::new("//- /a.md\n# A\n");
+    let workspace = open(repo.path());
+    let alike = |what: &str| {
+        sync(&workspace);
+        assert_eq!(dump(&workspace), fresh_dump(repo.path()), "{what}");
+        assert_eq!(workspace.faults().unwrap(), Vec::<String>::new(), "{what}");
+    };
+    repo.write("m.docx", fixture("manual.docx"));
+    repo.write("m.csv", fixture("harvest.csv"));
+    repo.write("m.pdf", fixture("manual.pdf"));
+    alike("added");
+    repo.write("m.docx", fixture("word.docx"));
+    repo.write("m.pdf", b"broken");
+    alike("changed");
+    std::fs::rename(repo.path().join("m.docx"), repo.path().join("n.docx")).unwrap();
+    repo.write("m.pdf", fixture("drawn.pdf"));
+    repo.remove("m.csv");
+    alike("renamed, mended and removed");
+}

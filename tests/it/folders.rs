@@ -1,0 +1,321 @@
+//! Folders of documents: registered, searched, brought up to date, inside the repository and outside.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+use crate::sound::{dump, freshen, open, sync, wait_as_promised, watched};
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents").join(name)).unwrap()
+}
+
+/// A folder of its own, with documents of many formats.
+fn papers() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix("ixmcp-papers").tempdir().unwrap();
+    for name in ["manual.docx", "typeset.pdf", "locked.pdf", "mail.eml", "harvest.csv"] {
+        fs::write(folder.path().join(name), fixture(name)).unwrap();
+    }
+    fs::create_dir(folder.path().join("deep")).unwrap();
+    fs::write(folder.path().join("deep/notes.txt"), "Refunds are paid within thirty days.\n").unwrap();
+    folder
+}
+
+fn text(folder: &tempfile::TempDir) -> String {
+    folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
+}
+
+fn paths(answer: &Value) -> Vec<&str> {
+    answer["results"].as_array().unwrap().iter().map(|hit| hit["filePath"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_folder_outside_is_indexed_searched_and_read() {
+    let (repo, papers) = (Repo::new("//- /README.md\n# Readme\n"), papers());
+    let at = text(&papers);
+    let answer = repo.call("index_files", &json!({ "folderPath": at }));
+    assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(6), &json!(5)), "{answer}");
+    assert_eq!(answer["skipped"], json!([{ "path": format!("{at}/locked.pdf"), "reason": "encrypted" }]));
+    assert!(answer["totalChunks"].as_u64().unwrap() >= 5 && answer["indexSizeBytes"].as_u64().unwrap() > 0);
+
+    let found = repo.call("search_documents", &json!({ "query": "how do bees measure distance by optic flow" }));
+    let best = &found["results"][0];
+    assert_eq!(best["filePath"], format!("{at}/typeset.pdf"), "{found}");
+    assert!(best["content"].as_str().unwrap().contains("optic flow"));
+    let metadata = &best["metadata"];
+    assert_eq!(metadata["page"], 1);
+    assert!(
+        metadata["fileSize"].as_u64().unwrap() > 10_000 && metadata["lastModified"].as_str().unwrap().ends_with('Z')
+    );
+
+    let details = json!({ "filePath": best["filePath"], "chunkIndex": best["chunkIndex"], "contextLines": 1 });
+    let details = repo.call("get_file_details", &details);
+    assert!(details["content"].as_str().unwrap().contains("optic flow"), "{details}");
+    assert_eq!((&details["language"], &details["chunkIndex"]), (&json!("pdf"), &best["chunkIndex"]));
+    let whole = repo.call("get_file_details", &json!({ "filePath": format!("{at}/deep/notes.txt") }));
+    assert_eq!(whole["content"], "Refunds are paid within thirty days.\n");
+    // The other tools know it too.
+    let hit = repo.call("query", &json!({ "text": "Refunds are paid", "mode": "literal" }));
+    assert_eq!(hit["results"][0]["file_path"], format!("{at}/deep/notes.txt"));
+    let slice = json!({ "file_path": format!("{at}/deep/notes.txt"), "start_line": 1, "end_line": 1 });
+    assert_eq!(repo.call("get_slice", &slice)["content"], "Refunds are paid within thirty days.\n");
+    // A question that nothing answers gives nothing, and says how much was left out.
+    let none = repo.call("search_documents", &json!({ "query": "quarterly shareholder dividend taxation" }));
+    assert_eq!(paths(&none), Vec::<&str>::new(), "{none}");
+}
+
+#[test]
+fn a_paraphrased_question_finds_its_chunk_among_mixed_documents() {
+    let repo = Repo::new("");
+    for name in ["manual.odt", "typeset.pdf", "mail.eml", "harvest.csv", "drawn.pdf", "word.docx"] {
+        repo.write(name, fixture(name));
+    }
+    repo.call("index_files", &json!({ "folderPath": ".", "options": { "chunkSize": 400, "overlap": 60 } }));
+    for (question, file, words) in [
+        ("what keeps the insects warm in the cold season", "manual.odt", "huddle"),
+        ("recipe for sugar syrup to feed in autumn", "mail.eml", "syrup"),
+        ("how does a forager show the others where clover grows", "typeset.pdf", "dancing"),
+    ] {
+        let found = repo.call("search_documents", &json!({ "query": question, "options": { "minScore": 0 } }));
+        let best = &found["results"][0];
+        assert_eq!(best["filePath"], file, "{question}: {found}");
+        assert!(best["content"].as_str().unwrap().contains(words), "{question}: {best}");
+    }
+}
+
+#[test]
+fn options_hold_for_the_nearest_folder() {
+    let repo =
+        Repo::new(&format!("//- /docs/a.md\n{0}\n//- /docs/near/b.md\n{0}\n//- /c.md\n{0}\n", "word ".repeat(400)));
+    repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": 500, "overlap": 100 } }));
+    repo.call("index_files", &json!({ "folderPath": "docs/near", "options": { "chunkSize": 200, "overlap": 0 } }));
+    let longest = |file: &str| {
+        let chunks = repo.call("get_file_details", &json!({ "filePath": file }))["totalChunks"].as_u64().unwrap();
+        let length = |index| {
+            let asked = json!({ "query": "word", "options": { "minScore": 0, "limit": 100 } });
+            let found = repo.call("search_documents", &asked);
+            let all = found["results"].as_array().unwrap().clone();
+            all.iter()
+                .filter(|hit| hit["filePath"] == file && hit["chunkIndex"] == index)
+                .map(|hit| hit["content"].as_str().unwrap().chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        (chunks, length(0), length(1))
+    };
+    let (chunks, first, second) = longest("docs/a.md");
+    assert!(chunks >= 5 && first <= 500 && second <= 500 && second > 300, "{chunks} {first} {second}");
+    let (chunks, first, second) = longest("docs/near/b.md");
+    assert!(chunks >= 10 && first <= 200 && second <= 200, "{chunks} {first} {second}");
+    assert!(longest("c.md").0 <= 2, "the repository's own");
+    let state = fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap();
+    assert!(state.contains("path = \"docs/near\"") && state.contains("chunk_size = 500"), "{state}");
+    // A rebuild reads it.
+    repo.ok(&["rebuild"]);
+    assert!(longest("docs/near/b.md").0 >= 10);
+}
+
+#[test]
+fn what_cannot_be_indexed_is_refused_by_its_code() {
+    let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
+    let at = text(&papers);
+    let refused = |tool: &str, arguments: Value| {
+        let text = arguments.to_string();
+        repo.fails(&["call", tool, "--args", &text])
+    };
+    for (arguments, code) in [
+        (json!({ "folderPath": "/etc" }), "INVALID_PATH"),
+        (json!({ "folderPath": "/" }), "INVALID_PATH"),
+        (json!({ "folderPath": "missing" }), "INVALID_PATH"),
+        (json!({ "folderPath": "a.md" }), "INVALID_PATH"),
+        (json!({ "folderPath": ".ixmcp" }), "INVALID_PATH"),
+        (json!({ "folderPath": "" }), "INVALID_PATH"),
+        (json!({ "folderPath": at, "options": { "fileTypes": [".xyz", "exe"] } }), "UNSUPPORTED_FORMAT"),
+        (json!({ "folderPath": at, "options": { "chunkSize": 100, "overlap": 100 } }), "INVALID_ARGUMENT"),
+        (json!({ "folderPath": at, "options": { "chunkSize": 0 } }), "INVALID_ARGUMENT"),
+        (json!({ "folderPath": at, "options": { "colour": 1 } }), "INVALID_ARGUMENT"),
+    ] {
+        let said = refused("index_files", arguments.clone());
+        assert!(said.contains(code), "{arguments}: {said}");
+    }
+    assert!(refused("update_index", json!({ "folderPath": at, "changes": [] })).contains("INDEX_NOT_FOUND"));
+    assert!(
+        refused("search_documents", json!({ "query": "x", "options": { "folderPath": at } })).contains("INVALID_PATH")
+    );
+    assert!(refused("get_file_details", json!({ "filePath": format!("{at}/mail.eml") })).contains("INVALID_PATH"));
+    let empty = Repo::new("");
+    let said = empty.fails(&["call", "search_documents", "--args", r#"{"query": "x"}"#]);
+    assert!(said.contains("INDEX_NOT_FOUND") && said.contains("index_files"), "{said}");
+    // Some types that cannot be read stop nothing.
+    let answer = repo.call("index_files", &json!({ "folderPath": at, "options": { "fileTypes": [".txt", ".xyz"] } }));
+    assert_eq!((&answer["processedFiles"], &answer["skipped"][0]["path"]), (&json!(1), &json!(".xyz")), "{answer}");
+    let nothing = tempfile::tempdir().unwrap();
+    assert_eq!(repo.call("index_files", &json!({ "folderPath": text(&nothing) }))["totalFiles"], 0);
+}
+
+#[test]
+fn more_files_than_a_folder_may_have_are_said_to_be_cut() {
+    let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
+    let at = text(&papers);
+    for number in 0..6 {
+        fs::write(papers.path().join(format!("f{number}.txt")), format!("file number {number}\n")).unwrap();
+    }
+    let answer = repo.call("index_files", &json!({ "folderPath": at, "options": { "maxFiles": 4 } }));
+    assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(6), &json!(4)));
+    assert_eq!(answer["skipped"][1], json!({ "path": format!("{at}/f5.txt"), "reason": "max_files" }));
+    // One that goes makes room for the next.
+    fs::remove_file(papers.path().join("f0.txt")).unwrap();
+    let update = repo.call("update_index", &json!({ "folderPath": at }));
+    assert_eq!(
+        (&update["removed"], &update["added"], &update["unchanged"]),
+        (&json!(1), &json!(1), &json!(3)),
+        "{update}"
+    );
+}
+
+#[test]
+fn an_update_counts_what_changed_since_the_last() {
+    let (repo, papers) = (Repo::new(""), papers());
+    let at = text(&papers);
+    repo.call("index_files", &json!({ "folderPath": at }));
+    let counts =
+        |answer: &Value| ["added", "updated", "removed", "unchanged"].map(|name| answer[name].as_u64().unwrap());
+    assert_eq!(counts(&repo.call("update_index", &json!({ "folderPath": at }))), [0, 0, 0, 5]);
+    fs::write(papers.path().join("new.md"), "# New\n\nAbout otters.\n").unwrap();
+    fs::write(papers.path().join("deep/notes.txt"), "Refunds take forty days.\n").unwrap();
+    fs::remove_file(papers.path().join("mail.eml")).unwrap();
+    fs::write(papers.path().join(".gitignore"), "*.log\n").unwrap();
+    fs::write(papers.path().join("x.log"), "ignored\n").unwrap();
+    // A search needs no update before it.
+    assert_eq!(paths(&repo.call("search_documents", &json!({ "query": "otters" }))), [format!("{at}/new.md")]);
+    let some =
+        json!({ "folderPath": at, "changes": ["new.md", format!("{at}/mail.eml"), "x.log", "never.md", "../out.md"] });
+    let answer = repo.call("update_index", &some);
+    assert_eq!(counts(&answer), [1, 0, 1, 0], "{answer}");
+    let skipped: Vec<(&str, &str)> = answer["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["path"].as_str().unwrap(), one["reason"].as_str().unwrap()))
+        .collect();
+    for (name, reason) in [("x.log", "ignored"), ("never.md", "neither there"), ("../out.md", "outside")] {
+        assert!(
+            skipped.iter().any(|(path, why)| path.ends_with(name) && why.starts_with(reason)),
+            "{name}: {skipped:?}"
+        );
+    }
+    // What was not asked for is told next time; a folder stands for its files.
+    assert_eq!(counts(&repo.call("update_index", &json!({ "folderPath": at, "changes": ["deep"] }))), [0, 1, 0, 0]);
+    assert_eq!(
+        counts(&repo.call("update_index", &json!({ "folderPath": at }))),
+        [1, 0, 0, 5],
+        "the ignore file itself"
+    );
+}
+
+#[test]
+fn ids_stay_with_the_text() {
+    let repo = Repo::new("//- /a.md\n# One\n\nfirst words\n");
+    let id = |question: &str| {
+        let found = repo.call("search_documents", &json!({ "query": question, "options": { "minScore": 0 } }));
+        found["results"][0]["id"].as_str().unwrap().to_owned()
+    };
+    let before = id("first words");
+    repo.write("b.md", "# Two\n\nother text\n");
+    assert_eq!(id("first words"), before);
+    assert_ne!(id("other text"), before);
+    repo.write("a.md", "# One\n\nfirst words, changed\n");
+    assert_ne!(id("first words"), before);
+}
+
+#[test]
+fn a_clone_reaches_no_folder_that_its_user_did_not_name() {
+    let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
+    let at = text(&papers);
+    fs::create_dir_all(repo.path().join(".ixmcp")).unwrap();
+    repo.write(
+        ".ixmcp/state.toml",
+        format!("[[folders]]\npath = {at:?}\nchunk_size = 1000\noverlap = 0\nmax_files = 10\n"),
+    );
+    let files = repo.call("list_files", &json!({}));
+    assert_eq!(files["files"], json!(["a.md"]));
+    assert!(
+        repo.fails(&[
+            "call",
+            "get_slice",
+            "--args",
+            &json!({ "file_path": format!("{at}/deep/notes.txt"), "start_line": 1, "end_line": 1 }).to_string()
+        ])
+        .contains("INVALID_PATH")
+    );
+    repo.call("index_files", &json!({ "folderPath": at }));
+    assert_eq!(repo.call("list_files", &json!({}))["total"], 6);
+}
+
+#[test]
+fn incremental_equals_full_with_folders_inside_and_outside() {
+    let (repo, papers) =
+        (Repo::new("//- /.gitignore\nbooks/\n//- /a.md\n# A\n//- /books/b.html\n<h1>B</h1><p>text</p>\n"), papers());
+    let at = text(&papers);
+    for folder in [at.as_str(), "books", "."] {
+        repo.call(
+            "index_files",
+            &json!({ "folderPath": folder, "options": { "chunkSize": 300, "overlap": 50, "maxFiles": 7 } }),
+        );
+    }
+    // The environment of the program wrote the user's file; the workspace here reads the same home.
+    let full = || {
+        let (state, database) = (repo.path().join(".ixmcp/state.toml"), repo.database());
+        let kept = fs::read(&state).unwrap();
+        fs::remove_dir_all(database.parent().unwrap()).unwrap();
+        fs::create_dir_all(database.parent().unwrap()).unwrap();
+        fs::write(&state, kept).unwrap();
+        repo.ok(&["sync"]);
+        repo.ok(&["sql", "select group_concat(path || coalesce(chunking, '-') || hex(hash), char(10)) from (select * from files order by path)"])
+    };
+    let now = || {
+        repo.ok(&["sync"]);
+        repo.ok(&["sql", "select group_concat(path || coalesce(chunking, '-') || hex(hash), char(10)) from (select * from files order by path)"])
+    };
+    let steps: [&dyn Fn(); 5] = [
+        &|| fs::write(papers.path().join("z.md"), "# Z\n").unwrap(),
+        &|| fs::remove_file(papers.path().join("harvest.csv")).unwrap(),
+        &|| fs::rename(papers.path().join("mail.eml"), repo.path().join("mail.eml")).unwrap(),
+        &|| fs::write(repo.path().join("books/c.txt"), "more\n").unwrap(),
+        &|| (0..9).for_each(|n| fs::write(papers.path().join(format!("n{n}.txt")), format!("{n}\n")).unwrap()),
+    ];
+    for (number, step) in steps.iter().enumerate() {
+        step();
+        let incremental = now();
+        assert_eq!(incremental, full(), "step {number}");
+    }
+}
+
+#[test]
+fn a_folder_outside_is_watched() {
+    let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
+    let at = text(&papers);
+    let workspace = watched(repo.path());
+    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let budget = ixmcp::budget::Budget::unlimited();
+    workspace.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
+    let has = |path: &str| {
+        freshen(&workspace);
+        let paths = workspace.read(&budget, |snapshot| snapshot.paths(None)).unwrap();
+        paths.iter().any(|(known, _)| known == path)
+    };
+    assert!(has(&format!("{at}/deep/notes.txt")));
+    fs::create_dir(papers.path().join("later")).unwrap();
+    fs::write(papers.path().join("later/one.txt"), "one\n").unwrap();
+    wait_as_promised();
+    assert!(has(&format!("{at}/later/one.txt")), "a file in a new folder");
+    fs::remove_file(papers.path().join("mail.eml")).unwrap();
+    wait_as_promised();
+    assert!(!has(&format!("{at}/mail.eml")));
+    sync(&workspace);
+    assert!(!dump(&workspace).is_empty());
+    assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
+    drop(open(repo.path()));
+}
