@@ -244,7 +244,10 @@ impl Store {
     /// Takes away the indexes that no writer needs, for the first build: made at its end they take half the time, and
     /// less space. [`Store::end_first_build`] makes them; until then questions by name would look at every row.
     pub fn begin_first_build(&self) -> Result<()> {
-        self.write(|batch| Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?))
+        self.write(|batch| {
+            batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
+            Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
+        })
     }
 
     /// Merges the FTS, which leaves pages free, and then makes the indexes in them.
@@ -263,7 +266,8 @@ impl Store {
             writer.interned = Interned::default();
             writer.connection.execute_batch(search::OPTIMIZE)?;
             // Pages of a bulk build that nobody may ask for again.
-            writer.connection.execute_batch("PRAGMA optimize; PRAGMA shrink_memory")?;
+            writer.connection.execute_batch("PRAGMA optimize")?;
+            writer.connection.execute_batch(open::CACHE_AFTER_BULK)?;
         }
         // A reader may hold the log; then the next settle shortens it.
         writer.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;

@@ -34,8 +34,11 @@ const PAGE_SIZE: &str = "PRAGMA page_size = 16384";
 const WRITER_PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
-    PRAGMA cache_size = -65536;
+    PRAGMA cache_size = -16384;
 ";
+/// What a bulk build writes, and what it asks for again at once; between builds a quarter of it does.
+pub(super) const CACHE_FOR_BULK: &str = "PRAGMA cache_size = -65536";
+pub(super) const CACHE_AFTER_BULK: &str = "PRAGMA cache_size = -16384; PRAGMA shrink_memory";
 /// Mapped pages spare a copy and take a third off a large query; an index is rarely above 1 GB.
 const READER_PRAGMAS: &str = "
     PRAGMA query_only = ON;
