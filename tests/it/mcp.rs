@@ -63,6 +63,10 @@ fn calls() -> Value {
         "ixchel_graph": { "id": "dec-1a2b3c", "direction": "both", "depth": 2 },
         "ixchel_tags": {},
         "ixchel_sync": {},
+        "index_files": { "folderPath": "src" },
+        "search_documents": { "query": "total price", "options": { "minScore": 0 } },
+        "get_file_details": { "filePath": "src/shop.py" },
+        "update_index": { "folderPath": "src" },
     })
 }
 
