@@ -2,33 +2,30 @@
 //!
 //! A ranking's score orders the hits of one question and says nothing of another's. Here only what stands on its own
 //! counts: how much of the question a chunk holds, words that nothing has included, and how near its meaning is. The
-//! weights are fitted to known answers and random pairs, by `fixtures/search/calibrate.py`.
+//! weights were chosen by hand: they are not yet fitted to known answers.
 
-use super::candidates;
 use super::meaning::Meaning;
 use super::question::Question;
-use super::rank::{self, Ranked};
+use super::rank::Ranked;
 use super::weights::{Arm, Part, Ranking};
-use super::{Among, Found, Loaded, ranked};
+use super::{Among, Found, ranked};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::query::PathFilter;
 use crate::store::{ChunkId, Snapshot};
 
-/// What is known of a question and a chunk.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence(pub [f64; NAMES.len()]);
+/// What is known of a question and a chunk: how much of the question it covers, all of it, in a window of text, and in one
+/// line; whether it has it as a phrase or as a name; and the cosine of their meanings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Evidence([f64; 6]);
 
-/// What the numbers of an [`Evidence`] are.
-pub const NAMES: [&str; 6] = ["covers", "window", "line", "phrase", "name", "cosine"];
-
-/// By the built-in table, in the order of [`NAMES`].
-const WEIGHTS: [f64; NAMES.len()] = [6.0, 2.0, 1.0, 1.0, 1.5, 5.0];
+/// By the built-in table, in the order of an [`Evidence`].
+const WEIGHTS: [f64; 6] = [6.0, 2.0, 1.0, 1.0, 1.5, 5.0];
 const BIAS: f64 = -4.5;
 
 impl Evidence {
     /// How likely it is that the chunk answers the question.
-    pub fn score(&self) -> f64 {
+    fn score(&self) -> f64 {
         let sum: f64 = self.0.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
         1.0 / (1.0 + (-(sum + BIAS)).exp())
     }
@@ -64,18 +61,7 @@ pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &B
     Ok(relevant)
 }
 
-/// What is known of a question and any chunks, in their order.
-pub fn evidence(snapshot: &Snapshot, text: &str, chunks: &[ChunkId]) -> Result<Vec<Evidence>> {
-    let mut question = Question::of_words(text);
-    candidates::prepare(snapshot, &mut question, &ranking())?;
-    let loaded: Vec<Loaded> =
-        chunks.iter().map(|&id| Ok(Loaded { id, chunk: snapshot.chunk(id)?, meaning: 0.0 })).collect::<Result<_>>()?;
-    let ranked = rank::rank(snapshot, &question, &ranking(), false, loaded)?;
-    let judged = judged(snapshot, &question, &ranked)?;
-    let of = |id: &ChunkId| ranked.iter().position(|found| found.id == *id).map(|at| judged[at]).unwrap_or_default();
-    Ok(chunks.iter().map(of).collect())
-}
-
+/// What is known of a question and each of what was found for it.
 fn judged(snapshot: &Snapshot, question: &Question, ranked: &[Ranked]) -> Result<Vec<Evidence>> {
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
     let cosines = match Meaning::of(question, snapshot)? {
