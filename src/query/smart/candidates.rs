@@ -94,14 +94,6 @@ fn matching(snapshot: &Snapshot, asked: &FtsQuestion, scope: Option<&Scope>, lim
     snapshot.first_in_path_order(found, limit)
 }
 
-/// Weighs the question's words, and finds nothing.
-pub(super) fn prepare(snapshot: &Snapshot, question: &mut Question, ranking: &Ranking) -> Result<()> {
-    if ranking.has(Arm::Alike) {
-        question.add_others();
-    }
-    weigh(snapshot, question, None).map(drop)
-}
-
 /// Sets what each word says by how rare it is, and gives what can be looked for, the rarest first.
 fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) -> Result<Vec<Sought>> {
     let mut sought = Vec::new();
