@@ -125,6 +125,8 @@ pub struct Caller {
     pub tell: Option<Tell>,
     /// The long calls under way in this process, for the same call to join.
     pub jobs: Arc<Jobs>,
+    /// The process ends after this call: nothing needs to be ready for a change.
+    pub is_last: bool,
 }
 
 /// Told of work: how much is done, of how much.
