@@ -3,6 +3,7 @@
 //! Owns what salsa needs. What the settings are is decided by `settings`, which files there are by `files`.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ruff_db::diagnostic::Diagnostic;
