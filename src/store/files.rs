@@ -18,8 +18,6 @@ statements! {
     STATS = "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
         UNION ALL SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped";
     PATHS = "SELECT path, language FROM files ORDER BY path";
-    PATH_AND_SIZE = "SELECT path, size FROM files WHERE id = ?1";
-    PATHS_AND_IDS = "SELECT path, id FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
     ID_AND_HASH = "SELECT id, hash, extractor, chunking FROM files WHERE path = :path";
     INSERT = "INSERT INTO files
@@ -225,22 +223,6 @@ impl Snapshot<'_> {
         let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
         let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
         Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
-    }
-
-    /// Path and bytes of a file.
-    pub fn path_and_size(&self, file: FileId) -> Result<(String, u64)> {
-        let mut statement = self.connection.prepare_cached(PATH_AND_SIZE)?;
-        Ok(statement.query_row([file.0], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?)
-    }
-
-    /// Every indexed file, in path order.
-    pub fn each_path(&self, mut visit: impl FnMut(&str, FileId)) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(PATHS_AND_IDS)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            visit(row.get_ref(0)?.as_str().unwrap_or_default(), FileId(row.get(1)?));
-        }
-        Ok(())
     }
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {

@@ -288,6 +288,15 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
     })
 }
 
+/// Chunks that a search has found by their words alone, if there are any.
+fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
+    let pending = match snapshot.space(&call.workspace().space())? {
+        Some(space) => snapshot.vectors_out_of_reach(space)?,
+        None => snapshot.all_chunks()?,
+    };
+    Ok(Some(pending).filter(|pending| *pending > 0))
+}
+
 /// Offset and limit of a call: the limit is clamped, never refused.
 fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) -> (usize, usize) {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -135,7 +135,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Ok(shown(answer, with_metadata, vector.flatten()))
         });
         let results = results.collect::<Result<Vec<_>>>()?;
-        let pending = id.map_or_else(|| snapshot.chunk_count(), |id| snapshot.vectors_pending(id))?;
+        let pending = super::vectors_pending(call, snapshot)?;
         Ok((found, results, pending))
     })?;
     let next = offset + results.len();
@@ -146,7 +146,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total: found.total,
         truncated: next_offset.is_some(),
         next_offset,
-        vectors_pending: Some(pending).filter(|pending| *pending > 0),
+        vectors_pending: pending,
     })
 }
 

@@ -33,9 +33,7 @@ impl Meaning {
 
     /// The nearest chunks in scope that are near at all, nearest first.
     pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize, scope: Option<&Scope>) -> Result<Vec<NearChunk>> {
-        let contains = |id: ChunkId| scope.is_some_and(|scope| scope.contains(id));
-        let admits = scope.map(|_| &contains as &dyn Fn(ChunkId) -> bool);
-        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, admits)?;
+        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, scope)?;
         near.retain(|near| near.cosine >= LEAST);
         Ok(near)
     }

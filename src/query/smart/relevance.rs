@@ -68,7 +68,7 @@ fn judged(snapshot: &Snapshot, question: &Question, ranked: &[Ranked]) -> Result
         Some(meaning) if ranking().has(Arm::Meaning) => meaning.cosines(snapshot, &ids)?,
         _ => vec![0.0; ids.len()],
     };
-    let known = question.known_share(snapshot.chunk_count()?);
+    let known = question.known_share(snapshot.all_chunks()?);
     let of = |(found, cosine): (&Ranked, f64)| {
         let part = |part| found.parts.of(part);
         Evidence([
