@@ -7,7 +7,7 @@
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::{Batch, ChunkId, Snapshot};
+use super::{Batch, ChunkId, Scope, Snapshot};
 use crate::error::Result;
 
 statements! {
@@ -90,6 +90,19 @@ impl Snapshot<'_> {
     pub fn vectors_pending(&self, space: SpaceId) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(PENDING)?;
         Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Of these the chunks that have no vector in a space yet, whether or not the space is there.
+    pub fn pending_of(&self, key: &SpaceKey, scope: &Scope) -> Result<usize> {
+        Ok(match self.space(key)? {
+            Some(space) => scope.count_above(ChunkId(self.state(space)?.embedded)),
+            None => scope.len(),
+        })
+    }
+
+    /// The same of all chunks.
+    pub fn pending_of_all(&self, key: &SpaceKey) -> Result<u64> {
+        self.space(key)?.map_or_else(|| self.chunk_count(), |space| self.vectors_pending(space))
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.

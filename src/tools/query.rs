@@ -77,6 +77,9 @@ struct Answer {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
+    /// smart: chunks that are found by their words alone until their vectors come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors_pending: Option<u64>,
     /// smart, where nothing was found: the question with words that something has.
     #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<String>,
@@ -111,12 +114,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, suggestion) = call.read(|snapshot| {
+    let space = call.workspace().space();
+    let (found, suggestion, pending) = call.read(|snapshot| {
         if mode == Mode::Smart {
             let found = smart::search(snapshot, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(snapshot, &arguments.text)? } else { None };
-            return Ok((found, suggestion));
+            return Ok((found, suggestion, snapshot.pending_of_all(&space)?));
         }
         let pattern = exact::Pattern {
             text: &arguments.text,
@@ -125,12 +129,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             word: arguments.word.unwrap_or(false),
             multiline: arguments.multiline.unwrap_or(false),
         };
-        Ok((exact::search(snapshot, &pattern, &filter, context, page, budget)?, None))
+        Ok((exact::search(snapshot, &pattern, &filter, context, page, budget)?, None, 0))
     })?;
     Ok(Answer {
         total: found.total,
         truncated: found.next_offset.is_some(),
         next_offset: found.next_offset,
+        vectors_pending: Some(pending).filter(|pending| *pending > 0),
         suggestion,
         results: found.items.into_iter().map(|hit| shown(hit, explain)).collect(),
     })

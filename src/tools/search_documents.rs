@@ -135,7 +135,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Ok(shown(answer, with_metadata, vector.flatten()))
         });
         let results = results.collect::<Result<Vec<_>>>()?;
-        let pending = id.map_or_else(|| snapshot.chunk_count(), |id| snapshot.vectors_pending(id))?;
+        let pending = snapshot.pending_of_all(&space)?;
         Ok((found, results, pending))
     })?;
     let next = offset + results.len();
