@@ -225,6 +225,15 @@ pub fn document_text(path: &RepoPath, bytes: &[u8], in_folder: bool) -> Option<R
     Some(format.read(bytes).map(|document| document.text))
 }
 
+/// The format of a document that has no lines on disk, such as a PDF; `None` for every other file.
+pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
+    let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;
+    let format = documents::of_file(&path, true).filter(|format| !format.keeps_text())?;
+    // Pages, mail and notebooks are text on disk. A PDF may be made of nothing but letters.
+    let has_lines = decoded(bytes).is_some() && !bytes.starts_with(b"%PDF-");
+    (!has_lines).then_some(format.name)
+}
+
 /// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
 pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
     [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)

@@ -105,7 +105,7 @@ impl Snapshot<'_> {
         loop {
             let near = vectors.nearest(vector, more, scope);
             let all = near.len() < more;
-            let found = self.in_order(near, limit)?;
+            let found = self.in_order(&near, limit)?;
             if found.len() == limit || all {
                 return Ok(found);
             }
@@ -114,7 +114,7 @@ impl Snapshot<'_> {
     }
 
     /// The first `limit` of those whose chunks are there, the equally near by path and place.
-    fn in_order(&self, near: Vec<NearChunk>, limit: usize) -> Result<Vec<NearChunk>> {
+    fn in_order(&self, near: &[NearChunk], limit: usize) -> Result<Vec<NearChunk>> {
         let mut found = Vec::with_capacity(limit);
         for alike in near.chunk_by(|a, b| a.cosine.total_cmp(&b.cosine).is_eq()) {
             let ids: Vec<ChunkId> = alike.iter().map(|near| near.id).collect();

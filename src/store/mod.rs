@@ -76,7 +76,7 @@ use readers::Readers;
 pub struct FileId(i64);
 
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(i64);
 
 /// The state of a database as far as others change it: equal to another when no other connection has committed in

@@ -84,6 +84,11 @@ impl Scope {
         &self.chunks
     }
 
+    /// How many came after this one.
+    pub(super) fn count_above(&self, chunk: ChunkId) -> usize {
+        self.chunks.len() - self.chunks.partition_point(|known| *known <= chunk)
+    }
+
     pub fn contains(&self, chunk: ChunkId) -> bool {
         self.chunks.binary_search(&chunk).is_ok()
     }

@@ -431,7 +431,7 @@ mod tests {
             name,
             kind: "function",
             parent: None,
-            container: (lines.start % 3 == 0).then(|| "Outer".to_owned()),
+            container: lines.start.is_multiple_of(3).then(|| "Outer".to_owned()),
             signature: None,
             written: None,
             line: lines.start + 1,
@@ -469,7 +469,11 @@ mod tests {
                 let lines: Vec<u32> = (1..3_400).collect();
                 let together = snapshot.names_around(file, &lines)?;
                 for (line, found) in lines.into_iter().zip(together) {
-                    assert_eq!(snapshot.names_around(file, &[line])?, [found.clone()], "{line} of {count}");
+                    assert_eq!(
+                        snapshot.names_around(file, &[line])?,
+                        std::slice::from_ref(&found),
+                        "{line} of {count}"
+                    );
                     let known = snapshot.symbol_around("a.py", line)?;
                     let known = known.map(|known| (known.name, known.container));
                     assert_eq!(found.map(|found| (found.name, found.container)), known, "{line} of {count}");

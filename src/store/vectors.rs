@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::{Batch, ChunkId, Snapshot};
+use super::{Batch, ChunkId, Scope, Snapshot};
 use crate::error::Result;
 
 statements! {
@@ -101,6 +101,14 @@ impl Snapshot<'_> {
         let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, Option<i64>>(0))?;
         let statement = if last.unwrap_or(0) - id > A_LOOK_AT_EACH { ABOVE_OF_ALL } else { ABOVE };
         Ok(self.connection.prepare_cached(statement)?.query_row([id], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Of these the chunks that have no vector in a space yet, whether or not the space is there.
+    pub fn pending_of(&self, key: &SpaceKey, scope: &Scope) -> Result<usize> {
+        Ok(match self.space(key)? {
+            Some(space) => scope.count_above(ChunkId(self.state(space)?.embedded)),
+            None => scope.len(),
+        })
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.

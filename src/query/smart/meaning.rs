@@ -2,9 +2,9 @@
 //!
 //! Names are not asked for by meaning: a table knows their parts, and the words find those.
 
-use super::question::{Question, Shape};
+use super::question::Question;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
 
 /// Less than this is what texts about different things have in common.
@@ -19,16 +19,23 @@ pub(super) struct Meaning {
 impl Meaning {
     /// `None` for a name, for words that the model does not know, and while nothing is embedded.
     pub(super) fn of(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
-        if question.shape == Shape::Code {
-            return Ok(None);
-        }
+        if question.is_name() { Ok(None) } else { Self::of_any(question, snapshot) }
+    }
+
+    /// The same, of a name too.
+    pub(super) fn of_any(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
         let embedder = built_in();
         let named = embedder.space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
         let Some(space) = snapshot.space(&key)? else { return Ok(None) };
+        let vector = Self::vector_of(question)?;
+        Ok((!vector.is_zero()).then_some(Self { space, vector }))
+    }
+
+    pub(super) fn vector_of(question: &Question) -> Result<Vector> {
         let text: Vec<&str> = question.terms.iter().map(|term| term.written.as_str()).collect();
-        let vector = embedder.embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
-        Ok(vector.filter(|vector| !vector.is_zero()).map(|vector| Self { space, vector }))
+        let vector = built_in().embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
+        vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 
     /// The nearest chunks in scope that are near at all, nearest first.
