@@ -23,6 +23,7 @@ mod inferred;
 mod languages;
 mod mcp;
 mod naming;
+mod page;
 mod paraphrase;
 mod projects;
 mod protocol;
