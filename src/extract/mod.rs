@@ -123,6 +123,11 @@ const PLAIN_TEXT: &[&str] = &[
     "xml",
 ];
 
+/// The extension that a person means by `.md`, `*.md` or `MD`: in lower case and without its dot.
+pub fn extension(typed: &str) -> String {
+    typed.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase()
+}
+
 /// Whether files of that extension, in lower case and without its dot, can be read.
 pub fn reads(extension: &str) -> bool {
     LANGUAGES.iter().any(|language| language.extensions.contains(&extension))

@@ -124,6 +124,17 @@ pub struct Gain {
     pub high: f64,
 }
 
+/// Draws that are always the same, so that a table can be made again.
+pub struct Random(pub u64);
+
+impl Random {
+    /// From 0 up to `count`, which is not in it.
+    pub fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or_default() % count.max(1)
+    }
+}
+
 /// Draws of a bootstrap.
 const DRAWS: usize = 2_000;
 
@@ -135,12 +146,8 @@ impl Gain {
         if count == 0 {
             return Self::default();
         }
-        // Always the same draws, so that a table can be made again.
-        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut draw = || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            gains[usize::try_from(random >> 33).unwrap_or_default() % count]
-        };
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut draw = || gains[random.below(count)];
         let mut means: Vec<f64> =
             (0..DRAWS).map(|_| (0..count).map(|_| draw()).sum::<f64>() * ratio(1, count)).collect();
         means.sort_unstable_by(f64::total_cmp);

@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::model::{ContentHash, Extracted, ROOT, RepoPath, SkipReason, Stat, is_in};
 use crate::words;
 
 statements! {
@@ -107,7 +107,7 @@ type Known = (FileId, ContentHash, u32, Option<String>);
 
 /// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
 fn range_of(folder: &str) -> (String, String) {
-    if folder == "." { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
+    if folder == ROOT { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
 }
 
 fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
@@ -212,8 +212,9 @@ impl Snapshot<'_> {
         let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
         })?;
-        let is_in = |path: &str| folder != "." || !path.starts_with('/');
-        Ok(rows.filter(|row| row.as_ref().map_or(true, |(path, _)| is_in(path))).collect::<rusqlite::Result<_>>()?)
+        // The range of the repository has what is outside in it.
+        let is_in = |row: &rusqlite::Result<(String, u64)>| row.as_ref().map_or(true, |(path, _)| is_in(path, folder));
+        Ok(rows.filter(is_in).collect::<rusqlite::Result<_>>()?)
     }
 
     /// How many files of a folder are indexed, and whether any was cut off.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::near::Vectors;
-use super::vectors::{NearChunk, SpaceId};
+use super::vectors::{NearChunk, SpaceId, State};
 use super::{Caches, ChunkId, Mode, Scope, Snapshot, in_snapshot, locked, open};
 use crate::error::Result;
 
@@ -75,8 +75,8 @@ fn load_in_background(caches: &Arc<Caches>, space: SpaceId) {
         let load = || {
             let connection = open::connect(&caches.vectors.path, Mode::Read)?;
             in_snapshot(&connection, caches, |snapshot| {
-                let begun = snapshot.begun(space)?;
-                snapshot.read_on(space, begun).map(drop)
+                let state = snapshot.state(space)?;
+                snapshot.read_on(snapshot.begun(space, &state), &state).map(drop)
             })
         };
         if let Err(error) = load() {
@@ -146,39 +146,37 @@ impl Snapshot<'_> {
 
     /// The vectors of a space as far as they are in memory, or can be in a moment.
     fn at_hand(&self, space: SpaceId) -> Result<Option<Vectors>> {
-        let begun = self.begun(space)?;
+        let state = self.state(space)?;
+        let begun = self.begun(space, &state);
         let loaded = &self.caches.vectors;
-        let embedded = self.state(space)?.embedded;
         let is_much = || self.vectors_above(space, begun.embedded, AT_ONCE + 1).map(|more| more > AT_ONCE);
-        if begun.embedded >= embedded {
+        if begun.embedded >= state.embedded {
             Ok(Some(begun))
         } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
             load_in_background(self.caches, space);
             self.reached.set(Some(begun.embedded));
             Ok(Some(begun).filter(|begun| begun.len() > 0))
         } else {
-            self.read_on(space, begun).map(Some)
+            self.read_on(begun, &state).map(Some)
         }
     }
 
     /// What is in memory of a space; nothing where too much of that is outlived.
-    fn begun(&self, space: SpaceId) -> Result<Vectors> {
-        let state = self.state(space)?;
+    fn begun(&self, space: SpaceId, state: &State) -> Vectors {
         let stored = usize::try_from(state.vectors).unwrap_or_default();
         let known = locked(&self.caches.vectors.vectors).clone();
         let known = known
-            .filter(|known| known.is_of(space, &state) && known.len().saturating_sub(stored) <= stored / TOO_MANY_GONE);
-        Ok(known.unwrap_or_else(|| Vectors::new(space, &state)))
+            .filter(|known| known.is_of(space, state) && known.len().saturating_sub(stored) <= stored / TOO_MANY_GONE);
+        known.unwrap_or_else(|| Vectors::new(space, state))
     }
 
     /// Brings what came since into memory.
-    fn read_on(&self, space: SpaceId, mut vectors: Vectors) -> Result<Vectors> {
-        let embedded = self.state(space)?.embedded;
-        if vectors.embedded < embedded {
-            vectors.reserve(self.vectors_above(space, vectors.embedded, usize::MAX)?);
-            let (above, dimension) = (vectors.embedded, vectors.dimension());
-            self.each_vector_above(space, above, dimension, |id, vector| vectors.push(id, vector))?;
-            vectors.embedded = embedded;
+    fn read_on(&self, mut vectors: Vectors, state: &State) -> Result<Vectors> {
+        if vectors.embedded < state.embedded {
+            let (space, above) = (vectors.space, vectors.embedded);
+            vectors.reserve(self.vectors_above(space, above, usize::MAX)?);
+            self.each_vector_above(space, above, state.dimension, |id, vector| vectors.push(id, vector))?;
+            vectors.embedded = state.embedded;
             self.caches.vectors.keep(&vectors);
         }
         Ok(vectors)

@@ -18,7 +18,7 @@ const LARGE_PART: usize = 4_096;
 /// One space. Copies share their parts.
 #[derive(Clone)]
 pub(super) struct Vectors {
-    space: SpaceId,
+    pub space: SpaceId,
     made: [u8; 8],
     dimension: usize,
     /// Every chunk up to this id that has a vector is here.
@@ -55,10 +55,6 @@ impl Vectors {
 
     pub fn len(&self) -> usize {
         self.parts.iter().map(|part| part.ids.len()).sum()
-    }
-
-    pub fn dimension(&self) -> usize {
-        self.dimension
     }
 
     /// Makes room for so many more, which come next.

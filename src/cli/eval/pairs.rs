@@ -13,7 +13,7 @@ use crate::budget::Budget;
 use crate::cli::Session;
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
-use crate::query::measure::Target;
+use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
 use crate::store::{Piece, Snapshot};
 
@@ -36,15 +36,6 @@ struct Posed {
     /// No unrelated text is drawn from these.
     paths: Vec<String>,
     right: Vec<(usize, Passage)>,
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap_or_default() % count.max(1)
-    }
 }
 
 pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {

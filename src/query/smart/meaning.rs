@@ -45,10 +45,9 @@ impl Meaning {
         Ok(near)
     }
 
-    /// How near chunks are, by the angle; 0 for those without a vector.
-    pub(super) fn cosines(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<f64>> {
-        let cosines = snapshot.cosines(self.space, self.vector.components(), chunks)?;
-        Ok(cosines.into_iter().map(Option::unwrap_or_default).collect())
+    /// How near chunks are, by the angle; `None` for those without a vector.
+    pub(super) fn cosines(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
+        snapshot.cosines(self.space, self.vector.components(), chunks)
     }
 
     /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the question.

@@ -48,6 +48,10 @@ evidence! {
     "bias", -4.59, -4.5;
 }
 
+/// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
+/// about one thing have in common, so that the words decide.
+const UNKNOWN: f64 = 0.2;
+
 /// What is known of a question and a chunk, each but the last between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
@@ -100,14 +104,14 @@ pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &B
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
     let cosines = match Meaning::of_any(&question, snapshot)? {
         Some(meaning) => meaning.cosines(snapshot, &ids)?,
-        None => vec![0.0; ids.len()],
+        None => vec![None; ids.len()],
     };
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
     let scored = ranked.iter().zip(cosines).map(|(found, cosine)| Relevant {
         id: found.id,
-        score: rounded(Evidence::of(&question, found, cosine).score()),
+        score: rounded(Evidence::of(&question, found, cosine.unwrap_or(UNKNOWN)).score()),
     });
     let mut relevant: Vec<Relevant> = scored.collect();
     relevant.sort_by(|a, b| b.score.total_cmp(&a.score));
