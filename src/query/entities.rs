@@ -12,6 +12,13 @@ use crate::extract::languages;
 use crate::model::printable;
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
 
+/// The whole graph.
+pub struct Whole {
+    /// Each with its tags.
+    pub entities: Vec<(StoredEntity, Vec<String>)>,
+    pub links: Vec<Link>,
+}
+
 /// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
@@ -90,13 +97,13 @@ pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>>
 }
 
 /// Every entity with its tags, and every edge.
-pub fn all(snapshot: &Snapshot) -> Result<(Vec<(StoredEntity, Vec<String>)>, Vec<Link>)> {
+pub fn all(snapshot: &Snapshot) -> Result<Whole> {
     let tagged = |entity: StoredEntity| {
         let tags = snapshot.tags_of(&entity.path)?;
         Ok((entity, tags))
     };
     let entities = snapshot.entities(None)?.into_iter().map(tagged).collect::<Result<_>>()?;
-    Ok((entities, snapshot.every_link()?))
+    Ok(Whole { entities, links: snapshot.every_link()? })
 }
 
 /// What carries no tag, by id: entities, or documents.

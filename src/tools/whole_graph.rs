@@ -55,14 +55,14 @@ struct Edge {
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
-    let (all, links) = call.read_entities(entities::all)?;
+    let whole = call.read_entities(entities::all)?;
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
-    for (entity, tags) in all {
+    for (entity, tags) in whole.entities {
         let (id, kind, path) = (entity.key.clone(), Some(entity.kind), Some(entity.path));
         nodes.insert(entity.key, Node { id, kind, title: entity.title, status: entity.status, path, tags });
     }
-    let mut edges: Vec<Edge> = Vec::with_capacity(links.len());
-    for link in links {
+    let mut edges: Vec<Edge> = Vec::with_capacity(whole.links.len());
+    for link in whole.links {
         let to = link.link.entity.map_or(link.link.target, |target| target.key);
         nodes.entry(to.clone()).or_insert_with(|| Node {
             id: to.clone(),
