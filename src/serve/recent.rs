@@ -276,14 +276,17 @@ mod tests {
     #[test]
     fn a_flood_of_long_arguments_takes_little_room() {
         let recent = Arc::new(Recent::default());
-        let long = "ü".repeat(100_000);
+        let long = "ü".repeat(1000);
+        let arguments = json!({ "text": long, "include": vec![&long; 3], "a": long, "b": long, "c": long });
+        let answer = Ok(json!({ "results": [&long], "x": vec![&long; 3] }));
         for _ in 0..2 * KEPT {
-            let arguments = json!({ "text": long, "include": vec![&long; 3], "a": long, "b": long, "c": long });
-            recent.begin("query", &arguments, "plain").end(&Ok(json!({ "results": [long], "x": vec![&long; 20] })));
+            recent.begin("query", &arguments, "plain").end(&answer);
         }
         let seen = recent.since(0, Duration::ZERO, || false);
         assert_eq!(seen["calls"].as_array().unwrap().len(), KEPT);
         assert!(seen.to_string().len() < KEPT * 3000, "{}", seen.to_string().len());
+        recent.begin("query", &arguments, "plain").end(&Ok(json!({ "results": ["a".repeat(2 * COUNTED)] })));
+        let seen = recent.since(seen["version"].as_u64().unwrap(), Duration::ZERO, || false);
         assert_eq!(seen["calls"][0]["outcome"]["more"], true);
     }
 

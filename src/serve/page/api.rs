@@ -5,7 +5,8 @@
 //! | `POST /api/tool/NAME` | the tool's arguments | its answer |
 //! | `POST /api/view/NAME` | the view's arguments | its answer |
 //! | `GET /api/state` | | `{root, version, daemon}`; `daemon` is what `ixmcp daemon status` prints, or null |
-//! | `GET /api/calls?after=N` | | `{daemon, version, calls}`: once there are any after N, or a while later without |
+//! | `GET /api/calls` | | `{daemon, version, calls}`: those of now |
+//! | `GET /api/calls?after=N` | | the same, once there are any after N, or a while later without |
 //!
 //! An error is `{code, message, hint}` under a status of its own. The page is of one repository: no question names another.
 
@@ -59,7 +60,7 @@ async fn answered(asked: &Asked, request: Request<Incoming>) -> Result<Value> {
     let after = request.uri().query().and_then(|query| query.strip_prefix("after=")?.parse::<u64>().ok());
     match (request.method(), path.strip_prefix("/api/").unwrap_or_default()) {
         (&Method::GET, "state") => state(asked).await,
-        (&Method::GET, "calls") => calls(asked, after.unwrap_or(0)).await,
+        (&Method::GET, "calls") => calls(asked, after).await,
         (&Method::POST, question) => {
             let question = match question.split_once('/') {
                 Some(("tool", name)) => TOOLS.iter().find(|tool| **tool == name).map(|name| Question::Tool(name)),
@@ -90,8 +91,10 @@ async fn state(asked: &Asked) -> Result<Value> {
     Ok(json!({ "root": asked.root.to_string_lossy(), "version": env!("CARGO_PKG_VERSION"), "daemon": daemon }))
 }
 
-async fn calls(asked: &Asked, after: u64) -> Result<Value> {
-    let recent = asked.control("ixmcp/recent", json!({ "after": after, "wait_ms": WAIT_MS })).await.transpose()?;
+async fn calls(asked: &Asked, after: Option<u64>) -> Result<Value> {
+    let wait_ms = after.map_or(0, |_| WAIT_MS);
+    let asking = json!({ "after": after.unwrap_or(0), "wait_ms": wait_ms });
+    let recent = asked.control("ixmcp/recent", asking).await.transpose()?;
     let is_there = recent.is_some();
     let mut answer = recent.unwrap_or_else(|| json!({ "version": 0, "calls": [] }));
     answer["daemon"] = json!(is_there);

@@ -28,7 +28,11 @@ const result = await build({
   logLevel: 'warning',
 });
 
-for (const file of ['index.html', 'icon.svg']) await copyFile(join(top, 'src', file), join(built, file));
+// The tab's icon stands in the page itself: browsers fetch a linked one again at every step.
+const icon = await readFile(join(top, 'src', 'icon.svg'), 'utf8');
+const page = await readFile(join(top, 'src', 'index.html'), 'utf8');
+await writeFile(join(built, 'index.html'), page.replace('"/icon.svg"', () => `"data:image/svg+xml,${encodeURIComponent(icon.trim())}"`));
+await copyFile(join(top, 'src', 'icon.svg'), join(built, 'icon.svg'));
 
 const packages = new Set();
 for (const input of Object.keys(result.metafile.inputs)) {

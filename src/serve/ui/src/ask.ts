@@ -91,5 +91,20 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/// Waits until this tab is looked at: those in the background leave the browser's few connections to it.
+export function looked(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.visibilityState !== 'visible' && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}
+
 export const state = (signal?: AbortSignal) => request('/api/state', { signal });
-export const calls = (after: number, signal?: AbortSignal) => request(`/api/calls?after=${after}`, { signal });
+/// The calls of now, or those after a version as soon as there are any.
+export const calls = (after?: number, signal?: AbortSignal) => request(`/api/calls${after === undefined ? '' : `?after=${after}`}`, { signal });

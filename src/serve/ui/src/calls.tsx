@@ -1,7 +1,7 @@
 // What agents ask the running daemon, as it happens.
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { Fault, calls as askCalls, pause } from './ask.ts';
+import { Fault, calls as askCalls, looked, pause } from './ask.ts';
 import { Nothing, Problem, Switch } from './parts.tsx';
 import { bytes, clock, count, cut, duration, many } from './say.ts';
 import { asFault, fileAddress, useEvery } from './use.ts';
@@ -19,10 +19,12 @@ function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
   useEffect(() => {
     const stop = new AbortController();
     const listen = async () => {
-      let [version, pid] = [0, 0];
+      let version: number | undefined;
+      let pid = 0;
       let calls = new Map<number, Call>();
       while (!stop.signal.aborted) {
         try {
+          await looked(stop.signal);
           const answer = await askCalls(version, stop.signal);
           if (stop.signal.aborted) return;
           // Another daemon counts anew.
@@ -30,7 +32,8 @@ function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
             const isFirst = pid === 0;
             pid = answer.pid;
             if (!isFirst) {
-              [version, calls] = [0, new Map()];
+              version = undefined;
+              calls = new Map();
               continue;
             }
           }

@@ -135,7 +135,7 @@ function Tree({ path }: { path: string | null }) {
 }
 
 type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
-type Chunk = { index: number; start_line: number; end_line: number; headings: string[]; page?: number };
+type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
 type Symbol = { name: string; kind: string; type?: string; signature?: string; line: number; end_line: number; children: Symbol[] };
 
 /// More text than this is a file for another program.
@@ -228,7 +228,7 @@ function FileView({ path, line }: { path: string; line: string | null }) {
           {about?.modified && <span title={about.modified}>saved {ago(about.modified)}</span>}
           {about?.notIndexed && <span class="warn">not indexed</span>}
           {about?.isCut && <span class="warn">only its beginning is shown</span>}
-          {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings.length > 0 && ` · ${chunk.headings.join(' › ')}`}</span>}
+          {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${chunk.headings.join(' › ')}`}</span>}
           {!isRoomy && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
         </p>
       </header>

@@ -309,7 +309,7 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
   const isBusy = points.length > 90;
   return (
     <div class="canvas">
-      <svg ref={svg} tabIndex={0} role="application" aria-label="Entity graph. Tab to an entity, arrow keys to move, Enter to choose, plus and minus to zoom." onKeyDown={onKey}>
+      <svg ref={svg} tabindex={0} role="application" aria-label="Entity graph. Tab to an entity, arrow keys to move, Enter to choose, plus and minus to zoom." onKeyDown={onKey}>
         <defs>
           <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
           <marker id="arrow-lit" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
@@ -334,7 +334,7 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
             const more = props.hidden(spot.id);
             const look = ['node', kindClass(node.kind), spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
             return (
-              <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabIndex={0} role="button"
+              <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
                 aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
                 onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
                 <circle r={spot.r} />

@@ -1,6 +1,6 @@
 // The page: who is shown, what frames it, and the keys that work everywhere.
 import { render } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import { Fault, findToken, state } from './ask.ts';
@@ -11,7 +11,7 @@ import { Icon, Nothing, Problem } from './parts.tsx';
 import { Search } from './search.tsx';
 import { Stats } from './stats.tsx';
 import { TagsView } from './tags.tsx';
-import { go, useAnswer, useEvery, useRoute } from './use.ts';
+import { asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
 
 const VIEWS = [
   ['search', 'Search', Search],
@@ -33,6 +33,12 @@ function useTheme(): [Theme, () => void] {
     localStorage.setItem('ixmcp-theme', theme);
   }, [theme]);
   return [theme, () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
+}
+
+/// One view. What breaks in it leaves the others alone.
+function Shown({ of: View, route }: { of: (typeof VIEWS)[number][2]; route: Route }) {
+  const [broken] = useErrorBoundary((error) => console.error(error));
+  return broken ? <Problem fault={asFault(broken)} /> : <View route={route} />;
 }
 
 function Page() {
@@ -80,7 +86,7 @@ function Page() {
       </header>
       <main id="main" tabIndex={-1}>
         {now.fault && <Problem fault={now.fault} />}
-        {View ? <View route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
+        {View ? <Shown key={route.path} of={View} route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
       </main>
     </>
   );

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { tool } from './ask.ts';
 import { Choice, Marked, Nothing, Pending, Switch, marks } from './parts.tsx';
 import { count, many, split } from './say.ts';
-import { address, fileAddress, go, useAnswer, useMedia, type Route } from './use.ts';
+import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
 
 type Hit = {
   file_path: string; line: number; start_line: number; end_line: number;
@@ -27,7 +27,8 @@ export function Search({ route }: { route: Route }) {
   const box = useRef<HTMLInputElement>(null);
   const isWide = useMedia('(min-width: 1000px)');
 
-  useEffect(() => setText(given), [given]);
+  // Not `given`: letters typed since it was drawn would be lost.
+  useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
   useEffect(() => {
     setLimit(PAGE);
     setSelected(0);
@@ -185,7 +186,7 @@ function Preview({ hit, words }: { hit: Hit; words: RegExp | null }) {
       </header>
       <Pending answer={answer} />
       <div class="code" ref={box} tabIndex={0} aria-label="Lines around the hit">
-        {answer.value?.content.split('\n').map((text, at) => {
+        {answer.value?.content.replace(/\n$/, '').split('\n').map((text, at) => {
           const line = answer.value!.start_line + at;
           const isIn = line >= hit.start_line && line <= hit.end_line;
           return (

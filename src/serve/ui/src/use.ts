@@ -41,7 +41,8 @@ export function asFault(error: unknown): Fault {
 /// The address behind the #: a path and what is asked of it.
 export type Route = { path: string; query: URLSearchParams };
 
-function route(): Route {
+/// What the address says now: ahead of what is drawn, while a person types.
+export function route(): Route {
   const [path, query] = location.hash.replace(/^#/, '').split('?', 2);
   return { path: path || '/search', query: new URLSearchParams(query ?? '') };
 }
