@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
@@ -158,7 +159,7 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        results.iter().for_each(print);
+        results.iter().for_each(|result| print(result, &session.paint));
         output::note_rest(&answer, "results");
         if let Some(below @ 1..) = answer["belowMinScore"].as_u64() {
             output::note(&format!("{below} more are less sure: --min-score 0 shows them"));
@@ -167,12 +168,12 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(result: &Value) {
+fn print(result: &Value, paint: &Paint) {
     let metadata = &result["metadata"];
     let page = metadata["page"].as_u64().map_or_else(String::new, |page| format!(", page {page}"));
     let headings: Vec<String> = metadata["headings"].as_array().into_iter().flatten().map(output::text).collect();
-    let place = format!("{}:{}{page}", output::text(&result["filePath"]), metadata["startLine"]);
-    output::line(&format!("{place}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
+    let place = paint.place(&result["filePath"], &[&metadata["startLine"]]);
+    output::line(&format!("{place}{page}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
     for line in result["content"].as_str().unwrap_or_default().lines() {
         output::line(&format!("    {}", printable(&line.replace('\t', "    "))));
     }

@@ -3,8 +3,10 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
 use crate::error::Result;
+use crate::model::printable;
 
 /// Show where a name is defined and used
 #[derive(Debug, Args)]
@@ -56,20 +58,19 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        symbols.iter().for_each(print);
+        symbols.iter().for_each(|symbol| print(symbol, &session.paint));
         output::note_rest(&answer, "symbols");
     }
     Ok(if symbols.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(symbol: &Value) {
+fn print(symbol: &Value, paint: &Paint) {
     let text = |name: &str| output::text(&symbol[name]);
-    let container = symbol["container"].as_str().map_or_else(String::new, |container| format!(" in {container}"));
-    let signature = symbol["signature"].as_str().map_or_else(String::new, |signature| format!("  {signature}"));
-    let place = format!("{}:{}:{}", text("file_path"), symbol["line"], symbol["column"]);
-    output::line(&crate::model::printable(&format!(
-        "{place}  {} {}{container}{signature}",
-        text("kind"),
-        text("name")
-    )));
+    let part = |name: &str, before: &str| match &symbol[name] {
+        Value::String(part) => format!("{before}{}", printable(part)),
+        _ => String::new(),
+    };
+    let place = paint.place(&symbol["file_path"], &[&symbol["line"], &symbol["column"]]);
+    let name = paint.name(symbol["name"].as_str().unwrap_or_default());
+    output::line(&format!("{place}  {} {name}{}{}", text("kind"), part("container", " in "), part("signature", "  ")));
 }

@@ -8,6 +8,7 @@ mod finder;
 mod need;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -67,6 +68,19 @@ struct FileLines {
     version: TextVersion,
     count: usize,
     lines: Vec<Line>,
+}
+
+/// Shows where a pattern matches in the lines that were found.
+pub struct Spans(Finder);
+
+impl Spans {
+    pub fn of(pattern: &Pattern) -> Result<Self> {
+        Ok(Self(Finder::compile(pattern)?.0))
+    }
+
+    pub fn within(&self, line: &str) -> Vec<Range<usize>> {
+        self.0.spans(line)
+    }
 }
 
 /// The page at `offset` of all matching lines, in path and line order.
