@@ -26,6 +26,7 @@ enum Command {
 /// Have a folder indexed from now on
 #[derive(Debug, Args)]
 struct Index {
+    /// The folder, in the repository or outside it
     folder: String,
     /// Most characters of a chunk
     #[arg(long)]
@@ -47,6 +48,7 @@ struct Index {
 /// Bring an indexed folder up to date, and count what changed
 #[derive(Debug, Args)]
 struct Update {
+    /// The folder
     folder: String,
     /// Files or folders that changed [default: the whole folder]
     changes: Vec<String>,
@@ -58,6 +60,7 @@ struct Update {
 /// Search chunks by wording and meaning
 #[derive(Debug, Args)]
 struct Search {
+    /// What to look for, in the words that come to mind
     #[arg(required = true)]
     text: Vec<String>,
     /// Most results to show
@@ -83,6 +86,7 @@ struct Search {
 /// Print the text of a document, or one chunk of it
 #[derive(Debug, Args)]
 struct Show {
+    /// The file, relative to the repository or absolute
     file: String,
     /// The chunk, from 0 [default: the whole text]
     #[arg(long)]

@@ -59,6 +59,9 @@ use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Caller};
 
+/// Over the options that every command takes.
+const EVERYWHERE: &str = "Everywhere";
+
 /// Search and read a repository through one SQLite index that is always fresh.
 ///
 /// The index lives in .ixmcp/index.db and is made on first need.
@@ -66,15 +69,15 @@ use crate::tools::{self, Caller};
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
     /// The repository: the nearest folder from here up that holds .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the working directory]
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Option<PathBuf>,
 
     /// Colour what is found
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     color: When,
 
     /// Link paths to their files
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     hyperlink: When,
 
     /// Print how things stand here as one JSON object
@@ -166,7 +169,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         log::start(filter);
     }
     if let (true, Some(_)) = (cli.json, &cli.command) {
-        return Err(Error::invalid_argument("--json stands before the command").hint("Put it behind: `ixmcp query x --json`."));
+        return Err(
+            Error::invalid_argument("--json stands before the command").hint("Put it behind: `ixmcp query x --json`.")
+        );
     }
     let start = environment.start_folder(&flags)?;
     let sources = Sources { flags, environment };
@@ -260,6 +265,7 @@ impl Session {
             python: self.sources.environment.python(),
             tell: Some(tell),
             jobs: Arc::default(),
+            is_last: true,
         };
         let work = || tools::call(&self.workspaces, tool, arguments, &caller);
         output::with_progress(|| HowFar::of(&far), work)

@@ -42,13 +42,13 @@ fn look(session: &Session) -> Result<Standing> {
     let environment = &session.sources.environment;
     let database = root.join(".ixmcp/index.db");
     let places = Places::of(&root, environment);
-    let is_set_up = |scope: Scope, client| {
+    let has_entry = |scope: Scope, client: &Client| {
         let file = setup::file(client, scope, &places);
         let settings = file.and_then(|file| std::fs::read_to_string(file).ok());
         let settings = settings.and_then(|text| setup::value(client, &text));
         settings.is_some_and(|settings| setup::is_ours(&settings[client.servers]["ixmcp"]))
     };
-    let is_set_up = |client: &&Client| is_set_up(Scope::Project, client) || is_set_up(Scope::User, client);
+    let is_set_up = |client: &&Client| has_entry(Scope::Project, client) || has_entry(Scope::User, client);
     Ok(Standing {
         index: database.exists().then(|| totals(&database)),
         daemon: launch::find(&root, environment).map(|found| found.map(|client| client.about().pid)),

@@ -215,12 +215,15 @@ mod tests {
         let shown = paint.path(path);
         assert!(shown.starts_with("\u{1b}]8;;file://h/r/a%1B%5D8%3B%3B%07%20b.rs\u{1b}\\"), "{shown:?}");
         assert_eq!(shown.matches('\u{1b}').count(), 6, "{shown:?}");
-        assert_eq!(paint.matches("x\u{1b}[5m\ty", &[0..1]), "\u{1b}[1;31mx\u{1b}[0m\\u{1b}[5m    y");
+        assert_eq!(
+            paint.matches("x\u{1b}[5m\ty", std::slice::from_ref(&(0..1))),
+            "\u{1b}[1;31mx\u{1b}[0m\\u{1b}[5m    y"
+        );
     }
 
     #[test]
     fn without_colours_a_line_is_the_text() {
-        assert_eq!(Paint::default().matches("a b", &[0..1]), "a b");
+        assert_eq!(Paint::default().matches("a b", std::slice::from_ref(&(0..1))), "a b");
         assert_eq!(Paint::default().place(&Value::from("a.rs"), &[&Value::from(3), &Value::from(1)]), "a.rs:3:1");
     }
 }

@@ -70,7 +70,12 @@ const SHAPES: &[(&str, Shape)] = &[
              watch_mode?, socket?, tcp?}",
         ),
     ),
-    ("eval", Written("{rows: [{half, kind, ranking, questions, ndcg_at_10, mrr, recall_at_10, p50_ms, p99_ms}]}")),
+    (
+        "eval",
+        Written(
+            "{rows: [{half, kind, ranking, questions, ndcg_at_10, mrr, recall_at_10, p50_ms, p99_ms, gain?, beside?}]}",
+        ),
+    ),
     ("rebuild", REPORT),
     ("snapshot save", Written("{file, bytes, files, schema}")),
     ("snapshot load", REPORT),
@@ -130,7 +135,8 @@ fn drawn(schema: &Value) -> String {
         let items = schema.get("items").map_or_else(String::new, drawn);
         return if items.is_empty() { items } else { format!("[{items}]") };
     };
-    let is_required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    let is_required =
+        |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
     let names = properties.iter().map(|(name, property)| {
         let mark = if is_required(name) { "" } else { "?" };
         let below = drawn(property);

@@ -33,6 +33,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// Symbols that are asked for a name to suggest: several may share one.
+const SUGGESTED: u64 = 20;
+
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Match {
     #[default]
@@ -60,8 +63,29 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));
         output::note_rest(&answer, "symbols");
+        if symbols.is_empty() && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
+            note_near(session, typed)?;
+        }
     }
     Ok(if symbols.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+/// Names that may have been meant.
+fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
+    let given = arguments! { "symbol_name": typed.name, "kind": typed.kind, "match": "fuzzy", "limit": SUGGESTED };
+    let answer = session.call("get_symbol", given)?;
+    let mut names: Vec<String> = Vec::new();
+    for symbol in answer["symbols"].as_array().into_iter().flatten() {
+        let name = symbol["name"].as_str().map(printable).unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() {
+        names.truncate(3);
+        output::note(&format!("did you mean: {}", names.join(", ")));
+    }
+    Ok(())
 }
 
 fn print(symbol: &Value, paint: &Paint) {

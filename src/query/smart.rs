@@ -27,7 +27,8 @@ use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
 pub(in crate::query) use places::Place;
-pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
+pub use question::says_nothing;
+pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
 use meaning::Meaning;
@@ -332,9 +333,11 @@ fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result
 
 /// A definition's name with its container, as its language writes it.
 pub(super) fn qualified(symbol: &Definition) -> String {
-    let separator = languages::by_name(&symbol.language).map_or(".", |language| language.separator);
-    match &symbol.container {
-        Some(container) => format!("{container}{separator}{}", symbol.name),
-        None => symbol.name.clone(),
-    }
+    joined(symbol.container.as_deref(), &symbol.name, &symbol.language)
+}
+
+/// The same for one of that language.
+pub(super) fn joined(container: Option<&str>, name: &str, language: &str) -> String {
+    let separator = languages::by_name(language).map_or(".", |language| language.separator);
+    container.map_or_else(|| name.to_owned(), |container| format!("{container}{separator}{name}"))
 }

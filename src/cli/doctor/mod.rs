@@ -24,6 +24,7 @@ use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::query::near;
 use crate::store::{Mode, Snapshot, Store};
 
 /// Look for what keeps ixmcp from working well here, and say what to do about each thing
@@ -142,7 +143,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if let Some(unknown) = typed.checks.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
         return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
-            .hint(format!("There are: {}.", names.join(", "))));
+            .hint(near::one_of(unknown, &names)));
     }
     let ground = Ground { session, root: session.workspaces.root(&session.start)? };
     let mut told = Vec::new();

@@ -89,6 +89,13 @@ impl Weights {
     pub fn set(&mut self, part: Part, weight: f64) {
         self.0[part as usize] = weight;
     }
+
+    /// The same for these parts, nothing for the others.
+    pub fn of_alone(&self, parts: &[Part]) -> Self {
+        let mut alone = Self([0.0; Part::ALL.len()]);
+        parts.iter().for_each(|&part| alone.set(part, self.of(part)));
+        alone
+    }
 }
 
 /// The parts of one score before their weights, in the order of [`Part::ALL`].
@@ -126,7 +133,7 @@ pub enum Arm {
     Alike,
     /// Candidates: chunks whose vectors are near the question's.
     Meaning,
-    /// The order of candidates by all weights; without it they stay as the arms found them.
+    /// The order of candidates by all weights; without it, by those of words and meaning.
     Rerank,
 }
 
@@ -147,6 +154,10 @@ impl Arm {
         Self::ALL.iter().copied().find(|arm| arm.name() == name)
     }
 }
+
+/// What an evaluation adds to each other, by name: stages that belong together.
+pub const ARMS: &[(&str, &[Arm])] =
+    &[("bm25", &[Arm::Words, Arm::Names, Arm::Alike]), ("vector", &[Arm::Meaning]), ("rerank", &[Arm::Rerank])];
 
 /// How a question is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]
