@@ -27,6 +27,7 @@ use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
 pub(in crate::query) use places::Place;
+pub use question::says_nothing;
 pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
