@@ -110,6 +110,7 @@ const steps = {
     await page.locator('.tree-row', { hasText: 'src' }).click();
     await page.locator('.tree-row', { hasText: 'shop.py' }).click();
     await seen(page.locator('.codeline', { hasText: 'class Cart' }), 'its text');
+    await seen(page.locator('.facts', { hasText: '3 lines' }), 'how long it is');
     await seen(page.locator('.outline-row', { hasText: 'total_price' }), 'what it defines');
     await page.locator('.outline-row', { hasText: 'total_price' }).click();
     await seen(page.locator('.codeline.is-line', { hasText: 'def total_price' }), 'the line of a symbol');
