@@ -212,11 +212,11 @@ const steps = {
     const light = await back();
     await page.getByLabel(/^Colours/).click();
     await page.getByLabel(/^Colours/).click();
-    check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark is chosen');
-    check((await back()) !== light, 'dark is dark');
+    await until(() => page.evaluate(() => document.documentElement.dataset.theme === 'dark'), 'dark is chosen');
+    await until(async () => (await back()) !== light, 'dark is dark');
     await page.reload();
     await seen(page.locator('#search-box'), 'the page, loaded again with what this tab kept');
-    check((await back()) !== light, 'and still dark');
+    await until(async () => (await back()) !== light, 'and still dark');
     await page.getByLabel(/^Colours/).click();
   },
 
