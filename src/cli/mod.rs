@@ -89,11 +89,14 @@ struct Cli {
     command: Option<Command>,
 }
 
+// Aliases are no second names to write down: they are what people try first.
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),
     Setup(setup::Arguments),
+    #[command(alias = "index")]
     Sync(sync::Arguments),
+    #[command(alias = "search")]
     Query(query::Arguments),
     Symbol(symbol::Arguments),
     Slice(slice::Arguments),
@@ -108,6 +111,7 @@ enum Command {
     Refs(refs::Arguments),
     Infer(infer::Arguments),
     Call(call::Arguments),
+    #[command(alias = "serve")]
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
     Sql(sql::Arguments),
