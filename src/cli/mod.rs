@@ -19,6 +19,7 @@ mod infer;
 mod log;
 mod man;
 mod mcp;
+mod model;
 mod output;
 mod overview;
 mod place;
@@ -93,6 +94,7 @@ enum Command {
     Daemon(daemon::Arguments),
     Sql(sql::Arguments),
     Eval(eval::Arguments),
+    Model(model::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
     Snapshot(snapshot::Arguments),
@@ -175,6 +177,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Daemon(arguments) => daemon::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
+        Command::Model(arguments) => model::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Snapshot(arguments) => snapshot::run(&session, &arguments),

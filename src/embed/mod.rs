@@ -1,9 +1,11 @@
 //! From text to vectors that can be compared.
 //!
-//! Owns the embedders: what is built in, and (later) models that a person names. Does not own where vectors are kept
+//! Owns the embedders: what is built in, and models that a person names. Does not own where vectors are kept
 //! (`store`) nor when they are made (`index`).
 
 mod built_in;
+pub mod shelf;
+pub mod transformer;
 mod wordpiece;
 
 use crate::error::Result;

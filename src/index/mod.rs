@@ -16,6 +16,7 @@ mod rebuild;
 mod snapshot;
 mod state;
 mod sync;
+mod transformer;
 mod trigrams;
 mod vectors;
 mod watch;
@@ -43,6 +44,7 @@ pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
+pub use transformer::ModelState;
 pub use workspaces::{Watching, Workspaces};
 
 use folders::Folders;
@@ -83,6 +85,8 @@ pub struct Workspace {
     embed_again: AtomicBool,
     /// Held by the thread that gathers trigrams.
     gathering: Mutex<()>,
+    /// The model that a person named.
+    chosen: transformer::Chosen,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -182,6 +186,7 @@ impl Workspace {
             embedding: Mutex::new(()),
             embed_again: AtomicBool::new(false),
             gathering: Mutex::new(()),
+            chosen: transformer::Chosen::default(),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -503,6 +508,7 @@ impl Workspace {
                 if let Err(error) = workspace.embed_soon() {
                     tracing::warn!("some vectors are missing: {error}");
                 }
+                workspace.work_on();
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));
@@ -561,6 +567,7 @@ fn sweep_now_and_then(workspace: Weak<Workspace>) {
             let Some(workspace) = workspace.upgrade() else { return };
             let Some(watch) = workspace.watch.get() else { return };
             workspace.store.rest_after(REST_AFTER);
+            workspace.rest_model_after(REST_AFTER);
             let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
             if last.elapsed() < every {
                 continue;

@@ -1,10 +1,14 @@
 //! Questions about documents: the chunks that answer one, and what a file says around a chunk.
 
 use super::PathFilter;
-use super::smart::relevance;
+use super::smart::relevance::{self, Relevant};
+use super::smart::{Deep, LOOKED_AT, reorder, shares};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{Piece, Snapshot};
+use crate::store::{ChunkId, Piece, Snapshot};
+
+/// What a model's word counts beside how sure a hit is.
+const NEARNESS: f64 = 1.0;
 
 /// A chunk that answers a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +33,17 @@ pub struct Answers {
 /// Chunks that answer `text` with a score of at least `least`, the surest first.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     least: f64,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Answers> {
-    let found = relevance::relevant(snapshot, text, filter, budget)?;
+    let mut found = relevance::relevant(snapshot, text, filter, budget)?;
+    if let Some(deep) = deep {
+        look_again(snapshot, deep, text, &mut found)?;
+    }
     let total = found.iter().filter(|one| one.score >= least).count();
     let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
     let answers = page
@@ -45,6 +53,16 @@ pub fn search(
         })
         .collect::<Result<_>>()?;
     Ok(Answers { answers, total, below: found.len() - total })
+}
+
+/// Has a model look at the surest, and puts those that it came to into the order of both.
+fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, found: &mut Vec<Relevant>) -> Result<()> {
+    let ids: Vec<ChunkId> = found.iter().take(LOOKED_AT).map(|one| one.id).collect();
+    let shares = shares(&deep.cosines(snapshot, text, &ids)?);
+    let scores: Vec<Option<f64>> =
+        found.iter().zip(&shares).map(|(one, share)| share.map(|share| one.score + share * NEARNESS)).collect();
+    reorder(found, &scores);
+    Ok(())
 }
 
 fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {

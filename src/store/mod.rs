@@ -30,6 +30,7 @@ mod scope;
 mod search;
 mod statements;
 mod symbols;
+mod text_vectors;
 mod trigrams;
 mod vectors;
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::index::Part;
 use crate::query::entities;
 
 pub(super) static IXCHEL_SEARCH: Declaration = declare! {
@@ -68,7 +69,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, 10, 100);
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
     let budget = call.budget();
-    let found = call.read_entities(|snapshot| entities::search(snapshot, &arguments.query, narrowed, page, budget))?;
+    let found = call.read_deeply(Part::Entities, |snapshot, deep| {
+        entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)
+    })?;
     Ok(Answer {
         total: found.total,
         truncated: found.next_offset.is_some(),

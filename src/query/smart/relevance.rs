@@ -50,7 +50,7 @@ fn ranking() -> Ranking {
 /// What may answer `text`, the surest first, and of what is as sure the best by all weights.
 pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &Budget) -> Result<Vec<Relevant>> {
     let mut question = Question::of_words(text);
-    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, Among { filter, scope: None }, budget)?;
+    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, Among { filter, scope: None, deep: None }, budget)?;
     let scores = judged(snapshot, &question, &ranked)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
