@@ -117,6 +117,7 @@ fn main() {
         python: BTreeMap::new(),
         tell: None,
         jobs: Arc::default(),
+        is_last: false,
     };
     let ask = |workspaces: &Workspaces, tool: &str, arguments: Value| {
         let begun = Instant::now();

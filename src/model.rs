@@ -6,6 +6,15 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+/// The folder of the repository itself, around all paths that are not outside.
+pub const ROOT: &str = ".";
+
+/// Whether a path as the index has it is `folder`, or lies in it.
+pub fn is_in(path: &str, folder: &str) -> bool {
+    let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+    if folder == ROOT { !path.starts_with('/') } else { path.strip_prefix(folder).is_some_and(below) }
+}
+
 /// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`. One in an indexed folder
 /// outside is absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,9 +44,9 @@ impl RepoPath {
         self.0.starts_with('/')
     }
 
-    /// Whether this is `folder`, or lies in it.
+    /// Whether this is `folder`, or lies in it: see [`is_in`].
     pub fn is_in(&self, folder: &str) -> bool {
-        self.0.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        is_in(&self.0, folder)
     }
 
     /// The path of `file` under `root`; `None` when it lies elsewhere or is not UTF-8.

@@ -17,8 +17,11 @@ pub(super) struct Arguments {
     /// Ask the language server of this program instead of the embedded engine
     #[arg(long)]
     ty: Option<PathBuf>,
+    /// Answer of the files as they are now; a change costs reading them all again
+    #[arg(long)]
+    once: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
-    pytypes::serve_engine(&arguments.root, arguments.ty.as_deref()).map(|()| Outcome::Found)
+    pytypes::serve_engine(&arguments.root, arguments.ty.as_deref(), arguments.once).map(|()| Outcome::Found)
 }

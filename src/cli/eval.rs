@@ -1,5 +1,7 @@
 //! `ixmcp eval`: how good the search is, by questions whose relevant places are known.
 
+mod pairs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,8 +13,8 @@ use serde_json::json;
 use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::query::measure::{self, Judged, Summary, Target};
-use crate::query::smart::{self, Arm, Deep, Part, Ranking};
+use crate::query::measure::{self, Gain, Judged, Summary, Target};
+use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking};
 use crate::store::{PlainSearch, Snapshot};
 
 /// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
@@ -24,7 +26,7 @@ pub(super) struct Arguments {
     /// JSON lines with questions and their relevant places
     #[arg(required = true)]
     queries: Vec<PathBuf>,
-    /// Stages of the ranking to use, separated by commas [default: all]
+    /// Rows with one arm more each, beside the row before: bm25,vector,rerank,transformer [default: one row with all]
     #[arg(long, value_delimiter = ',')]
     arms: Option<Vec<String>>,
     /// Also measure without each part of the ranking in turn
@@ -45,6 +47,9 @@ pub(super) struct Arguments {
     /// Print the candidates of each question with what their scores are made of, and measure nothing
     #[arg(long)]
     candidates: bool,
+    /// Print each question beside texts that answer it and texts that do not, with what is known of each pair
+    #[arg(long)]
+    pairs: bool,
     /// Print the tables as one JSON object
     #[arg(long)]
     json: bool,
@@ -96,6 +101,8 @@ struct Contender {
     name: String,
     /// `None` for the plain search.
     ranking: Option<Ranking>,
+    /// The contender that it is compared with, question by question.
+    beside: Option<usize>,
 }
 
 /// What came of one question, by one contender.
@@ -119,6 +126,11 @@ struct Row {
     recall_at_10: f64,
     p50_ms: f64,
     p99_ms: f64,
+    /// Of NDCG@10, beside another row: the mean change, and the ends of its 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gain: Option<[f64; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<String>,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
@@ -129,6 +141,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     questions.retain(|asked| typed.half.is_none() || asked.half == typed.half);
     if questions.is_empty() {
         return Ok(Outcome::Nothing);
+    }
+    if typed.pairs {
+        pairs::print(session, &questions)?;
+        return Ok(Outcome::Found);
     }
     let contenders = contenders(typed)?;
     let mut came = Vec::new();
@@ -179,40 +195,61 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             return Err(wrong());
         }
     }
+    let mut contenders = vec![Contender { name: "plain BM25".to_owned(), ranking: None, beside: None }];
     if let Some(names) = &typed.arms {
-        let arm = |name: &String| {
-            Arm::from_name(name).ok_or_else(|| {
-                Error::invalid_argument(format!("--arms: there is no {name:?}")).hint(format!(
-                    "There are: {}.",
-                    Arm::ALL.iter().map(|arm| arm.name()).collect::<Vec<_>>().join(", ")
-                ))
-            })
-        };
-        ranking.arms = names.iter().map(arm).collect::<Result<_>>()?;
+        ranking.arms.clear();
+        let mut so_far = String::new();
+        for name in names {
+            ranking.arms.extend(arms(name)?);
+            so_far = if so_far.is_empty() { name.clone() } else { format!("{so_far} + {name}") };
+            let beside = contenders.len().checked_sub(1);
+            contenders.push(Contender { name: so_far.clone(), ranking: Some(ranking.clone()), beside });
+        }
+    } else {
+        contenders.push(Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()), beside: Some(0) });
     }
-    let mut contenders = vec![
-        Contender { name: "plain BM25".to_owned(), ranking: None },
-        Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()) },
-    ];
     if typed.ablate {
+        let whole = Some(contenders.len() - 1);
         for arm in ranking.arms.clone() {
             let mut without = ranking.clone();
             without.arms.retain(|kept| *kept != arm);
             if !without.arms.is_empty() {
-                contenders.push(Contender { name: format!("without arm {}", arm.name()), ranking: Some(without) });
+                let name = format!("without arm {}", arm.name());
+                contenders.push(Contender { name, ranking: Some(without), beside: whole });
             }
         }
         for name in Part::ALL.iter().map(|part| part.name()) {
             let mut without = ranking.clone();
             without.set(name, 0.0);
-            contenders.push(Contender { name: format!("without {name}"), ranking: Some(without) });
+            contenders.push(Contender { name: format!("without {name}"), ranking: Some(without), beside: whole });
         }
     }
     Ok(contenders)
 }
 
+/// The stages of an arm, or the one stage of that name.
+fn arms(name: &str) -> Result<Vec<Arm>> {
+    let arm = ARMS.iter().find(|(known, _)| *known == name).map(|(_, stages)| stages.to_vec());
+    arm.or_else(|| Arm::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
+        let stages = Arm::ALL.iter().map(|arm| arm.name());
+        let known: Vec<&str> = ARMS.iter().map(|(name, _)| *name).chain(stages).collect();
+        Error::invalid_argument(format!("--arms: there is no {name:?}"))
+            .hint(format!("There are: {}.", known.join(", ")))
+    })
+}
+
 fn names(parts: &[Part]) -> String {
     parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The folder of a tree.
+fn root_of(session: &Session, tree: Option<&str>) -> Result<PathBuf> {
+    let root = tree.map_or_else(|| session.start.clone(), |tree| session.start.join(tree));
+    if root.is_dir() {
+        return Ok(root);
+    }
+    Err(Error::invalid_path(format!("{} is no folder", root.display()))
+        .hint("Name with --repo the folder that holds the trees of the questions."))
 }
 
 fn ask_all(
@@ -224,12 +261,7 @@ fn ask_all(
     contenders: &[Contender],
     came: &mut Vec<Came>,
 ) -> Result<()> {
-    let root = tree.map_or_else(|| session.start.clone(), |tree| session.start.join(tree));
-    if !root.is_dir() {
-        return Err(Error::invalid_path(format!("{} is no folder", root.display()))
-            .hint("Name with --repo the folder that holds the trees of the questions."));
-    }
-    let workspace = session.workspaces.at(&root)?;
+    let workspace = session.workspaces.at(&root_of(session, tree)?)?;
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
     workspace.embed(&budget)?;
@@ -304,11 +336,23 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
     }
     let milliseconds = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     let rounded = |part: f64| (part * 1e4).round() / 1e4;
+    let gain = |half: &str, kind: &str, contender: usize| {
+        let ndcg = |contender: usize| -> Vec<f64> {
+            let outcomes = groups.get(&(half.to_owned(), kind.to_owned(), contender));
+            outcomes.into_iter().flatten().map(|(judged, _)| judged.ndcg).collect()
+        };
+        contenders[contender].beside.map(|other| Gain::of(&ndcg(other), &ndcg(contender)))
+    };
     groups
-        .into_iter()
+        .iter()
         .map(|((half, kind, contender), outcomes)| {
-            let summary = Summary::of(&outcomes);
+            let (half, kind, contender) = (half.clone(), kind.clone(), *contender);
+            let summary = Summary::of(outcomes);
+            let gain = gain(&half, &kind, contender);
+            let beside = contenders[contender].beside.map(|other| contenders[other].name.clone());
             Row {
+                gain: gain.map(|gain| [gain.mean, gain.low, gain.high].map(rounded)),
+                beside,
                 half,
                 kind,
                 ranking: contenders[contender].name.clone(),
@@ -324,16 +368,20 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
 }
 
 fn print(rows: &[Row]) {
-    output::line("| half | kind | ranking | questions | NDCG@10 | MRR | Recall@10 | p50 ms | p99 ms |");
-    output::line("|---|---|---|---:|---:|---:|---:|---:|---:|");
+    output::line(
+        "| half | kind | ranking | questions | NDCG@10 | change (95 %) | beside | MRR | Recall@10 | p50 ms | p99 ms |",
+    );
+    output::line("|---|---|---|---:|---:|---|---|---:|---:|---:|---:|");
     for row in rows {
+        let gain = row.gain.map_or_else(String::new, |[mean, low, high]| format!("{mean:+.3} [{low:+.3}, {high:+.3}]"));
         output::line(&format!(
-            "| {} | {} | {} | {} | {:.3} | {:.3} | {:.3} | {:.2} | {:.2} |",
+            "| {} | {} | {} | {} | {:.3} | {gain} | {} | {:.3} | {:.3} | {:.2} | {:.2} |",
             row.half,
             row.kind,
             row.ranking,
             row.questions,
             row.ndcg_at_10,
+            row.beside.as_deref().unwrap_or_default(),
             row.mrr,
             row.recall_at_10,
             row.p50_ms,

@@ -65,42 +65,82 @@ fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     all
 }
 
-/// A unified diff of lines that got something inserted, without context: each hunk names its own lines.
+/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them.
 fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> String {
-    let mut patch = String::new();
-    if insertions.is_empty() {
-        return patch;
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if insertions.iter().any(|(line, ..)| *line > lines.len()) {
+        lines.push("");
     }
-    let _infallible = writeln!(patch, "--- a/{file}\n+++ b/{file}");
-    let mut added = 0;
+    let mut changes = Vec::new();
     for group in insertions.chunk_by(|a, b| a.0 == b.0) {
-        let number = group[0].0;
-        let line = text.split_inclusive('\n').nth(number - 1).unwrap_or_default();
-        let mut edited = String::new();
-        let mut done = 0;
-        for (_, column, insert) in group {
-            let at = line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at);
-            edited.push_str(&line[done..at]);
-            edited.push_str(insert);
-            done = at;
-        }
-        edited.push_str(&line[done..]);
-        let removed = usize::from(!line.is_empty());
-        let new = edited.split_inclusive('\n').count();
-        // A hunk that takes nothing away names the line before it.
-        let (from, to) = (number - usize::from(removed == 0), number + added);
-        let _infallible = writeln!(patch, "@@ -{from},{removed} +{to},{new} @@");
-        for (sign, part) in [('-', line), ('+', edited.as_str())] {
-            for line in part.split_inclusive('\n') {
-                let _infallible = write!(patch, "{sign}{line}");
-                if !line.ends_with('\n') {
-                    patch.push_str("\n\\ No newline at end of file\n");
-                }
+        let at = group[0].0 - 1;
+        changes.push(Change::new(at, lines.get(at).copied().unwrap_or_default(), group));
+    }
+    let mut patch = String::new();
+    if !changes.is_empty() {
+        let _infallible = writeln!(patch, "--- a/{file}\n+++ b/{file}");
+    }
+    let mut added = 0;
+    for near in changes.chunk_by(|a, b| b.at - (a.at + a.removed) <= 2 * CONTEXT) {
+        let (first, last) = (&near[0], &near[near.len() - 1]);
+        let begin = first.at.saturating_sub(CONTEXT);
+        let end = (last.at + last.removed + CONTEXT).min(lines.len());
+        let mut hunk = String::new();
+        let (mut from, mut old, mut new) = (begin, 0, 0);
+        let mut put = |sign: char, line: &str| {
+            if line.is_empty() {
+                return;
             }
+            old += usize::from(sign != '+');
+            new += usize::from(sign != '-');
+            let _infallible = write!(hunk, "{sign}{line}");
+            if !line.ends_with('\n') {
+                hunk.push_str("\n\\ No newline at end of file\n");
+            }
+        };
+        for change in near {
+            lines[from..change.at].iter().for_each(|line| put(' ', line));
+            from = change.at + change.removed;
+            lines[change.at..from].iter().for_each(|line| put('-', line));
+            change.added.split_inclusive('\n').for_each(|line| put('+', line));
         }
-        added += new - removed;
+        lines[from..end].iter().for_each(|line| put(' ', line));
+        let (at, to) = (begin + usize::from(old > 0), begin + added + 1);
+        let _infallible = write!(patch, "@@ -{at},{old} +{to},{new} @@\n{hunk}");
+        added += new - old;
     }
     patch
+}
+
+/// Unchanged lines around a change, so that it is found where others have edited too.
+const CONTEXT: usize = 3;
+
+/// Lines in place of one line, or before it.
+struct Change {
+    /// The number of lines before it.
+    at: usize,
+    removed: usize,
+    added: String,
+}
+
+impl Change {
+    /// `line` with what is inserted into it, all at its own column.
+    fn new(at: usize, line: &str, insertions: &[(usize, usize, String)]) -> Self {
+        let mut added = String::new();
+        let mut done = 0;
+        for (_, column, insert) in insertions {
+            let at = line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at);
+            added.push_str(&line[done..at]);
+            added.push_str(insert);
+            done = at;
+        }
+        // Whole lines before it leave it as it was.
+        if done == 0 && added.ends_with('\n') {
+            return Self { at, removed: 0, added };
+        }
+        added.push_str(&line[done..]);
+        Self { at, removed: usize::from(!line.is_empty()), added }
+    }
 }
 
 #[cfg(test)]
@@ -108,12 +148,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_patch_shows_each_line_before_and_after() {
-        let edits = [(1, 1, "import x\n".to_owned()), (2, 6, ": int".to_owned()), (2, 9, " -> str".to_owned())];
+    fn a_patch_shows_each_changed_line_before_and_after() {
+        let edits = [(1, 1, "import x\n".to_owned()), (2, 8, ": int".to_owned()), (2, 9, " -> str".to_owned())];
         let shown = patch("a.py", "\ndef f(a): ...", &edits);
         assert_eq!(
             shown,
-            "--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,2 @@\n-\n+import x\n+\n@@ -2,1 +3,1 @@\n-def f(a): ...\n\\ No newline at end of file\n+def f: int(a) -> str: ...\n\\ No newline at end of file\n"
+            "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n+import x\n \n-def f(a): ...\n\\ No newline at end of file\n+def f(a: int) -> str: ...\n\\ No newline at end of file\n"
         );
+    }
+
+    #[test]
+    fn changes_far_from_each_other_stand_apart() {
+        let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
+        let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]);
+        assert_eq!(
+            shown,
+            "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n 1\n-2\n+2x\n 3\n 4\n 5\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+y\n 19\n 20\n"
+        );
+        assert_eq!(patch("a.py", &text, &[]), "");
+        assert_eq!(patch("a.py", "", &[(1, 1, "y\n".to_owned())]), "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n");
     }
 }

@@ -239,6 +239,7 @@ impl Session {
             python: self.sources.environment.python(),
             tell: Some(tell),
             jobs: Arc::default(),
+            is_last: true,
         };
         let work = || tools::call(&self.workspaces, tool, arguments, &caller);
         output::with_progress(|| HowFar::of(&far), work)

@@ -16,6 +16,9 @@ const VOCABULARY: &str = include_str!("table/vocabulary.txt");
 const TABLE: &[u8] = include_bytes!("table/table.bin");
 const HEAD: usize = 8;
 
+/// How long the row of a common word is.
+const COMMON: f64 = 150.0;
+
 /// How often a token may come in one text before it counts no more: its root is looked up.
 const ROOTS: usize = 256;
 
@@ -54,6 +57,14 @@ impl BuiltIn {
             rows,
             roots: (0..ROOTS).map(|count| (count as f32).sqrt()).collect(),
         }
+    }
+
+    /// How much a word says, by how far it moves a text's vector: about 1 for a common word; `None` for one of no known token.
+    pub fn weight(&self, word: &str) -> Option<f64> {
+        let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
+        self.pool(word, &mut tokens, &mut sum);
+        let length = sum.iter().map(|value| f64::from(value * value)).sum::<f64>().sqrt();
+        (length > 0.0).then_some(length / COMMON)
     }
 
     /// Adds the weighted rows of a text's tokens to `sum`, which is zero. `tokens` is room to work in.

@@ -123,6 +123,11 @@ const PLAIN_TEXT: &[&str] = &[
     "xml",
 ];
 
+/// The extension that a person means by `.md`, `*.md` or `MD`: in lower case and without its dot.
+pub fn extension(typed: &str) -> String {
+    typed.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase()
+}
+
 /// Whether files of that extension, in lower case and without its dot, can be read.
 pub fn reads(extension: &str) -> bool {
     LANGUAGES.iter().any(|language| language.extensions.contains(&extension))
@@ -223,6 +228,15 @@ fn of_document(
 pub fn document_text(path: &RepoPath, bytes: &[u8], in_folder: bool) -> Option<Result<String, SkipReason>> {
     let format = documents::of_file(path, in_folder).filter(|format| !format.keeps_text())?;
     Some(format.read(bytes).map(|document| document.text))
+}
+
+/// The format of a document that has no lines on disk, such as a PDF; `None` for every other file.
+pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
+    let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;
+    let format = documents::of_file(&path, true).filter(|format| !format.keeps_text())?;
+    // Pages, mail and notebooks are text on disk. A PDF may be made of nothing but letters.
+    let has_lines = decoded(bytes).is_some() && !bytes.starts_with(b"%PDF-");
+    (!has_lines).then_some(format.name)
 }
 
 /// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.

@@ -13,7 +13,7 @@ use super::{Thoroughness, Workspace};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::model::{RepoPath, printable};
+use crate::model::{ROOT, RepoPath, is_in, printable};
 use crate::scan::{self, Homes};
 use crate::store::{FOLDER_CONSUMER, SkippedFile};
 
@@ -109,7 +109,7 @@ impl Workspace {
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
         self.bring_up(Thoroughness::Changed, progress, budget)?;
         let report = self.report_of(&chosen, budget)?;
-        let base = if asked == "." { self.root.clone() } else { self.root.join(&asked) };
+        let base = if asked == ROOT { self.root.clone() } else { self.root.join(&asked) };
         let mut named: Vec<RepoPath> = Vec::new();
         let mut skipped: BTreeMap<String, String> = BTreeMap::new();
         for change in changes {
@@ -118,13 +118,9 @@ impl Workspace {
                 Err(reason) => drop(skipped.insert(change.clone(), reason.to_owned())),
             }
         }
-        let is_in = |path: &str| match asked.as_str() {
-            "." => !path.starts_with('/'),
-            folder => RepoPath::stored(path).is_some_and(|path| path.is_in(folder)),
-        };
         let is_asked = |path: &str| {
-            let among = || RepoPath::stored(path).is_some_and(|path| named.iter().any(|one| path.is_in(one.as_str())));
-            is_in(path) && (changes.is_empty() || among())
+            let among = || named.iter().any(|one| is_in(path, one.as_str()));
+            is_in(path, &asked) && (changes.is_empty() || among())
         };
         let counted = self.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
         let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
@@ -199,7 +195,7 @@ impl Workspace {
             return Err(refused("is git's or ixmcp's own", "Name a folder of documents."));
         }
         if folder == self.root {
-            return Ok(".".to_owned());
+            return Ok(ROOT.to_owned());
         }
         let path = RepoPath::under(&self.root, &folder).or_else(|| RepoPath::outside(folder.to_str()?));
         let path = path.filter(|path| folder.starts_with(&self.root) || path.is_outside());
@@ -223,8 +219,7 @@ impl Workspace {
             let inside = RepoPath::under(&self.root, &path);
             let outside = || RepoPath::outside(path.to_str()?);
             let found = if path.starts_with(&self.root) { inside } else { outside() };
-            let is_in = |path: &RepoPath| if folder == "." { !path.is_outside() } else { path.is_in(folder) };
-            meant.extend(found.filter(is_in));
+            meant.extend(found.filter(|path| path.is_in(folder)));
         }
         let is_known = |path: &RepoPath| -> Result<bool> {
             if path.to_path(&self.root).symlink_metadata().is_ok() {
@@ -263,10 +258,9 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     if given.is_empty() {
         return Ok((None, Vec::new()));
     }
-    let bare = |given: &String| given.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
     let (mut known, mut unread) = (Vec::new(), Vec::new());
     for given in given {
-        let extension = bare(given);
+        let extension = extract::extension(given);
         if extract::reads(&extension) {
             known.push(extension);
         } else {

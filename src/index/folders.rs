@@ -10,15 +10,12 @@ use super::state::{Chosen, State};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{Chunking, Options};
-use crate::model::{RepoPath, SkipReason};
+use crate::model::{ROOT, RepoPath, SkipReason};
 use crate::scan::{self, Left, Listing, Rules};
 
 /// All folders of a repository, as they are chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Folders(Vec<Chosen>);
-
-/// The folder itself, as a path that nothing lies above.
-const ROOT: &str = ".";
 
 impl Folders {
     pub fn of(state: State) -> Self {
@@ -46,10 +43,7 @@ impl Folders {
 
     /// The nearest folder above a file.
     pub fn of_file(&self, path: &RepoPath) -> Option<&Chosen> {
-        let holds = |folder: &&Chosen| match folder.path.as_str() {
-            ROOT => !path.is_outside(),
-            folder => path.is_in(folder),
-        };
+        let holds = |folder: &&Chosen| path.is_in(&folder.path);
         // Of two that hold it, one lies in the other; the root is around all.
         let depth = |folder: &&Chosen| if folder.path == ROOT { 0 } else { folder.path.len() };
         self.0.iter().filter(holds).max_by_key(depth)

@@ -214,6 +214,7 @@ impl Workspace {
             Ok(watch) => {
                 // Another thread may have been first: one watch is enough.
                 let _ = self.watch.set(watch);
+                self.store.stay();
                 sweep_now_and_then(Arc::downgrade(self));
             }
             Err(error) => tracing::warn!("{error}"),

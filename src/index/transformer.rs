@@ -133,7 +133,9 @@ impl Workspace {
         let means = self.means();
         let mut loaded = locked(&self.chosen.model);
         match &*loaded {
-            Loaded::Ready(known, with, model) if *known == name && *with == means => return Ok(Some(Arc::clone(model))),
+            Loaded::Ready(known, with, model) if *known == name && *with == means => {
+                return Ok(Some(Arc::clone(model)));
+            }
             Loaded::Failed(known, with, when, error)
                 if *known == name && *with == means && when.elapsed() < TRY_AGAIN =>
             {
@@ -144,7 +146,8 @@ impl Workspace {
         let folder = if name.starts_with('/') {
             PathBuf::from(&name)
         } else {
-            let shelf = self.shelf().ok_or_else(|| Error::not_found("there is no folder for models: HOME is not set"))?;
+            let shelf =
+                self.shelf().ok_or_else(|| Error::not_found("there is no folder for models: HOME is not set"))?;
             shelf::folder_of(&shelf, &name)?
         };
         if !shelf::is_model(&folder) {
@@ -409,7 +412,8 @@ impl Workspace {
     /// Lets go of the model when nobody has asked for a while.
     pub(super) fn rest_model_after(&self, time: Duration) {
         let is_idle = locked(&self.chosen.last_asked).is_none_or(|asked| asked.elapsed() >= time);
-        if is_idle && !self.chosen.at_work.load(Ordering::SeqCst)
+        if is_idle
+            && !self.chosen.at_work.load(Ordering::SeqCst)
             && let Some(mut loaded) = if_free(&self.chosen.model)
             && matches!(*loaded, Loaded::Ready(..))
         {

@@ -87,6 +87,7 @@ impl Child {
             .arg("engine")
             .arg(&spec.root)
             .args(spec.ty.iter().flat_map(|ty| ["--ty".as_ref(), ty.as_os_str()]))
+            .args(spec.is_once.then_some("--once"))
             .current_dir(&spec.root);
         for variable in ["VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH"] {
             command.env_remove(variable);

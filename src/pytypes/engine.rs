@@ -11,7 +11,7 @@ pub trait Engine {
     fn apply(&mut self, changes: &Changes) -> Result<()>;
 
     /// Takes these files, absolute, as modules of which nothing is known, until they change.
-    fn shelve(&mut self, files: &[String]);
+    fn shelve(&mut self, files: &[String]) -> Result<()>;
 
     /// Folders outside the repository that answers depend on.
     fn libraries(&self) -> Vec<String>;

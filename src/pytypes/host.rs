@@ -114,7 +114,7 @@ impl Owner<'_> {
                         self.out.send(&Report::Libraries { folders });
                     }
                 }
-                Event::Order(Order::Shelve { files }) => engine.shelve(&files),
+                Event::Order(Order::Shelve { files }) => engine.shelve(&files)?,
                 Event::Answered(id, question, answered) => self.answered(id, question, answered),
             }
             while self.idle > 0

@@ -26,11 +26,11 @@ pub use service::{Feed, Fresh, Service, Spec};
 use crate::error::Result;
 
 /// Runs the engine of the repository at `root` on stdin and stdout, until stdin ends: the embedded one, or the language
-/// server of the program `ty`.
-pub fn serve_engine(root: &Path, ty: Option<&Path>) -> Result<()> {
+/// server of the program `ty`. `once`: it is asked about one state of the disk.
+pub fn serve_engine(root: &Path, ty: Option<&Path>, once: bool) -> Result<()> {
     let (root, ty) = (root.to_owned(), ty.map(Path::to_owned));
     host::serve(move || match ty {
         Some(program) => Ok(Box::new(lsp::TyServer::open(&root, &program)?)),
-        None => Ok(Box::new(ty::Embedded::open(&root)?)),
+        None => Ok(Box::new(ty::Embedded::open(&root, once)?)),
     })
 }

@@ -29,6 +29,8 @@ pub struct Spec {
     pub idle: Duration,
     /// A question that takes so long is given up, and the engine ended.
     pub longest: Duration,
+    /// It is asked about one state of the disk: changes cost a new engine, and the answer less.
+    pub is_once: bool,
 }
 
 /// What changed on disk since a feed was last asked.

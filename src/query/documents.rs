@@ -5,7 +5,7 @@ use super::smart::relevance::{self, Relevant};
 use super::smart::{Deep, LOOKED_AT, reorder, shares};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{ChunkId, Piece, Snapshot};
+use crate::store::{ChunkId, DocumentFile, Piece, Snapshot};
 
 /// What a model's word counts beside how sure a hit is.
 const NEARNESS: f64 = 1.0;
@@ -75,6 +75,7 @@ fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
 /// The text of an indexed file, or of one chunk of it with the lines around.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
+    pub file: DocumentFile,
     pub content: String,
     pub start_line: u32,
     pub end_line: u32,
@@ -85,9 +86,7 @@ pub struct Details {
 
 /// What the index has of the file at `path`; `None` where it has none.
 pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
-    if snapshot.document_file(path)?.is_none() {
-        return Ok(None);
-    }
+    let Some(file) = snapshot.document_file(path)? else { return Ok(None) };
     let pieces = snapshot.pieces(path)?;
     let total_chunks = pieces.len();
     let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
@@ -95,6 +94,7 @@ pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32
     let Some(index) = chunk else {
         let start_line = u32::from(total_lines > 0);
         return Ok(Some(Details {
+            file,
             content: text,
             start_line,
             end_line: total_lines,
@@ -119,5 +119,13 @@ pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32
             content.push_str(line);
         }
     }
-    Ok(Some(Details { content, start_line: first, end_line: last, total_lines, total_chunks, chunk: Some(wanted) }))
+    Ok(Some(Details {
+        file,
+        content,
+        start_line: first,
+        end_line: last,
+        total_lines,
+        total_chunks,
+        chunk: Some(wanted),
+    }))
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ScopeOf, Snapshot, StoredEntity, Tagged};
+use crate::store::{ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
 
 /// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,13 +120,8 @@ pub fn search(
     budget: &Budget,
 ) -> Result<Page<Found>> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
-    let tag = tag.map(|tag| tag.trim().trim_start_matches('#'));
     let of_documents = kind.as_deref() == Some(DOCUMENT);
-    let of = if of_documents {
-        ScopeOf::Documents { language: languages::MARKDOWN, tag }
-    } else {
-        ScopeOf::Entities { kind: kind.as_deref(), tag }
-    };
+    let of = scope_of(kind.as_deref(), tag);
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
@@ -158,6 +153,25 @@ pub fn search(
         page.next_offset = page.next_offset.or((page.items.len() == limit).then(|| offset + limit));
     }
     Ok(page)
+}
+
+/// Of the chunks that such a search is among, how many have no vector yet.
+pub fn vectors_pending(
+    snapshot: &Snapshot,
+    (of_kind, tag): (Option<&str>, Option<&str>),
+    space: &SpaceKey,
+) -> Result<usize> {
+    let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
+    let scope = snapshot.scope(scope_of(kind.as_deref(), tag))?;
+    snapshot.pending_of(space, &scope)
+}
+
+fn scope_of<'a>(kind: Option<&'a str>, tag: Option<&'a str>) -> ScopeOf<'a> {
+    let tag = tag.map(|tag| tag.trim().trim_start_matches('#'));
+    match kind {
+        Some(DOCUMENT) => ScopeOf::Documents { language: languages::MARKDOWN, tag },
+        kind => ScopeOf::Entities { kind, tag },
+    }
 }
 
 /// The entity that `text` is the id of, if it is among those asked for.

@@ -7,16 +7,17 @@
 mod finder;
 mod need;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
-use self::finder::Finder;
+use self::finder::{Finder, Matched};
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{FileId, LineCounts, Need, Snapshot, TextVersion};
+use crate::store::{Candidate, LineCounts, Need, Snapshot};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -47,8 +48,7 @@ pub const MAX_CONTEXT: u32 = 20;
 
 struct FileText {
     ordinal: usize,
-    path: String,
-    version: TextVersion,
+    file: Candidate,
     text: String,
 }
 
@@ -63,10 +63,11 @@ struct Line {
 /// Lines of one file that match: how many, and the first of them.
 struct FileLines {
     ordinal: usize,
-    path: String,
-    version: TextVersion,
+    file: Candidate,
     count: usize,
     lines: Vec<Line>,
+    /// That of the text, for the next one.
+    room: String,
 }
 
 /// The page at `offset` of all matching lines, in path and line order.
@@ -79,14 +80,12 @@ pub fn search(
     budget: &Budget,
 ) -> Result<Page<Hit>> {
     let (finder, need) = Finder::compile(pattern)?;
-    let scope = Scope::of(snapshot, &need, filter)?;
     let wanted = offset.saturating_add(limit);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (send_text, texts) = crossbeam_channel::bounded::<FileText>(IN_FLIGHT);
     let (send_lines, lines) = crossbeam_channel::unbounded::<FileLines>();
     let counts = snapshot.line_counts(&format!("{pattern:?}"));
-    let mut window =
-        Window { offset, wanted, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new(), counts };
+    let window = Window { offset, wanted, next_file: 0, seen: 0, waiting: BTreeMap::new(), kept: Vec::new(), counts };
     // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
     for _ in 0..threads {
         let (texts, send_lines, finder, budget) = (texts.clone(), send_lines.clone(), finder.clone(), budget.clone());
@@ -95,12 +94,14 @@ pub fn search(
         });
     }
     drop((texts, send_lines));
-    let sent = send_texts(snapshot, &scope, &mut window, &lines, &send_text, budget)?;
+    let mut reader = Reader { snapshot, budget, window, lines: &lines, send: &send_text, sent: 0, rooms: Vec::new() };
+    let complete = reader.read(&need, filter)?;
+    let (mut window, sent) = (reader.window, reader.sent);
     // The searchers end when there is no more text to come.
     drop(send_text);
     loop {
         match lines.recv_timeout(PAUSE) {
-            Ok(found) => window.take(found),
+            Ok(found) => drop(window.take(found)),
             Err(RecvTimeoutError::Timeout) => budget.check()?,
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -110,84 +111,83 @@ pub fn search(
         return Err(Error::internal("a search ended before its last file"));
     }
     let mut items = Vec::new();
-    for (path, line) in window.kept {
-        let symbol = snapshot.symbol_around(&path, line.number)?.map(|symbol| super::smart::qualified(&symbol));
-        items.push(Hit {
-            path,
+    for (file, lines) in window.kept {
+        let numbers: Vec<u32> = lines.iter().map(|line| line.number).collect();
+        let names = snapshot.names_around(file.id, &numbers)?;
+        items.extend(lines.into_iter().zip(names).map(|(line, named)| Hit {
+            path: file.path.clone(),
             line: line.number,
             start_line: line.first,
             end_line: line.last,
-            symbol,
+            symbol: named.map(|named| super::smart::joined(named.container.as_deref(), &named.name, &named.language)),
             score: 1.0,
             preview: line.preview,
             parts: Vec::new(),
-        });
+        }));
     }
     let next = offset + items.len();
     let more = !items.is_empty() && next < window.seen;
-    Ok(Page { items, total: (sent == scope.files.len()).then_some(window.seen), next_offset: more.then_some(next) })
+    Ok(Page { items, total: complete.then_some(window.seen), next_offset: more.then_some(next) })
 }
 
-/// Which files are searched, in path order.
-struct Scope {
-    files: Vec<(String, FileId)>,
-    /// Whether all their lines are counted; else the search ends with the page.
-    is_counted: bool,
+/// Reads the texts that may have a line to show or to count, in path order, and hands them on.
+struct Reader<'a> {
+    snapshot: &'a Snapshot<'a>,
+    budget: &'a Budget,
+    window: Window,
+    lines: &'a Receiver<FileLines>,
+    send: &'a Sender<FileText>,
+    /// How many files were dealt with.
+    sent: usize,
+    /// Of texts that were searched.
+    rooms: Vec<String>,
 }
 
-impl Scope {
-    fn of(snapshot: &Snapshot, need: &Need, filter: &PathFilter) -> Result<Self> {
-        let candidates = snapshot.files_that_may_have(need)?;
-        let mut files = Vec::new();
-        match candidates {
-            Some(candidates) if candidates.len() <= LOOKED_UP => {
-                let mut bytes = 0;
-                for id in candidates {
-                    let (path, size) = snapshot.path_and_size(id)?;
-                    if filter.admits(&path) {
-                        bytes += size;
-                        files.push((path, id));
-                    }
+impl Reader<'_> {
+    /// Whether all files were dealt with, so that all their lines are counted; else the search ended with the page.
+    fn read(&mut self, need: &Need, filter: &PathFilter) -> Result<bool> {
+        let candidates = self.snapshot.candidates(need)?;
+        if let Some(candidates) = &candidates
+            && self.snapshot.most_candidates(candidates)? <= LOOKED_UP
+        {
+            let mut files = self.snapshot.candidate_files(candidates)?;
+            files.retain(|file| filter.admits(&file.path));
+            let is_counted = files.iter().map(|file| file.bytes).sum::<u64>() <= COUNTED_BYTES;
+            for file in files {
+                if self.take(file, is_counted)?.is_break() {
+                    return Ok(false);
                 }
-                files.sort_unstable();
-                Ok(Self { files, is_counted: bytes <= COUNTED_BYTES })
             }
-            candidates => {
-                let candidates: Option<HashSet<FileId>> = candidates.map(|ids| ids.into_iter().collect());
-                snapshot.each_path(|path, id| {
-                    if candidates.as_ref().is_none_or(|ids| ids.contains(&id)) && filter.admits(path) {
-                        files.push((path.to_owned(), id));
-                    }
-                })?;
-                Ok(Self { files, is_counted: !snapshot.has_trigrams()? })
-            }
+            return Ok(true);
         }
+        let (snapshot, is_counted) = (self.snapshot, !self.snapshot.has_trigrams()?);
+        let ended = snapshot.each_candidate(candidates.as_ref(), |file| {
+            if filter.admits(&file.path) { self.take(file, is_counted) } else { Ok(ControlFlow::Continue(())) }
+        })?;
+        Ok(ended.is_continue())
     }
-}
 
-/// Reads the texts that may have a line to show or to count, and hands them on; gives how many files that were.
-fn send_texts(
-    snapshot: &Snapshot,
-    scope: &Scope,
-    window: &mut Window,
-    lines: &Receiver<FileLines>,
-    send: &Sender<FileText>,
-    budget: &Budget,
-) -> Result<usize> {
-    for (at, (path, id)) in scope.files.iter().enumerate() {
-        lines.try_iter().for_each(|found| window.take(found));
-        if !scope.is_counted && window.seen > window.wanted {
-            return Ok(at);
+    fn take(&mut self, file: Candidate, is_counted: bool) -> Result<ControlFlow<()>> {
+        for found in self.lines.try_iter() {
+            self.rooms.push(self.window.take(found));
         }
-        budget.check()?;
-        let (ordinal, path, version) = (at + 1, path.clone(), snapshot.text_version(*id)?);
-        if let Some(count) = window.counts.of(&version).filter(|count| window.is_aside(ordinal, *count)) {
-            window.take(FileLines { ordinal, path, version, count, lines: Vec::new() });
+        if !is_counted && self.window.seen > self.window.wanted {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.budget.check()?;
+        self.sent += 1;
+        let ordinal = self.sent;
+        if let Some(count) = self.window.counts.of(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
+        {
+            self.window.take(FileLines { ordinal, file, count, lines: Vec::new(), room: String::new() });
         } else {
-            hand_on(FileText { ordinal, path, version, text: snapshot.file_text(*id)? }, send, budget)?;
+            let mut text = self.rooms.pop().unwrap_or_default();
+            text.clear();
+            self.snapshot.read_text(file.id, &mut text)?;
+            hand_on(FileText { ordinal, file, text }, self.send, self.budget)?;
         }
+        Ok(ControlFlow::Continue(()))
     }
-    Ok(scope.files.len())
 }
 
 /// Waits until a searcher has room, or the budget is spent.
@@ -211,20 +211,20 @@ fn search_texts(
     budget: &Budget,
 ) {
     for file in texts {
-        let Ok(numbers) = finder.matching_lines(&file.text, budget) else { return };
-        let lines = numbers
+        let Ok(matching) = finder.matching_lines(&file.text, budget) else { return };
+        let lines = matching
             .iter()
             .take(wanted)
-            .map(|&(number, at)| {
-                let first = number.saturating_sub(context).max(1);
-                let around = preview::lines_between(&file.text, first, number + context);
+            .map(|&Matched { number, start, at }| {
+                let (before, around) = preview::around(&file.text, start, context);
+                let first = number - before;
                 let shown: Vec<String> = around.map(|line| preview::cut(line, at)).collect();
                 let last = first + u32::try_from(shown.len()).unwrap_or(1).max(1) - 1;
                 Line { number, first, last, preview: shown.join("\n") }
             })
             .collect();
-        let FileText { ordinal, path, version, .. } = file;
-        let found = FileLines { ordinal, path, version, count: numbers.len(), lines };
+        let FileText { ordinal, file, text } = file;
+        let found = FileLines { ordinal, file, count: matching.len(), lines, room: text };
         if send.send(found).is_err() {
             return;
         }
@@ -240,23 +240,26 @@ struct Window {
     next_file: usize,
     seen: usize,
     waiting: BTreeMap<usize, FileLines>,
-    kept: Vec<(String, Line)>,
+    kept: Vec<(Candidate, Vec<Line>)>,
     counts: LineCounts,
 }
 
 impl Window {
-    fn take(&mut self, found: FileLines) {
-        self.counts.set(found.version, found.count);
+    /// Gives the room that the text had.
+    fn take(&mut self, mut found: FileLines) -> String {
+        let room = std::mem::take(&mut found.room);
+        self.counts.set(found.file.version, found.count);
         self.waiting.insert(found.ordinal, found);
         while let Some(found) = self.waiting.remove(&(self.next_file + 1)) {
             self.next_file += 1;
-            for (at, line) in (self.seen..).zip(found.lines) {
-                if (self.offset..self.wanted).contains(&at) {
-                    self.kept.push((found.path.clone(), line));
-                }
+            let on_page = (self.seen..).zip(found.lines).filter(|(at, _)| (self.offset..self.wanted).contains(at));
+            let lines: Vec<Line> = on_page.map(|(_, line)| line).collect();
+            if !lines.is_empty() {
+                self.kept.push((found.file, lines));
             }
             self.seen += found.count;
         }
+        room
     }
 
     /// Whether none of that many lines of a file can be on the page, as far as is known of the files before it.

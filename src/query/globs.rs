@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::error::{Error, Result};
-use crate::model::printable;
+use crate::model::{is_in, printable};
 
 /// More patterns, and longer ones, are a mistake, and take longer to read than all files.
 const MAX_PATTERNS: usize = 500;
@@ -67,11 +67,6 @@ impl PathFilter {
             && self.folder.as_ref().is_none_or(|folder| is_in(path, folder))
             && self.extensions.as_ref().is_none_or(|extensions| has_one_of(path, extensions))
     }
-}
-
-fn is_in(path: &str, folder: &str) -> bool {
-    let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-    if folder == "." { !path.starts_with('/') } else { path.strip_prefix(folder).is_some_and(below) }
 }
 
 fn has_one_of(path: &str, extensions: &[String]) -> bool {

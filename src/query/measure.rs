@@ -115,6 +115,47 @@ impl Summary {
     }
 }
 
+/// By how much one way to answer is better than another on the same questions: the mean, and where it lies in 95 of 100
+/// draws of as many questions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gain {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Draws that are always the same, so that a table can be made again.
+pub struct Random(pub u64);
+
+impl Random {
+    /// From 0 up to `count`, which is not in it.
+    pub fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or_default() % count.max(1)
+    }
+}
+
+/// Draws of a bootstrap.
+const DRAWS: usize = 2_000;
+
+impl Gain {
+    /// Of pairs: one number a question by either way, in the same order.
+    pub fn of(before: &[f64], after: &[f64]) -> Self {
+        let gains: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
+        let count = gains.len();
+        if count == 0 {
+            return Self::default();
+        }
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let mut draw = || gains[random.below(count)];
+        let mut means: Vec<f64> =
+            (0..DRAWS).map(|_| (0..count).map(|_| draw()).sum::<f64>() * ratio(1, count)).collect();
+        means.sort_unstable_by(f64::total_cmp);
+        let mean = gains.iter().sum::<f64>() * ratio(1, count);
+        Self { mean, low: means[DRAWS / 40], high: means[DRAWS - 1 - DRAWS / 40] }
+    }
+}
+
 /// Asks as `query` does, by a ranking of the caller's.
 pub fn ask_smart(
     snapshot: &Snapshot,
@@ -189,6 +230,19 @@ mod tests {
         let answer: Vec<(&str, u32, u32)> = many.iter().map(|(path, a, b)| (path.as_str(), *a, *b)).collect();
         close(judge(&[target("f9", None)], &places(&answer)).reciprocal_rank, 0.1);
         assert_eq!(judge(&[target("f10", None)], &places(&answer)), Judged::default());
+    }
+
+    #[test]
+    fn a_gain_is_told_with_its_noise() {
+        let before = vec![0.5; 100];
+        let better: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.5 } else { 0.7 }).collect();
+        let gain = Gain::of(&before, &better);
+        close(gain.mean, 0.1);
+        assert!(gain.low > 0.07 && gain.low < 0.1 && gain.high > 0.1 && gain.high < 0.13, "{gain:?}");
+        let mixed: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.3 } else { 0.7 }).collect();
+        let gain = Gain::of(&before, &mixed);
+        assert!(gain.low < -0.02 && gain.high > 0.02, "{gain:?}");
+        assert_eq!(Gain::of(&[], &[]), Gain::default());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The lines that a hit shows.
 
+use memchr::memrchr;
+
 /// A preview's line is cut at this many characters.
 const LINE_CHARS: usize = 200;
 
@@ -14,10 +16,15 @@ pub(super) fn cut(line: &str, at: usize) -> String {
     line.chars().skip(skipped).take(LINE_CHARS).collect()
 }
 
-/// Lines `first..=last` (1-based) of a text, with line breaks, as slices.
-pub(super) fn lines_between(text: &str, first: u32, last: u32) -> impl Iterator<Item = &str> {
-    let count = last.saturating_sub(first) as usize + 1;
-    text.split_inclusive('\n').skip(first.saturating_sub(1) as usize).take(count)
+/// The line that begins at the byte `start` with `context` lines before and after it, as slices with their line breaks;
+/// and how many of them come before.
+pub(super) fn around(text: &str, start: usize, context: u32) -> (u32, impl Iterator<Item = &str>) {
+    let (mut first, mut before) = (start, 0);
+    while before < context && first > 0 {
+        first = memrchr(b'\n', &text.as_bytes()[..first - 1]).map_or(0, |end| end + 1);
+        before += 1;
+    }
+    (before, text[first..].split_inclusive('\n').take((before + context) as usize + 1))
 }
 
 #[cfg(test)]
@@ -31,5 +38,18 @@ mod tests {
         assert_eq!(shown.chars().count(), LINE_CHARS);
         assert!(shown.contains("needle"));
         assert_eq!(cut("short\r\n", 0), "short");
+    }
+
+    #[test]
+    fn the_lines_around_one_end_where_the_text_does() {
+        let text = "a\nb\nc\nd";
+        let around = |start, context| {
+            let (before, lines) = around(text, start, context);
+            (before, lines.collect::<Vec<_>>())
+        };
+        assert_eq!(around(0, 0), (0, vec!["a\n"]));
+        assert_eq!(around(2, 1), (1, vec!["a\n", "b\n", "c\n"]));
+        assert_eq!(around(6, 9), (3, vec!["a\n", "b\n", "c\n", "d"]));
+        assert_eq!(around(6, 0), (0, vec!["d"]));
     }
 }

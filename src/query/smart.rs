@@ -30,7 +30,7 @@ use crate::words;
 pub use deep::{Deep, Learnt};
 pub(in crate::query) use deep::{LOOKED_AT, reorder, shares};
 pub(in crate::query) use places::Place;
-pub use weights::{Arm, CODE, PROSE, Part, Ranking, Weights};
+pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use exact::Pattern;
 use meaning::Meaning;
@@ -248,13 +248,7 @@ fn ranked(
 }
 
 /// Has a model look at the best, and puts those that it came to into their new order.
-fn look_again(
-    snapshot: &Snapshot,
-    deep: &Deep,
-    text: &str,
-    weights: &Weights,
-    ranked: &mut Vec<Ranked>,
-) -> Result<()> {
+fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, ranked: &mut Vec<Ranked>) -> Result<()> {
     let ids: Vec<ChunkId> = ranked.iter().take(LOOKED_AT).map(|found| found.id).collect();
     let shares = shares(&deep.cosines(snapshot, text, &ids)?);
     for (found, share) in ranked.iter_mut().zip(&shares) {
@@ -263,7 +257,8 @@ fn look_again(
             found.score += share * weights.of(Part::Transformer);
         }
     }
-    let scores: Vec<Option<f64>> = ranked.iter().zip(&shares).map(|(found, share)| share.map(|_| found.score)).collect();
+    let scores: Vec<Option<f64>> =
+        ranked.iter().zip(&shares).map(|(found, share)| share.map(|_| found.score)).collect();
     reorder(ranked, &scores);
     Ok(())
 }
@@ -374,9 +369,11 @@ fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result
 
 /// A definition's name with its container, as its language writes it.
 pub(super) fn qualified(symbol: &Definition) -> String {
-    let separator = languages::by_name(&symbol.language).map_or(".", |language| language.separator);
-    match &symbol.container {
-        Some(container) => format!("{container}{separator}{}", symbol.name),
-        None => symbol.name.clone(),
-    }
+    joined(symbol.container.as_deref(), &symbol.name, &symbol.language)
+}
+
+/// The same for one of that language.
+pub(super) fn joined(container: Option<&str>, name: &str, language: &str) -> String {
+    let separator = languages::by_name(language).map_or(".", |language| language.separator);
+    container.map_or_else(|| name.to_owned(), |container| format!("{container}{separator}{name}"))
 }

@@ -49,6 +49,7 @@ impl Service for Registry {
             python,
             tell: call.progress.listener(),
             jobs: Arc::clone(&self.jobs),
+            is_last: false,
         };
         tools::call(&self.workspaces, name, arguments, &caller)
     }

@@ -97,7 +97,7 @@ impl Store {
             let found = statement.query_map([], |row| row.get::<_, String>(0))?;
             faults.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
         }
-        let snapshot = Snapshot { connection: &writer.connection, caches: &self.caches };
+        let snapshot = Snapshot::new(&writer.connection, &self.caches);
         faults.extend(snapshot.faults_of_vectors()?);
         faults.extend(snapshot.faults_of_trigrams()?);
         if let Err(error) = writer.connection.execute(CHECK_FTS, []) {

@@ -4,13 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use super::statements::statements;
 use super::{FileId, Snapshot, locked};
-use crate::error::Result;
-
-statements! {
-    VERSION = "SELECT hash, extractor FROM files WHERE id = ?1";
-}
 
 /// Patterns that are remembered: one takes some tens of bytes for each file.
 const REMEMBERED: usize = 8;
@@ -18,9 +12,9 @@ const REMEMBERED: usize = 8;
 /// One text of a file. Another build of the index has other ids, so nothing is kept beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TextVersion {
-    file: FileId,
-    hash: [u8; 32],
-    extractor: u32,
+    pub(super) file: FileId,
+    pub(super) hash: [u8; 32],
+    pub(super) extractor: u32,
 }
 
 /// Lines of each text that match one pattern.
@@ -52,10 +46,5 @@ impl Snapshot<'_> {
             counted.0.pop_front();
         }
         counts
-    }
-
-    pub fn text_version(&self, file: FileId) -> Result<TextVersion> {
-        let mut statement = self.connection.prepare_cached(VERSION)?;
-        Ok(statement.query_row([file.0], |row| Ok(TextVersion { file, hash: row.get(0)?, extractor: row.get(1)? }))?)
     }
 }

@@ -16,7 +16,7 @@ statements! {
     /// How many chunks before this one in its file are the same.
     SAME_BEFORE = "SELECT count(*) FROM chunks c JOIN chunks o ON o.file_id = c.file_id AND o.hash = c.hash
         AND o.start_offset < c.start_offset WHERE c.id = :id";
-    FILE = "SELECT size, mtime_ns, chunking, language FROM files WHERE path = :path";
+    FILE = "SELECT size, mtime_ns, language FROM files WHERE path = :path";
     AT = "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE f.path = :path AND c.start_line <= :line AND c.end_line >= :line ORDER BY c.start_offset LIMIT 1";
     NTH = "SELECT id FROM chunks ORDER BY id LIMIT 1 OFFSET :at";
@@ -49,7 +49,6 @@ pub struct Piece {
 pub struct DocumentFile {
     pub size: u64,
     pub modified_ns: i64,
-    pub chunking: Option<String>,
     pub language: String,
 }
 
@@ -95,8 +94,7 @@ impl Snapshot<'_> {
             Ok(DocumentFile {
                 size: row.get::<_, i64>(0)?.cast_unsigned(),
                 modified_ns: row.get(1)?,
-                chunking: row.get(2)?,
-                language: row.get(3)?,
+                language: row.get(2)?,
             })
         });
         Ok(found.optional()?)

@@ -121,11 +121,7 @@ impl Snapshot<'_> {
 pub const FOLDER_CONSUMER: &str = "folder:";
 
 fn counts_for(consumer: &str, path: &RepoPath) -> bool {
-    match consumer.strip_prefix(FOLDER_CONSUMER) {
-        None => true,
-        Some(".") => !path.is_outside(),
-        Some(folder) => path.is_in(folder),
-    }
+    consumer.strip_prefix(FOLDER_CONSUMER).is_none_or(|folder| path.is_in(folder))
 }
 
 impl Batch<'_> {

@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::model::{ContentHash, Extracted, ROOT, RepoPath, SkipReason, Stat, is_in};
 use crate::words;
 
 statements! {
@@ -18,8 +18,6 @@ statements! {
     STATS = "SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM files
         UNION ALL SELECT path, size, mtime_ns, ctime_ns, inode, seen_ns FROM skipped";
     PATHS = "SELECT path, language FROM files ORDER BY path";
-    PATH_AND_SIZE = "SELECT path, size FROM files WHERE id = ?1";
-    PATHS_AND_IDS = "SELECT path, id FROM files ORDER BY path";
     PATHS_OF_LANGUAGE = "SELECT path, language FROM files WHERE language = :language ORDER BY path";
     ID_AND_HASH = "SELECT id, hash, extractor, chunking FROM files WHERE path = :path";
     INSERT = "INSERT INTO files
@@ -109,7 +107,7 @@ type Known = (FileId, ContentHash, u32, Option<String>);
 
 /// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
 fn range_of(folder: &str) -> (String, String) {
-    if folder == "." { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
+    if folder == ROOT { (String::new(), char::MAX.to_string()) } else { (format!("{folder}/"), format!("{folder}0")) }
 }
 
 fn stored(row: &Row) -> rusqlite::Result<Option<StoredFile>> {
@@ -214,8 +212,9 @@ impl Snapshot<'_> {
         let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
         })?;
-        let is_in = |path: &str| folder != "." || !path.starts_with('/');
-        Ok(rows.filter(|row| row.as_ref().map_or(true, |(path, _)| is_in(path))).collect::<rusqlite::Result<_>>()?)
+        // The range of the repository has what is outside in it.
+        let is_in = |row: &rusqlite::Result<(String, u64)>| row.as_ref().map_or(true, |(path, _)| is_in(path, folder));
+        Ok(rows.filter(is_in).collect::<rusqlite::Result<_>>()?)
     }
 
     /// How many files of a folder are indexed, and whether any was cut off.
@@ -225,22 +224,6 @@ impl Snapshot<'_> {
         let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
         let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
         Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
-    }
-
-    /// Path and bytes of a file.
-    pub fn path_and_size(&self, file: FileId) -> Result<(String, u64)> {
-        let mut statement = self.connection.prepare_cached(PATH_AND_SIZE)?;
-        Ok(statement.query_row([file.0], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?)
-    }
-
-    /// Every indexed file, in path order.
-    pub fn each_path(&self, mut visit: impl FnMut(&str, FileId)) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(PATHS_AND_IDS)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            visit(row.get_ref(0)?.as_str().unwrap_or_default(), FileId(row.get(1)?));
-        }
-        Ok(())
     }
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {

@@ -112,3 +112,42 @@ fn version(connection: &Connection) -> Result<Option<i64>> {
     }
     Ok(connection.query_row(VERSION, [], |row| row.get(0))?)
 }
+
+#[cfg(test)]
+mod tests {
+    use refinery::Target;
+
+    use super::*;
+    use crate::store::{Mode, open};
+
+    fn schema(connection: &Connection) -> Vec<(String, String)> {
+        let question = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
+        let mut statement = connection.prepare(question).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_database_at_any_earlier_version_is_brought_up_to_the_newest() {
+        let folder = tempfile::tempdir().unwrap();
+        let fresh = schema(&open::connect(&folder.path().join("fresh.db"), Mode::Write).unwrap());
+        let mut versions: Vec<_> =
+            embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).collect();
+        versions.sort_unstable();
+        assert!(versions.len() > 5, "{versions:?}");
+        for earlier in versions {
+            let path = folder.path().join(format!("{earlier}.db"));
+            let mut connection = Connection::open(&path).unwrap();
+            connection.pragma_update(None, "application_id", open::APPLICATION_ID).unwrap();
+            let runner = embedded::migrations::runner().set_target(Target::Version(earlier));
+            runner.run(&mut connection).unwrap();
+            assert_eq!(version(&connection).unwrap(), Some(i64::from(earlier)));
+            drop(connection);
+            let connection = open::connect(&path, Mode::Write).unwrap_or_else(|error| panic!("{earlier}: {error}"));
+            assert_eq!(version(&connection).unwrap(), Some(newest()), "{earlier}");
+            assert_eq!(schema(&connection), fresh, "{earlier}");
+            drop(connection);
+            open::connect(&path, Mode::Read).unwrap_or_else(|error| panic!("{earlier}: {error}"));
+        }
+    }
+}

@@ -11,6 +11,7 @@
 //! as long as its closure runs, so checkpoints are not held up.
 
 mod audit;
+mod candidates;
 mod chunks;
 mod counted;
 mod documents;
@@ -18,6 +19,7 @@ mod entities;
 mod facts;
 mod files;
 mod graph;
+mod loaded;
 mod migrate;
 mod near;
 mod open;
@@ -45,8 +47,9 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
 use counted::Patterns;
-use near::Vectors;
+use loaded::Loaded;
 
+pub use candidates::{Candidate, Candidates};
 pub use chunks::ChunkHit;
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, Piece};
@@ -63,7 +66,7 @@ use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
-pub use symbols::{Definition, Use};
+pub use symbols::{Definition, Named, Use};
 pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
 
@@ -74,7 +77,7 @@ use readers::Readers;
 pub struct FileId(i64);
 
 /// Key of a row in `chunks`. Valid inside one snapshot; never part of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(i64);
 
 /// The state of a database as far as others change it: equal to another when no other connection has committed in
@@ -97,12 +100,11 @@ pub struct Store {
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
-    caches: Caches,
+    caches: Arc<Caches>,
     last_used: Mutex<Instant>,
 }
 
 /// What is kept in memory of the database between questions.
-#[derive(Default)]
 struct Caches {
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
@@ -112,8 +114,19 @@ struct Caches {
     counted: Mutex<Patterns>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
-    /// Of the space that was asked for last.
-    vectors: Mutex<Option<Arc<Vectors>>>,
+    vectors: Loaded,
+}
+
+impl Caches {
+    fn none(path: &Path) -> Arc<Self> {
+        Arc::new(Self {
+            totals: Mutex::default(),
+            frequencies: Mutex::default(),
+            counted: Mutex::default(),
+            scopes: Mutex::default(),
+            vectors: Loaded::none(path),
+        })
+    }
 }
 
 struct Writer {
@@ -131,7 +144,15 @@ struct Interned {
 /// One state of the index, to ask questions of.
 pub struct Snapshot<'c> {
     connection: &'c Connection,
-    caches: &'c Caches,
+    caches: &'c Arc<Caches>,
+    /// Where vectors of a space were asked for and some were not in memory: the last chunk of those that were.
+    reached: std::cell::Cell<Option<(SpaceId, i64)>>,
+}
+
+impl<'c> Snapshot<'c> {
+    fn new(connection: &'c Connection, caches: &'c Arc<Caches>) -> Self {
+        Self { connection, caches, reached: std::cell::Cell::default() }
+    }
 }
 
 /// A transaction that changes the index; everything a snapshot can be asked can be asked of it too.
@@ -164,7 +185,7 @@ impl Store {
             opened: Mutex::new(opened),
             writer: Mutex::new(writer),
             readers: Readers::of(readers),
-            caches: Caches::default(),
+            caches: Caches::none(path),
             last_used: Mutex::new(Instant::now()),
         })
     }
@@ -183,6 +204,11 @@ impl Store {
 
     pub fn is_read_only(&self) -> bool {
         self.mode == Mode::Read
+    }
+
+    /// Says that this process stays: what takes long to bring into memory is brought there beside its questions.
+    pub fn stay(&self) {
+        self.caches.vectors.stay();
     }
 
     /// Asks one state of the index. The query is stopped when `budget` is spent.
@@ -229,7 +255,7 @@ impl Store {
             writer.interned.names.clear();
         }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
-        let snapshot = Snapshot { connection: &transaction, caches: &self.caches };
+        let snapshot = Snapshot::new(&transaction, &self.caches);
         let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
             transaction.commit()?;
@@ -281,7 +307,7 @@ impl Store {
         if locked(&self.last_used).elapsed() >= time {
             self.readers.clear();
             *locked(&self.writer) = None;
-            *locked(&self.caches.vectors) = None;
+            self.caches.vectors.forget();
             *locked(&self.caches.counted) = Patterns::default();
         }
     }
@@ -307,7 +333,7 @@ impl Store {
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.totals) = None;
-            *locked(&self.caches.vectors) = None;
+            self.caches.vectors.forget();
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = Patterns::default();
             *locked(&self.caches.scopes) = Scopes::default();
@@ -317,9 +343,13 @@ impl Store {
     }
 }
 
-fn in_snapshot<T>(connection: &Connection, caches: &Caches, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+fn in_snapshot<T>(
+    connection: &Connection,
+    caches: &Arc<Caches>,
+    ask: impl FnOnce(&Snapshot) -> Result<T>,
+) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    ask(&Snapshot { connection: &transaction, caches })
+    ask(&Snapshot::new(&transaction, caches))
 }
 
 /// A panic while a lock was held left no half-done state in what these guard.

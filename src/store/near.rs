@@ -1,32 +1,34 @@
-//! The vectors of a space in memory: what questions are answered from where there are many.
+//! The vectors of a space in memory, and the nearest of them: what questions are answered from.
 //!
-//! vec0 looks at each byte of each vector, page by page. Here a bit of each number is looked at first, and only the best by
-//! those are compared whole. An id's vector never changes (see `vectors`), so what is here is only ever too much, which is
-//! noticed when a chunk is no longer there, or too little, which the highest embedded id tells.
+//! A bit of each number is looked at first, and only the best by those are compared whole. An id's vector never changes
+//! (see `vectors`), so what is here is only ever too much, which is noticed when a chunk is no longer there, or too little,
+//! which the highest embedded id tells. How vectors come here is `loaded`'s.
 
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::vectors::{NearChunk, SpaceId, State};
-use super::{ChunkId, Snapshot, locked};
-use crate::error::Result;
+use super::{ChunkId, Scope};
 
-/// Below, a question goes to vec0: that takes about two milliseconds.
-const WORTH_IT: u64 = 5_000;
 /// Candidates by bits for each chunk that is asked for, and at least so many.
 const CANDIDATES_EACH: usize = 20;
 const LEAST_CANDIDATES: usize = 400;
-/// When more than one in so many belongs to no chunk any more, all are read anew.
-const TOO_MANY_GONE: u64 = 10;
-/// Vectors that came since are read one by one; more than one in so many, all anew.
-const TOO_MANY_NEW: usize = 4;
+/// A part that has more takes no further vectors: who reads it while some come would have all of it copied.
+const LARGE_PART: usize = 4_096;
 
-/// One space. Ids ascend.
+/// One space. Copies share their parts.
 #[derive(Clone)]
 pub(super) struct Vectors {
+    pub space: SpaceId,
     made: [u8; 8],
     dimension: usize,
-    embedded: i64,
+    /// Every chunk up to this id that has a vector is here.
+    pub embedded: i64,
+    /// Ids ascend through all of them.
+    parts: Vec<Arc<Part>>,
+}
+
+#[derive(Clone, Default)]
+struct Part {
     ids: Vec<i64>,
     components: Vec<i8>,
     /// A bit for each number that is above zero, in whole words a vector.
@@ -34,65 +36,132 @@ pub(super) struct Vectors {
     lengths: Vec<f32>,
 }
 
+/// Where a vector stands: its part, and its place in that.
+type Place = (usize, usize);
+
 impl Vectors {
-    /// None yet, with room for as many as there are.
-    fn new(state: &State) -> Self {
-        let room = usize::try_from(state.vectors).unwrap_or_default();
-        Self {
-            made: state.made,
-            dimension: state.dimension,
-            embedded: state.embedded,
-            ids: Vec::with_capacity(room),
-            components: Vec::with_capacity(room * state.dimension),
-            bits: Vec::with_capacity(room * state.dimension.div_ceil(64)),
-            lengths: Vec::with_capacity(room),
+    /// None yet.
+    pub fn new(space: SpaceId, state: &State) -> Self {
+        Self { space, made: state.made, dimension: state.dimension, embedded: 0, parts: Vec::new() }
+    }
+
+    pub fn is_of(&self, space: SpaceId, state: &State) -> bool {
+        self.space == space && self.made == state.made
+    }
+
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.space == other.space && self.made == other.made
+    }
+
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.ids.len()).sum()
+    }
+
+    /// Makes room for so many more, which come next.
+    pub fn reserve(&mut self, count: usize) {
+        if self.parts.last().is_none_or(|last| last.ids.len() + count > LARGE_PART) {
+            let words = self.dimension.div_ceil(64);
+            self.parts.push(Arc::new(Part {
+                ids: Vec::with_capacity(count),
+                components: Vec::with_capacity(count * self.dimension),
+                bits: Vec::with_capacity(count * words),
+                lengths: Vec::with_capacity(count),
+            }));
         }
     }
 
-    fn push(&mut self, id: ChunkId, vector: &[u8]) {
+    /// Ids must ascend.
+    pub fn push(&mut self, id: ChunkId, vector: &[u8]) {
         if vector.len() != self.dimension {
             return;
         }
-        self.ids.push(id.0);
-        let start = self.components.len();
-        self.components.extend(vector.iter().map(|byte| byte.cast_signed()));
-        let vector = &self.components[start..];
-        self.bits.extend(bits(vector));
-        self.lengths.push(length(vector));
+        if self.parts.is_empty() {
+            self.parts.push(Arc::default());
+        }
+        if let Some(last) = self.parts.last_mut() {
+            let part = Arc::make_mut(last);
+            part.ids.push(id.0);
+            let start = part.components.len();
+            part.components.extend(vector.iter().map(|byte| byte.cast_signed()));
+            let vector = &part.components[start..];
+            part.bits.extend(bits(vector));
+            part.lengths.push(length(vector));
+        }
     }
 
-    /// The nearest of those that `admits` takes, nearest first; equals by id.
-    fn nearest(&self, vector: &[i8], limit: usize, admits: &dyn Fn(ChunkId) -> bool) -> Vec<NearChunk> {
+    /// The nearest of those in scope, nearest first, and all that are as near as the last of them.
+    pub fn nearest(&self, vector: &[i8], limit: usize, scope: Option<&Scope>) -> Vec<NearChunk> {
+        let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES);
         let wanted: Vec<u64> = bits(vector).collect();
-        let most = (limit * CANDIDATES_EACH).max(LEAST_CANDIDATES);
-        let mut best: BinaryHeap<(u32, usize)> = BinaryHeap::with_capacity(most + 1);
-        for (at, bits) in self.bits.chunks_exact(wanted.len()).enumerate() {
-            let differ = bits.iter().zip(&wanted).map(|(a, b)| (a ^ b).count_ones()).sum();
-            if (best.len() < most || best.peek().is_some_and(|worst| differ < worst.0)) && admits(ChunkId(self.ids[at]))
-            {
-                best.push((differ, at));
-                if best.len() > most {
-                    best.pop();
-                }
-            }
-        }
-        let mut near: Vec<NearChunk> = best
+        let candidates = match scope {
+            Some(scope) => self.nearest_in(scope, &wanted, most),
+            None => self.nearest_of_all(&wanted, most),
+        };
+        let mut near: Vec<NearChunk> = candidates
             .into_iter()
-            .map(|(_, at)| NearChunk { id: ChunkId(self.ids[at]), cosine: self.cosine(at, vector) })
+            .map(|place| NearChunk {
+                id: ChunkId(self.parts[place.0].ids[place.1]),
+                cosine: self.cosine(place, vector),
+            })
             .collect();
-        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
-        near.truncate(limit);
+        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
+        if let Some(last) = limit.checked_sub(1).and_then(|last| near.get(last)).map(|last| last.cosine) {
+            near.truncate(near.partition_point(|near| near.cosine >= last));
+        }
         near
     }
 
-    fn cosine(&self, at: usize, vector: &[i8]) -> f64 {
-        let own = &self.components[at * self.dimension..][..self.dimension];
-        cosine(own, self.lengths[at], vector)
+    fn nearest_of_all(&self, wanted: &[u64], most: usize) -> Vec<Place> {
+        let mut differ_in: Vec<u16> = Vec::with_capacity(self.len());
+        for part in &self.parts {
+            differ_in.extend(part.bits.chunks_exact(wanted.len().max(1)).map(|bits| differ(bits, wanted)));
+        }
+        let farthest = farthest(&differ_in, self.dimension, most);
+        let (mut found, mut first) = (Vec::with_capacity(most), 0);
+        for (number, part) in self.parts.iter().enumerate() {
+            let of_part = &differ_in[first..first + part.ids.len()];
+            found.extend(of_part.iter().enumerate().filter(|(_, far)| **far <= farthest).map(|(at, _)| (number, at)));
+            first += part.ids.len();
+        }
+        found
     }
 
-    fn of(&self, id: ChunkId) -> Option<usize> {
-        self.ids.binary_search(&id.0).ok()
+    fn nearest_in(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<Place> {
+        let places: Vec<Place> = scope.chunks().iter().filter_map(|&id| self.of(id)).collect();
+        let of_place =
+            |&(part, at): &Place| differ(&self.parts[part].bits[at * wanted.len()..][..wanted.len()], wanted);
+        let differ_in: Vec<u16> = places.iter().map(of_place).collect();
+        let farthest = farthest(&differ_in, self.dimension, most);
+        places.into_iter().zip(differ_in).filter(|(_, far)| *far <= farthest).map(|(place, _)| place).collect()
     }
+
+    pub fn cosine(&self, (part, at): Place, vector: &[i8]) -> f64 {
+        let part = &self.parts[part];
+        let own = &part.components[at * self.dimension..][..self.dimension];
+        cosine(own, part.lengths[at], vector)
+    }
+
+    pub fn of(&self, id: ChunkId) -> Option<Place> {
+        let number = self.parts.partition_point(|part| part.ids.last().is_some_and(|&last| last < id.0));
+        let at = self.parts.get(number)?.ids.binary_search(&id.0).ok()?;
+        Some((number, at))
+    }
+}
+
+/// In how many bits the best `most` differ at most, where so many do in each.
+fn farthest(differ_in: &[u16], dimension: usize, most: usize) -> u16 {
+    let mut counts = vec![0_usize; dimension + 1];
+    differ_in.iter().for_each(|&far| counts[usize::from(far)] += 1);
+    let mut sum = 0;
+    let within = counts.iter().take_while(|count| {
+        sum += **count;
+        sum < most
+    });
+    u16::try_from(within.count()).unwrap_or(u16::MAX)
+}
+
+fn differ(a: &[u64], b: &[u64]) -> u16 {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones().to_le_bytes()[0]).map(u16::from).sum()
 }
 
 fn bits(vector: &[i8]) -> impl Iterator<Item = u64> {
@@ -111,89 +180,6 @@ fn length(vector: &[i8]) -> f32 {
 fn cosine(a: &[i8], length_of_a: f32, b: &[i8]) -> f64 {
     let lengths = f64::from(length_of_a) * f64::from(length(b));
     if lengths > 0.0 { (f64::from(dot(a, b)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
-}
-
-impl Snapshot<'_> {
-    /// The chunks nearest to a vector of those that `admits` takes, nearest first.
-    pub fn nearest(
-        &self,
-        space: SpaceId,
-        vector: &[i8],
-        limit: usize,
-        admits: Option<&dyn Fn(ChunkId) -> bool>,
-    ) -> Result<Vec<NearChunk>> {
-        let vectors = match (self.in_memory(space)?, admits) {
-            (None, None) => return self.nearest_in_table(space, vector, limit),
-            (None, Some(_)) => self.load(space)?,
-            (Some(vectors), _) => vectors,
-        };
-        let admits = admits.unwrap_or(&|_| true);
-        // Some of the nearest may belong to chunks that are gone.
-        let mut more = limit;
-        loop {
-            let near = vectors.nearest(vector, more, admits);
-            let all = near.len() < more;
-            let mut found = Vec::with_capacity(limit);
-            for near in near {
-                if found.len() < limit && self.has_chunk(near.id)? {
-                    found.push(near);
-                }
-            }
-            if found.len() == limit || all {
-                return Ok(found);
-            }
-            more *= 2;
-        }
-    }
-
-    /// How near chunks are to a vector; `None` for those without one.
-    pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
-        if let Some(vectors) = self.in_memory(space)? {
-            return Ok(chunks.iter().map(|&id| vectors.of(id).map(|at| vectors.cosine(at, vector))).collect());
-        }
-        let mut cosines = Vec::with_capacity(chunks.len());
-        for &chunk in chunks {
-            let own: Option<Vec<i8>> =
-                self.vector(space, chunk)?.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect());
-            cosines.push(own.map(|own| cosine(&own, length(&own), vector)));
-        }
-        Ok(cosines)
-    }
-
-    /// The vectors of a space that has enough of them.
-    fn in_memory(&self, space: SpaceId) -> Result<Option<Arc<Vectors>>> {
-        if self.vector_count(space)? < WORTH_IT { Ok(None) } else { self.load(space).map(Some) }
-    }
-
-    /// All vectors of a space: those that are in memory, and what came since.
-    fn load(&self, space: SpaceId) -> Result<Arc<Vectors>> {
-        let mut slot = locked(&self.caches.vectors);
-        let state = self.state(space)?;
-        let stored = state.vectors.cast_unsigned();
-        if let Some(known) = slot.as_mut().filter(|known| known.made == state.made)
-            && (known.ids.len() as u64).saturating_sub(stored) <= stored / TOO_MANY_GONE
-        {
-            let new = self.chunks_between(known.embedded, state.embedded)?;
-            if new.len() <= known.ids.len() / TOO_MANY_NEW {
-                if known.embedded < state.embedded {
-                    // Who reads them now keeps them as they were.
-                    let vectors = Arc::make_mut(known);
-                    for chunk in new {
-                        if let Some(vector) = self.vector(space, chunk)? {
-                            vectors.push(chunk, &vector);
-                        }
-                    }
-                    vectors.embedded = state.embedded;
-                }
-                return Ok(Arc::clone(known));
-            }
-        }
-        let mut vectors = Vectors::new(&state);
-        self.each_vector(space, |id, vector| vectors.push(id, vector))?;
-        let vectors = Arc::new(vectors);
-        *slot = Some(Arc::clone(&vectors));
-        Ok(vectors)
-    }
 }
 
 #[cfg(test)]
@@ -216,10 +202,13 @@ mod tests {
         }
     }
 
+    fn none() -> Vectors {
+        Vectors::new(SpaceId::default(), &State { embedded: 0, vectors: 0, dimension: 100, made: [0; 8] })
+    }
+
     #[test]
     fn bits_find_what_a_look_at_everything_finds() {
-        let state = State { embedded: 0, vectors: 0, dimension: 100, made: [0; 8] };
-        let (mut vectors, mut random) = (Vectors::new(&state), Random(0x9e37_79b9_7f4a_7c15));
+        let (mut vectors, mut random) = (none(), Random(0x9e37_79b9_7f4a_7c15));
         // Around 50 middles, as texts are around what they are about.
         let middles: Vec<Vec<i8>> = (0..50).map(|_| random.vector()).collect();
         let near = |middle: &[i8], random: &mut Random| -> Vec<i8> {
@@ -234,14 +223,39 @@ mod tests {
         for middle in &middles {
             let question = near(middle, &mut random);
             let mut all: Vec<NearChunk> = (0..6_000)
-                .map(|at| NearChunk { id: ChunkId(vectors.ids[at]), cosine: vectors.cosine(at, &question) })
+                .map(|id| NearChunk {
+                    id: ChunkId(id),
+                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &question),
+                })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
-            let by_bits: Vec<ChunkId> = vectors.nearest(&question, 10, &|_| true).iter().map(|near| near.id).collect();
+            let by_bits: Vec<ChunkId> = vectors.nearest(&question, 10, None).iter().map(|near| near.id).collect();
             wanted += 10;
             found += all[..10].iter().filter(|near| by_bits.contains(&near.id)).count();
         }
         assert!(found * 100 >= wanted * 98, "{found} of {wanted}");
+    }
+
+    #[test]
+    fn what_is_as_near_as_the_last_is_found_wherever_it_stands() {
+        let (mut vectors, mut random) = (none(), Random(0x2545_f491_4f6c_dd1d));
+        let same: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
+        for id in 0..5_000 {
+            vectors.reserve(1);
+            if id % 5 == 0 {
+                vectors.push(ChunkId(id), &same);
+            } else {
+                let other: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
+                vectors.push(ChunkId(id), &other);
+            }
+        }
+        assert_eq!((vectors.len(), vectors.parts.len()), (5_000, 2));
+        let question: Vec<i8> = same.iter().map(|byte| byte.cast_signed()).collect();
+        let near = vectors.nearest(&question, 10, None);
+        assert_eq!(near.len(), 1_000);
+        assert!(near.iter().all(|near| near.id.0 % 5 == 0));
+        let scope = Scope::of((0..5_000).filter(|id| id % 2 == 0).map(ChunkId).collect());
+        assert_eq!(vectors.nearest(&question, 10, Some(&scope)).len(), 500);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub enum Mode {
 }
 
 /// Stands in the file's header: "ixmc".
-const APPLICATION_ID: i32 = 0x6978_6d63;
+pub(super) const APPLICATION_ID: i32 = 0x6978_6d63;
 
 /// Every connection. WAL lets readers go on while the writer works; NORMAL may lose the last commits with the power,
 /// never the file, and the next sync makes them again; a checkpoint leaves at most 64 MB of log. Foreign keys are declared
@@ -39,11 +39,11 @@ const WRITER_PRAGMAS: &str = "
 /// What a bulk build writes, and what it asks for again at once; between builds a quarter of it does.
 pub(super) const CACHE_FOR_BULK: &str = "PRAGMA cache_size = -65536";
 pub(super) const CACHE_AFTER_BULK: &str = "PRAGMA cache_size = -16384; PRAGMA shrink_memory";
-/// Mapped pages spare a copy and take a third off a large query; an index is rarely above 1 GB.
+/// Mapped pages spare a copy and take a third off a large query. SQLite maps no more than these 2 GB.
 const READER_PRAGMAS: &str = "
     PRAGMA query_only = ON;
     PRAGMA cache_size = -16384;
-    PRAGMA mmap_size = 1073741824;
+    PRAGMA mmap_size = 2147418112;
 ";
 
 /// Statements kept prepared by each connection: more than there are.

@@ -60,6 +60,12 @@ const REMEMBERED: usize = 32;
 const MOST_FOLDERS: usize = 8;
 
 impl Scope {
+    /// Of chunks in order.
+    #[cfg(test)]
+    pub(super) fn of(chunks: Vec<ChunkId>) -> Self {
+        Self { chunks, ..Self::default() }
+    }
+
     pub fn len(&self) -> usize {
         self.chunks.len()
     }
@@ -71,6 +77,16 @@ impl Scope {
     /// The one that came last.
     pub fn last(&self) -> Option<ChunkId> {
         self.chunks.last().copied()
+    }
+
+    /// In order.
+    pub(super) fn chunks(&self) -> &[ChunkId] {
+        &self.chunks
+    }
+
+    /// How many came after this one.
+    pub(super) fn count_above(&self, chunk: ChunkId) -> usize {
+        self.chunks.len() - self.chunks.partition_point(|known| *known <= chunk)
     }
 
     pub fn contains(&self, chunk: ChunkId) -> bool {

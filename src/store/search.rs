@@ -106,26 +106,41 @@ impl Snapshot<'_> {
     /// In how many chunks a question matches, `most` for more, and how many chunks there are. Remembered until the index
     /// changes.
     pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<(usize, u64)> {
+        let chunks = self.all_chunks()?;
+        let as_of = {
+            let known = locked(&self.caches.frequencies);
+            if let Some(count) = known.counts.get(&question.0) {
+                return Ok((*count, chunks));
+            }
+            known.as_of.clone()
+        };
+        let count = self.count(FREQUENCY, ":question", &question.0, most)?;
+        let mut known = locked(&self.caches.frequencies);
+        // Another reader may have seen another state meanwhile.
+        if known.as_of == as_of && known.counts.len() < REMEMBERED {
+            known.counts.insert(question.0.clone(), count);
+        }
+        Ok((count, chunks))
+    }
+
+    /// How many chunks there are. Remembered until the index changes.
+    pub fn all_chunks(&self) -> Result<u64> {
         let now = self.fact(Fact::LastChange)?;
         {
             let mut known = locked(&self.caches.frequencies);
             if known.as_of != now {
                 *known = Frequencies { as_of: now.clone(), ..Frequencies::default() };
             }
-            if let (Some(count), Some(chunks)) = (known.counts.get(&question.0), known.chunks) {
-                return Ok((*count, chunks));
+            if let Some(chunks) = known.chunks {
+                return Ok(chunks);
             }
         }
-        let chunks = locked(&self.caches.frequencies).chunks;
-        let chunks = chunks.map_or_else(|| self.chunk_count(), Ok)?;
-        let count = self.count(FREQUENCY, ":question", &question.0, most)?;
+        let chunks = self.chunk_count()?;
         let mut known = locked(&self.caches.frequencies);
-        // Another reader may have seen another state meanwhile.
-        if known.as_of == now && known.counts.len() < REMEMBERED {
+        if known.as_of == now {
             known.chunks = Some(chunks);
-            known.counts.insert(question.0.clone(), count);
         }
-        Ok((count, chunks))
+        Ok(chunks)
     }
 
     /// The first chunks that match a question, in the order of ids.

@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, chunks, counted, documents, entities, facts, files, graph, packed, plain, relations, scope,
-        search, symbols, text_vectors, trigrams, vectors,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, packed, plain, relations,
+        scope, search, symbols, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -23,8 +23,8 @@ mod tests {
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         let families = [
             audit::STATEMENTS,
+            candidates::STATEMENTS,
             chunks::STATEMENTS,
-            counted::STATEMENTS,
             documents::STATEMENTS,
             entities::STATEMENTS,
             facts::STATEMENTS,

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
@@ -16,6 +17,10 @@ use crate::model::{Chunk, Extracted};
 
 /// Ids of one file's symbols, and of its uses; what would come after is left out.
 const PLACES: i64 = 1 << 20;
+/// A file with more symbols for each line that is asked about is not read from its first symbol to its last.
+const SYMBOLS_EACH: usize = 40;
+/// A file with more is not looked through from its end.
+const FEW_SYMBOLS: usize = 200;
 
 statements! {
     INSERT_SYMBOL = "INSERT INTO symbol_rows
@@ -53,6 +58,14 @@ statements! {
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
     HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
+    /// The same by names alone: where a file has few, a look at each is as quick as looking for the place.
+    NAME_AROUND = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id
+        WHERE r.id >= :file << 20 AND r.id < :before AND r.line + r.below >= :line AND r.line - r.above <= :line
+        ORDER BY r.id DESC LIMIT 1";
+    LANGUAGE = "SELECT language FROM files WHERE id = ?1";
+    EXTENTS = "SELECT id, line - above, line + below FROM symbol_rows
+        WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575 ORDER BY id";
+    NAME_OF = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id WHERE r.id = ?1";
     /// The last to begin of the definitions before an id that reach a line: the innermost.
     AROUND = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
         FROM symbols s JOIN files f ON f.id = s.file_id
@@ -79,6 +92,14 @@ pub struct Definition {
     pub column: u32,
     pub start_line: u32,
     pub end_line: u32,
+}
+
+/// What a definition is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub name: String,
+    pub container: Option<String>,
+    pub language: Arc<str>,
 }
 
 /// A use of a name with its place.
@@ -219,12 +240,7 @@ impl Snapshot<'_> {
     /// The id of a file's first definition that begins on `line` or after; the id after its last where there is none.
     /// Definitions of a file have ids without gaps, in the order in which they begin.
     fn first_symbol_from(&self, file: FileId, line: u32) -> Result<i64> {
-        let mut low = file.0 * PLACES;
-        let last: Option<i64> = self
-            .connection
-            .prepare_cached(LAST_OF_FILE)?
-            .query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
-        let mut high = last.map_or(low, |last| last + 1);
+        let (mut low, mut high) = (file.0 * PLACES, self.end_of_symbols(file)?);
         let mut starts_at = self.connection.prepare_cached(STARTS_AT)?;
         while low < high {
             let middle = low + (high - low) / 2;
@@ -232,6 +248,64 @@ impl Snapshot<'_> {
             if starts < line { low = middle + 1 } else { high = middle }
         }
         Ok(low)
+    }
+
+    /// The id after a file's last definition.
+    fn end_of_symbols(&self, file: FileId) -> Result<i64> {
+        let mut statement = self.connection.prepare_cached(LAST_OF_FILE)?;
+        let last: Option<i64> = statement.query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
+        Ok(last.map_or(file.0 * PLACES, |last| last + 1))
+    }
+
+    /// The name and container of the innermost definition that each of these lines stands in; lines must ascend.
+    pub fn names_around(&self, file: FileId, lines: &[u32]) -> Result<Vec<Option<Named>>> {
+        let end = self.end_of_symbols(file)?;
+        let count = usize::try_from(end - file.0 * PLACES).unwrap_or_default();
+        if count == 0 {
+            return Ok(vec![None; lines.len()]);
+        }
+        let language: Arc<str> =
+            self.connection.prepare_cached(LANGUAGE)?.query_row([file.0], |row| row.get::<_, String>(0))?.into();
+        let named =
+            |row: &Row| Ok(Named { name: row.get(0)?, container: row.get(1)?, language: Arc::clone(&language) });
+        if count > lines.len() * SYMBOLS_EACH {
+            let mut statement = self.connection.prepare_cached(NAME_AROUND)?;
+            let mut found = Vec::with_capacity(lines.len());
+            for &line in lines {
+                let before =
+                    if count > FEW_SYMBOLS { self.first_symbol_from(file, line.saturating_add(1))? } else { end };
+                let parameters = named_params! { ":file": file.0, ":before": before, ":line": line };
+                found.push(statement.query_row(parameters, named).optional()?);
+            }
+            return Ok(found);
+        }
+        let mut statement = self.connection.prepare_cached(EXTENTS)?;
+        let mut name_of = self.connection.prepare_cached(NAME_OF)?;
+        let mut rows = statement.query(named_params! { ":file": file.0 })?;
+        let extent = |row: &Row| Ok::<_, rusqlite::Error>((row.get::<_, i64>(0)?, row.get::<_, u32>(1)?, row.get(2)?));
+        let mut next: Option<(i64, u32, u32)> = rows.next()?.map(extent).transpose()?;
+        // Those that have begun, the innermost last, and the one whose name was asked for last.
+        let mut open: Vec<(i64, u32)> = Vec::new();
+        let mut last: Option<(i64, Named)> = None;
+        let mut found = Vec::with_capacity(lines.len());
+        for &line in lines {
+            while let Some((id, _, end)) = next.filter(|(_, start, _)| *start <= line) {
+                open.push((id, end));
+                next = rows.next()?.map(extent).transpose()?;
+            }
+            while open.last().is_some_and(|(_, end)| *end < line) {
+                open.pop();
+            }
+            let Some(&(id, _)) = open.last() else {
+                found.push(None);
+                continue;
+            };
+            if last.as_ref().is_none_or(|(known, _)| *known != id) {
+                last = Some((id, name_of.query_row([id], named)?));
+            }
+            found.push(last.as_ref().map(|(_, named)| named.clone()));
+        }
+        Ok(found)
     }
 
     /// Whether any definition is of that kind.
@@ -347,7 +421,68 @@ fn is_in_one_piece(range: &Range<u32>, chunks: &[Chunk]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::store::{Mode, Store};
+    use super::*;
+    use crate::budget::Budget;
+    use crate::model::{ContentHash, RepoPath, Stat, Symbol};
+    use crate::store::{FileRow, Mode, Store};
+
+    fn symbol(name: String, lines: Range<u32>) -> Symbol {
+        Symbol {
+            name,
+            kind: "function",
+            parent: None,
+            container: lines.start.is_multiple_of(3).then(|| "Outer".to_owned()),
+            signature: None,
+            written: None,
+            line: lines.start + 1,
+            column: 5,
+            start_line: lines.start,
+            end_line: lines.end,
+        }
+    }
+
+    /// Blocks of ten lines in blocks of a hundred, with lines between them that are in neither.
+    #[test]
+    fn names_around_lines_are_the_same_however_they_are_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        let mut symbols = Vec::new();
+        for outer in 0..30 {
+            let first = outer * 110 + 3;
+            symbols.push(symbol(format!("outer_{outer}"), first..first + 100));
+            symbols.extend((0..8).map(|inner| {
+                let first = first + 2 + inner * 12;
+                symbol(format!("inner_{outer}_{inner}"), first..first + 10)
+            }));
+        }
+        assert!(symbols.len() > FEW_SYMBOLS);
+        let path = RepoPath::new("a.py").unwrap();
+        for count in [0, 1, FEW_SYMBOLS / 2, symbols.len()] {
+            let extracted =
+                Extracted { language: "python", symbols: symbols[..count].to_vec(), ..Extracted::default() };
+            let hash = ContentHash::of(&count.to_le_bytes());
+            let row =
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+            store.write(|batch| batch.replace_file(&row)).unwrap();
+            let ask = |snapshot: &Snapshot| {
+                let file = snapshot.file_id("a.py")?.unwrap();
+                let lines: Vec<u32> = (1..3_400).collect();
+                let together = snapshot.names_around(file, &lines)?;
+                for (line, found) in lines.into_iter().zip(together) {
+                    assert_eq!(
+                        snapshot.names_around(file, &[line])?,
+                        std::slice::from_ref(&found),
+                        "{line} of {count}"
+                    );
+                    let known = snapshot.symbol_around("a.py", line)?;
+                    let known = known.map(|known| (known.name, known.container));
+                    assert_eq!(found.map(|found| (found.name, found.container)), known, "{line} of {count}");
+                }
+                Ok(())
+            };
+            store.read(&Budget::unlimited(), ask).unwrap();
+        }
+    }
 
     #[test]
     fn a_first_build_ends_with_the_indexes_of_the_migrations() {

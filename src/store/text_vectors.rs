@@ -93,8 +93,7 @@ impl Batch<'_> {
         let parameters = named_params! {
             ":model": space.model, ":hash": space.hash, ":dimension": count(space.dimension), ":kept": kept,
         };
-        let others: Vec<i64> =
-            others.query_map(parameters, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let others: Vec<i64> = others.query_map(parameters, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         for other in others {
             self.connection.execute_batch(&format!("DROP TABLE IF EXISTS vectors_{other}"))?;
             self.connection.prepare_cached(DROP_OF_SPACE)?.execute([other])?;

@@ -5,8 +5,6 @@
 //! segment always has the trigrams that stand there, and one in none is a candidate for everything. What a process that
 //! was killed leaves half-written belongs to no segment and is swept away later.
 
-use std::collections::HashMap;
-
 use rusqlite::{OptionalExtension, params};
 
 use super::statements::statements;
@@ -16,15 +14,12 @@ use crate::error::Result;
 use crate::words::trigrams::Collector;
 
 statements! {
+    HAS_ANY = "SELECT 1 FROM trigram_segments WHERE whole";
     SEGMENTS = "SELECT s.id, s.files, s.bytes, (SELECT count(*) FROM files f WHERE f.segment = s.id)
         FROM trigram_segments s WHERE s.whole ORDER BY s.id";
-    WHOLE = "SELECT id, files FROM trigram_segments WHERE whole ORDER BY id";
     LOOSE_SIZE = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE segment IS NULL";
-    LOOSE = "SELECT id FROM files WHERE segment IS NULL";
     TO_GATHER = "SELECT id, hash, extractor, size FROM files WHERE segment IS NULL ORDER BY id LIMIT :most";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
-    PLACES = "SELECT places FROM trigrams WHERE segment = ?1 AND trigram = ?2";
-    AT = "SELECT id FROM files WHERE segment = ?1 AND place = ?2";
     IN = "SELECT place, id FROM files WHERE segment = ?1 ORDER BY place";
     BEGIN = "INSERT INTO trigram_segments (files, bytes, whole) VALUES (?1, ?2, 0)";
     EXISTS = "SELECT 1 FROM trigram_segments WHERE id = ?1";
@@ -122,14 +117,14 @@ impl Gathered {
 
 /// A bit for each place of a segment.
 #[derive(Clone)]
-struct Places(Vec<u64>);
+pub(super) struct Places(pub Vec<u64>);
 
 impl Places {
-    fn none(files: usize) -> Self {
+    pub fn none(files: usize) -> Self {
         Self(vec![0; files.div_ceil(64)])
     }
 
-    fn all(files: usize) -> Self {
+    pub fn all(files: usize) -> Self {
         let mut all = Self(vec![u64::MAX; files.div_ceil(64)]);
         if let Some(last) = all.0.last_mut()
             && !files.is_multiple_of(64)
@@ -139,15 +134,15 @@ impl Places {
         all
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    fn has(&self, place: usize) -> bool {
+    pub fn has(&self, place: usize) -> bool {
         self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 
@@ -157,7 +152,7 @@ impl Places {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = usize> {
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..self.0.len() * 64).filter(|&place| self.has(place))
     }
 
@@ -181,7 +176,7 @@ impl Places {
         }
     }
 
-    fn decode(bytes: &[u8], files: usize) -> Self {
+    pub fn decode(bytes: &[u8], files: usize) -> Self {
         let mut places = Self::none(files);
         if bytes.len() == files.div_ceil(8) {
             for (word, bytes) in places.0.iter_mut().zip(bytes.chunks(8)) {
@@ -225,92 +220,7 @@ impl Snapshot<'_> {
 
     /// Whether there are segments to ask.
     pub fn has_trigrams(&self) -> Result<bool> {
-        Ok(self.connection.prepare_cached(WHOLE)?.exists([])?)
-    }
-
-    /// Files in which a text with that need may be, in no order; `None` where all may.
-    pub fn files_that_may_have(&self, need: &Need) -> Result<Option<Vec<FileId>>> {
-        if *need == Need::Anything {
-            return Ok(None);
-        }
-        let mut statement = self.connection.prepare_cached(WHOLE)?;
-        let segments = statement.query_map([], |row| Ok((SegmentId(row.get(0)?), row.get::<_, u32>(1)? as usize)))?;
-        let segments = segments.collect::<rusqlite::Result<Vec<_>>>()?;
-        if segments.is_empty() {
-            return Ok(None);
-        }
-        let mut statement = self.connection.prepare_cached(LOOSE)?;
-        let loose = statement.query_map([], |row| row.get(0).map(FileId))?;
-        let mut found = loose.collect::<rusqlite::Result<Vec<_>>>()?;
-        for (segment, files) in segments {
-            let places = self.places(segment, files, need, &mut HashMap::new())?;
-            self.files_at(segment, files, &places, &mut found)?;
-        }
-        Ok(Some(found))
-    }
-
-    fn files_at(&self, segment: SegmentId, files: usize, places: &Places, found: &mut Vec<FileId>) -> Result<()> {
-        // A look at each is dearer than the next of all.
-        if places.len() > files / 8 {
-            let mut statement = self.connection.prepare_cached(IN)?;
-            let mut rows = statement.query([segment.0])?;
-            while let Some(row) = rows.next()? {
-                if places.has(row.get::<_, u32>(0)? as usize) {
-                    found.push(FileId(row.get(1)?));
-                }
-            }
-            return Ok(());
-        }
-        let mut statement = self.connection.prepare_cached(AT)?;
-        for place in places.iter() {
-            let id = statement.query_row(params![segment.0, count(place)], |row| row.get(0)).optional()?;
-            found.extend(id.map(FileId));
-        }
-        Ok(())
-    }
-
-    fn places(
-        &self,
-        segment: SegmentId,
-        files: usize,
-        need: &Need,
-        known: &mut HashMap<u32, Places>,
-    ) -> Result<Places> {
-        match need {
-            Need::Anything => Ok(Places::all(files)),
-            Need::Trigram(trigram) => {
-                if let Some(places) = known.get(trigram) {
-                    return Ok(places.clone());
-                }
-                let mut statement = self.connection.prepare_cached(PLACES)?;
-                let mut rows = statement.query(params![segment.0, trigram])?;
-                let places = match rows.next()? {
-                    Some(row) => Places::decode(row.get_ref(0)?.as_blob().unwrap_or_default(), files),
-                    None => Places::none(files),
-                };
-                known.insert(*trigram, places.clone());
-                Ok(places)
-            }
-            Need::All(parts) => {
-                let mut all = Places::all(files);
-                for part in parts {
-                    let these = self.places(segment, files, part, known)?;
-                    all.0.iter_mut().zip(these.0).for_each(|(word, other)| *word &= other);
-                    if all.is_empty() {
-                        break;
-                    }
-                }
-                Ok(all)
-            }
-            Need::Any(parts) => {
-                let mut any = Places::none(files);
-                for part in parts {
-                    let these = self.places(segment, files, part, known)?;
-                    any.0.iter_mut().zip(these.0).for_each(|(word, other)| *word |= other);
-                }
-                Ok(any)
-            }
-        }
+        Ok(self.connection.prepare_cached(HAS_ANY)?.exists([])?)
     }
 
     /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
@@ -465,6 +375,8 @@ impl Batch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::budget::Budget;
     use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
@@ -529,11 +441,18 @@ mod tests {
             let letters: Vec<u8> = text.chars().map(letter).collect();
             let need = Need::All(of_letters(&letters).map(Need::Trigram).collect());
             let ask = |snapshot: &Snapshot| {
-                let Some(files) = snapshot.files_that_may_have(&need)? else { return Ok(None) };
-                let paths = files.into_iter().map(|file| snapshot.path_and_size(file).map(|(path, _)| path));
-                let mut paths = paths.collect::<Result<Vec<_>>>()?;
-                paths.sort();
-                Ok(Some(paths))
+                let Some(candidates) = snapshot.candidates(&need)? else { return Ok(None) };
+                let listed = snapshot.candidate_files(&candidates)?.into_iter().map(|file| file.path);
+                let listed: Vec<String> = listed.collect();
+                let mut walked = Vec::new();
+                let walk = snapshot.each_candidate(Some(&candidates), |file| {
+                    walked.push(file.path);
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                assert!(walk.is_continue());
+                assert_eq!(listed, walked);
+                assert!(snapshot.most_candidates(&candidates)? >= walked.len());
+                Ok(Some(walked))
             };
             self.store.read(&Budget::unlimited(), ask).unwrap()
         }

@@ -4,10 +4,12 @@
 //! a vector's rowid is its chunk's id. A new chunk gets an id above all there are and all that were embedded, so that one
 //! number a space tells what is still to be embedded, and an id that had a vector never comes again for another text.
 
+use std::collections::VecDeque;
+
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::{Batch, ChunkId, Snapshot};
+use super::{Batch, ChunkId, Scope, Snapshot};
 use crate::error::Result;
 
 statements! {
@@ -19,19 +21,22 @@ statements! {
     ADDED = "UPDATE spaces SET embedded = :embedded, vectors = vectors + :added WHERE id = :space";
     REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
     NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
-    PENDING = "SELECT count(*) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
     UNEMBEDDED = "SELECT id, hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks
         WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
     NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
-    BETWEEN = "SELECT id FROM chunks WHERE id > :above AND id <= :embedded ORDER BY id";
-    HAS = "SELECT 1 FROM chunks WHERE id = ?1";
+    LAST = "SELECT max(id) FROM chunks";
+    ABOVE = "SELECT count(*) FROM chunks WHERE id > ?1";
+    /// By an index that has no text in it.
+    ABOVE_OF_ALL = "SELECT count(*) FROM chunks WHERE +id > ?1";
 }
 
-/// What vec0 gives at most.
-const MOST_NEAREST: usize = 4096;
+/// Rows of vec0's own, of a thousand vectors each, kept while vectors are read in the order of their ids.
+const ROWS_KEPT: usize = 4;
+/// Where more ids may be above another, they are counted by an index of all.
+const A_LOOK_AT_EACH: i64 = 10_000;
 
 /// Key of a row in `spaces`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpaceId(i64);
 
 impl SpaceId {
@@ -94,8 +99,22 @@ impl Snapshot<'_> {
 
     /// Chunks that have no vector in this space yet.
     pub fn vectors_pending(&self, space: SpaceId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(PENDING)?;
-        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.chunks_above(self.state(space)?.embedded)
+    }
+
+    /// Chunks of ids above one.
+    pub(super) fn chunks_above(&self, id: i64) -> Result<u64> {
+        let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, Option<i64>>(0))?;
+        let statement = if last.unwrap_or(0) - id > A_LOOK_AT_EACH { ABOVE_OF_ALL } else { ABOVE };
+        Ok(self.connection.prepare_cached(statement)?.query_row([id], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Of these the chunks that have no vector in a space yet, whether or not the space is there.
+    pub fn pending_of(&self, key: &SpaceKey, scope: &Scope) -> Result<usize> {
+        Ok(match self.space(key)? {
+            Some(space) => scope.count_above(ChunkId(self.state(space)?.embedded)),
+            None => scope.len(),
+        })
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
@@ -113,22 +132,6 @@ impl Snapshot<'_> {
         Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, Option<i64>>(0))?.map(ChunkId))
     }
 
-    /// By vec0, which looks at every vector.
-    pub(super) fn nearest_in_table(&self, space: SpaceId, vector: &[i8], limit: usize) -> Result<Vec<NearChunk>> {
-        let sql = format!(
-            "SELECT rowid, distance FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :limit ORDER BY distance",
-            table(space)
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let limit = count(limit.min(MOST_NEAREST));
-        let rows = statement.query_map(named_params! { ":vector": blob(vector), ":limit": limit }, |row| {
-            Ok(NearChunk { id: ChunkId(row.get(0)?), cosine: 1.0 - row.get::<_, f64>(1)? })
-        })?;
-        let mut near: Vec<NearChunk> = rows.collect::<rusqlite::Result<_>>()?;
-        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
-        Ok(near)
-    }
-
     /// The components of a chunk's vector, if it has one.
     pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
         let bytes = self.vector(space, chunk)?;
@@ -141,24 +144,43 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(&sql)?.query_row([chunk.0], |row| row.get(0)).optional()?)
     }
 
-    /// Chunks above `above` up to `embedded`: those whose vectors came since.
-    pub(super) fn chunks_between(&self, above: i64, embedded: i64) -> Result<Vec<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(BETWEEN)?;
-        let rows = statement
-            .query_map(named_params! { ":above": above, ":embedded": embedded }, |row| Ok(ChunkId(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    /// How many vectors belong to ids above one, `most` for more.
+    pub(super) fn vectors_above(&self, space: SpaceId, id: i64, most: usize) -> Result<usize> {
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {}_rowids WHERE rowid > ?1 LIMIT ?2)", table(space));
+        let count: i64 = self.connection.prepare_cached(&sql)?.query_row([id, count(most)], |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or_default())
     }
 
-    pub(super) fn has_chunk(&self, chunk: ChunkId) -> Result<bool> {
-        Ok(self.connection.prepare_cached(HAS)?.exists([chunk.0])?)
-    }
-
-    /// Shows each vector of a space to `visit`, in no order.
-    pub(super) fn each_vector(&self, space: SpaceId, mut visit: impl FnMut(ChunkId, &[u8])) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(&format!("SELECT rowid, vector FROM {}", table(space)))?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+    /// Shows the vectors of ids above one to `visit`, by their ids.
+    ///
+    /// vec0 has a look-up for each vector; its own tables have a thousand of them in a row.
+    pub(super) fn each_vector_above(
+        &self,
+        space: SpaceId,
+        id: i64,
+        dimension: usize,
+        mut visit: impl FnMut(ChunkId, &[u8]),
+    ) -> Result<()> {
+        let table = table(space);
+        let mut places = self.connection.prepare_cached(&format!(
+            "SELECT rowid, chunk_id, chunk_offset FROM {table}_rowids WHERE rowid > ?1 ORDER BY rowid"
+        ))?;
+        let mut rows =
+            self.connection.prepare_cached(&format!("SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?1"))?;
+        // A place that became free is taken again, so that ids go back and forth between two rows.
+        let mut known: VecDeque<(i64, Vec<u8>)> = VecDeque::new();
+        let mut places = places.query([id])?;
+        while let Some(place) = places.next()? {
+            let (id, row, at) = (ChunkId(place.get(0)?), place.get(1)?, place.get::<_, u32>(2)? as usize);
+            if known.iter().all(|(number, _)| *number != row) {
+                known.truncate(ROWS_KEPT - 1);
+                known.push_front((row, rows.query_row([row], |found| found.get(0))?));
+            }
+            if let Some((_, vectors)) = known.iter().find(|(number, _)| *number == row)
+                && let Some(vector) = vectors.get(at * dimension..(at + 1) * dimension)
+            {
+                visit(id, vector);
+            }
         }
         Ok(())
     }
@@ -296,7 +318,7 @@ mod tests {
     use super::*;
     use crate::budget::Budget;
     use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
-    use crate::store::{FileRow, Mode, Store};
+    use crate::store::{FileRow, Mode, Scope, Store};
 
     const KEY: SpaceKey = SpaceKey { model: "first letters", hash: "00", dimension: 8 };
 
@@ -385,6 +407,21 @@ mod tests {
         }
     }
 
+    /// By vec0, which looks at every vector.
+    fn nearest_in_table(snapshot: &Snapshot, space: SpaceId, vector: &[i8], limit: usize) -> Result<Vec<NearChunk>> {
+        let sql = format!(
+            "SELECT rowid, distance FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :limit ORDER BY distance",
+            table(space)
+        );
+        let mut statement = snapshot.connection.prepare_cached(&sql)?;
+        let limit = count(limit);
+        let rows = statement.query_map(named_params! { ":vector": blob(vector), ":limit": limit }, |row| {
+            Ok(NearChunk { id: ChunkId(row.get(0)?), cosine: 1.0 - row.get::<_, f64>(1)? })
+        })?;
+        let near = rows.collect::<rusqlite::Result<_>>()?;
+        Ok(near)
+    }
+
     #[test]
     fn the_nearest_chunks_come_first_with_their_cosine() {
         let index = Index::new();
@@ -398,6 +435,27 @@ mod tests {
         // a is 0110_0001, z 0111_1010: four of eight differ; b is 0110_0010: two do.
         assert_eq!(near[1].0, "banana");
         assert!((near[1].1 - 0.5).abs() < 1e-6, "{near:?}");
+    }
+
+    #[test]
+    fn among_the_equally_near_path_and_place_decide_whatever_came_first() {
+        let mut paths = ["a.txt", "b.txt", "c.txt", "d.txt"];
+        for _ in 0..2 {
+            let index = Index::new();
+            paths.iter().for_each(|path| index.put(path, &["one", "zebra", "other", "of"]));
+            index.embed();
+            let space = index.space();
+            let ask = |snapshot: &Snapshot| {
+                let near = snapshot.nearest(space, &vector("o").unwrap(), 7, None)?;
+                let place = |near: &NearChunk| snapshot.chunk(near.id).map(|chunk| (chunk.path, chunk.start_line));
+                near.iter().map(place).collect::<Result<Vec<_>>>()
+            };
+            let near = index.store.read(&Budget::unlimited(), ask).unwrap();
+            let expected =
+                [("a.txt", 1), ("a.txt", 3), ("a.txt", 4), ("b.txt", 1), ("b.txt", 3), ("b.txt", 4), ("c.txt", 1)];
+            assert_eq!(near, expected.map(|(path, line)| (path.to_owned(), line)));
+            paths.reverse();
+        }
     }
 
     #[test]
@@ -478,7 +536,7 @@ mod tests {
                 for wanted in ["!", "A", "m", "z"] {
                     let vector = vector(wanted).unwrap();
                     let cosines = |near: Vec<NearChunk>| near.iter().map(|near| near.cosine).collect::<Vec<_>>();
-                    let table = cosines(snapshot.nearest_in_table(space, &vector, 50)?);
+                    let table = cosines(nearest_in_table(snapshot, space, &vector, 50)?);
                     let memory = snapshot.nearest(space, &vector, 50, None)?;
                     let ids: Vec<ChunkId> = memory.iter().map(|near| near.id).collect();
                     let again = snapshot.cosines(space, &vector, &ids)?;
@@ -487,7 +545,8 @@ mod tests {
                     assert!(again.iter().zip(&memory).all(|(a, &b)| a.is_some_and(|a| close(a, b))), "{context}");
                     assert_eq!(memory.len(), table.len(), "{context}");
                     assert!(memory.iter().zip(&table).all(|(&a, &b)| close(a, b)), "{context}: {memory:?} {table:?}");
-                    let even = snapshot.nearest(space, &vector, 50, Some(&|id| id.0 % 2 == 0))?;
+                    let even = Scope::of((0..20_000).filter(|id| id % 2 == 0).map(ChunkId).collect());
+                    let even = snapshot.nearest(space, &vector, 50, Some(&even))?;
                     assert!(even.len() == 50 && even.iter().all(|near| near.id.0 % 2 == 0), "{context}");
                 }
                 Ok(())

@@ -96,6 +96,7 @@ fn service(call: &Call) -> Result<Arc<Service>> {
         ty: python.server,
         idle: python.idle,
         longest: python.longest,
+        is_once: call.caller.is_last,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
     let service = Service::new(spec, Box::new(feed));

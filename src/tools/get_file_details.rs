@@ -78,11 +78,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             None => error,
         }
     })?;
-    let (details, file) = call.read(|snapshot| {
-        let details = documents::details(snapshot, &path, arguments.chunk_index, context.min(MAX_CONTEXT))?;
-        Ok((details, snapshot.document_file(&path)?))
-    })?;
-    let (Some(details), Some(file)) = (details, file) else {
+    let details =
+        call.read(|snapshot| documents::details(snapshot, &path, arguments.chunk_index, context.min(MAX_CONTEXT)))?;
+    let Some(details) = details else {
         return Err(Error::invalid_path(format!("{} is not in the index", crate::model::printable(&path)))
             .hint("`ixmcp files --skipped` says why a file was left out; get_slice reads it as it is on disk."));
     };
@@ -108,9 +106,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         start_line: details.start_line,
         end_line: details.end_line,
         total_lines: details.total_lines,
-        file_size: file.size,
-        last_modified: super::stats::instant(file.modified_ns),
-        language: file.language,
+        file_size: details.file.size,
+        last_modified: super::stats::instant(details.file.modified_ns),
+        language: details.file.language,
         headings: headings.filter(|headings| !headings.is_empty()),
         page: chunk.and_then(|chunk| chunk.page),
         truncated: is_cut,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
+use crate::model::printable;
 use crate::query::{files, slice};
 
 pub(super) static GET_SLICE: Declaration = declare! {
@@ -80,6 +81,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let column = arguments.start_column.unwrap_or(1);
     if column == 0 {
         return Err(Error::invalid_argument("argument `start_column`: columns are 1-based").hint("Give 1 or more."));
+    }
+    if let Some(format) = extract::without_lines(&path, &bytes) {
+        let what = format!("{} is a document ({format}) that has no lines on disk", printable(&path));
+        return Err(Error::new(ErrorKind::UnsupportedFormat, what)
+            .hint("Read its text with get_file_details; the lines of hits are those of that text."));
     }
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its

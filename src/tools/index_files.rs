@@ -64,27 +64,36 @@ struct Answer {
     total_files: usize,
     processed_files: usize,
     total_chunks: u64,
-    skipped: Vec<Skipped>,
+    #[serde(flatten)]
+    left: LeftOut,
     time_ms: u64,
     index_size_bytes: u64,
+}
+
+/// A page of the files that are not in the index.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LeftOut {
+    skipped: Vec<Skipped>,
     #[serde(rename = "totalSkipped", skip_serializing_if = "Option::is_none")]
     total: Option<usize>,
-    #[serde(rename = "truncated", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
-    #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
 }
 
-/// A file that is not in the index.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Skipped {
+struct Skipped {
     path: String,
     reason: String,
 }
 
-impl Skipped {
-    pub(super) fn of((path, reason): (String, String)) -> Self {
-        Self { path, reason }
+impl LeftOut {
+    pub(super) fn page(all: Vec<(String, String)>, offset: Option<u64>, limit: Option<u64>) -> Self {
+        let (offset, limit) = super::page(offset, limit, usize::MAX, usize::MAX);
+        let Page { items, total, next_offset } = Page::of(all, offset, limit);
+        let skipped = items.into_iter().map(|(path, reason)| Skipped { path, reason }).collect();
+        Self { skipped, total, truncated: next_offset.map(|_| true), next_offset }
     }
 }
 
@@ -92,7 +101,8 @@ const DEFAULT_SIZE: u64 = 1000;
 const DEFAULT_OVERLAP: u64 = 200;
 const DEFAULT_FILES: u64 = 10_000;
 const SIZES: std::ops::RangeInclusive<u64> = 50..=100_000;
-const MOST_TYPES: usize = 200;
+/// Of one list of types.
+pub(super) const MOST_TYPES: usize = 200;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let started = Instant::now();
@@ -100,18 +110,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let options = chosen(arguments.options.as_ref().unwrap_or(&none))?;
     let workspace = call.workspace();
     let report = workspace.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
-    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
-    let skipped = Page::of(report.skipped, offset, limit);
     Ok(Answer {
         total_files: report.total_files,
         processed_files: report.processed_files,
         total_chunks: report.total_chunks,
         time_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         index_size_bytes: workspace.index_size(),
-        total: skipped.total,
-        truncated: skipped.next_offset.map(|_| true),
-        next_offset: skipped.next_offset,
-        skipped: skipped.items.into_iter().map(Skipped::of).collect(),
+        left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }
 

@@ -60,7 +60,8 @@ struct Shown {
     r#type: String,
     evidence: String,
     edit: Edit,
-    /// Equal ones of several suggestions are put in once.
+    /// What it needs beside: imports, and the space after the sign of a default that had none. Equal ones of several
+    /// suggestions are put in once.
     imports: Vec<Edit>,
 }
 

@@ -51,6 +51,9 @@ struct Answer {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
+    /// Pieces of what was searched that are found by their words alone until their vectors come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors_pending: Option<usize>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -69,10 +72,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, 10, 100);
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
     let budget = call.budget();
-    let found = call.read_deeply(Part::Entities, |snapshot, deep| {
-        entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)
+    let space = call.workspace().space();
+    let (found, pending) = call.read_deeply(Part::Entities, |snapshot, deep| {
+        let found = entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)?;
+        Ok((found, entities::vectors_pending(snapshot, narrowed, &space)?))
     })?;
     Ok(Answer {
+        vectors_pending: Some(pending).filter(|pending| *pending > 0),
         total: found.total,
         truncated: found.next_offset.is_some(),
         next_offset: found.next_offset,

@@ -126,6 +126,8 @@ pub struct Caller {
     pub tell: Option<Tell>,
     /// The long calls under way in this process, for the same call to join.
     pub jobs: Arc<Jobs>,
+    /// The process ends after this call: nothing needs to be ready for a change.
+    pub is_last: bool,
 }
 
 /// Told of work: how much is done, of how much.
@@ -300,6 +302,15 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
         Error::new(ErrorKind::UnknownTool, format!("there is no tool {shown:?}"))
             .hint(near.unwrap_or_else(|| format!("There are: {}.", names().collect::<Vec<_>>().join(", "))))
     })
+}
+
+/// Chunks that a search has found by their words alone, if there are any.
+fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
+    let pending = match snapshot.space(&call.workspace().space())? {
+        Some(space) => snapshot.vectors_out_of_reach(space)?,
+        None => snapshot.all_chunks()?,
+    };
+    Ok(Some(pending).filter(|pending| *pending > 0))
 }
 
 /// Offset and limit of a call: the limit is clamped, never refused.

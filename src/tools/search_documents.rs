@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
+use crate::extract;
 use crate::index::Part;
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
@@ -105,7 +107,6 @@ struct Metadata {
 const DEFAULT_LIMIT: usize = 10;
 const MAX_LIMIT: usize = 100;
 const DEFAULT_SCORE: f64 = 0.7;
-const MOST_TYPES: usize = 200;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let none = Options::default();
@@ -129,14 +130,15 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
                 Error::new(ErrorKind::IndexNotFound, "nothing is indexed").hint("Index a folder with index_files.")
             );
         }
-        let found = documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
+        let found =
+            documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
         let id = snapshot.space(&space)?;
         let results = found.answers.iter().map(|answer| {
             let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
             Ok(shown(answer, with_metadata, vector.flatten()))
         });
         let results = results.collect::<Result<Vec<_>>>()?;
-        let pending = id.map_or_else(|| snapshot.chunk_count(), |id| snapshot.vectors_pending(id))?;
+        let pending = super::vectors_pending(call, snapshot)?;
         Ok((found, results, pending))
     })?;
     let next = offset + results.len();
@@ -147,19 +149,18 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total: found.total,
         truncated: next_offset.is_some(),
         next_offset,
-        vectors_pending: Some(pending).filter(|pending| *pending > 0),
+        vectors_pending: pending,
     })
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
     let folder = options.folder_path.as_deref().map(|folder| call.workspace().indexed_path(folder)).transpose()?;
-    let bare = |given: &String| given.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
     let types = options.file_types.as_ref();
     if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
         return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
             .hint("Name some, or leave it out."));
     }
-    Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(bare).collect())))
+    Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(|typed| extract::extension(typed)).collect())))
 }
 
 fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {

@@ -97,9 +97,9 @@ pub(super) fn instant(ns: i64) -> String {
 fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
     let name = workspace.chosen_model()?;
-    let state = workspace.transformer().and_then(|model| {
-        model.map(|model| workspace.model_state(&model, call.budget())).transpose()
-    });
+    let state = workspace
+        .transformer()
+        .and_then(|model| model.map(|model| workspace.model_state(&model, call.budget())).transpose());
     Some(match state {
         Ok(Some(state)) => Transformer {
             name,

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::index_files::Skipped;
+use super::index_files::LeftOut;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::query::Page;
 
 pub(super) static UPDATE_INDEX: Declaration = declare! {
     long run;
@@ -46,15 +45,10 @@ struct Answer {
     updated: usize,
     removed: usize,
     unchanged: usize,
-    skipped: Vec<Skipped>,
+    #[serde(flatten)]
+    left: LeftOut,
     total_chunks: u64,
     index_size_bytes: u64,
-    #[serde(rename = "totalSkipped", skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    #[serde(rename = "truncated", skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
-    #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
 }
 
 const MOST_CHANGES: usize = 10_000;
@@ -67,8 +61,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let workspace = call.workspace();
     let report = workspace.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
-    let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
-    let skipped = Page::of(report.skipped, offset, limit);
     Ok(Answer {
         added: report.added,
         updated: report.updated,
@@ -76,9 +68,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         unchanged: report.unchanged,
         total_chunks: report.total_chunks,
         index_size_bytes: workspace.index_size(),
-        total: skipped.total,
-        truncated: skipped.next_offset.map(|_| true),
-        next_offset: skipped.next_offset,
-        skipped: skipped.items.into_iter().map(Skipped::of).collect(),
+        left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }

@@ -49,3 +49,70 @@ fn one_symbol_is_inferred_with_the_help_of_all() {
     let repo = Repo::new("//- /a.py\ndef f():\n    return g()\n\n\ndef g():\n    return \"x\"\n");
     assert_eq!(types(&repo.call("infer_types", &json!({ "file": "a.py", "symbol": "f" }))), ["f str"]);
 }
+
+#[test]
+fn a_method_takes_what_the_one_that_it_overrides_takes() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"p\"\nrequires-python = \">=3.12\"\n//- /base.py\nclass Reader:\n    def read(self, name: str, size: int | None = None) -> str:\n        return name * (size or 1)\n//- /a.py\nfrom base import Reader\n\n\nclass Loud(Reader):\n    def read(self, name, size=None):\n        return name.upper()\n\n    def __eq__(self, other):\n        return other is self\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(types(&answer), ["read str", "name str", "size int | None", "__eq__ bool", "other object"], "{answer}");
+    assert_eq!(answer["suggestions"][1]["evidence"], "it overrides the one of Reader");
+}
+
+#[test]
+fn calls_through_the_class_above_speak_for_the_method_below() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Base:\n    def put(self, key):\n        return None\n\n\nclass Below(Base):\n    def put(self, key):\n        return None\n\n\ndef use(base: Base, below: Below) -> None:\n    base.put(1)\n    below.put(\"x\")\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Below" }));
+    assert!(types(&answer).iter().all(|one| one != "key str"), "narrower than what it overrides: {answer}");
+}
+
+#[test]
+fn what_the_language_gives_to_a_method_is_known() {
+    let repo = Repo::new(
+        "//- /pyproject.toml\n[project]\nname = \"p\"\nrequires-python = \">=3.12\"\n//- /a.py\nclass Held:\n    def __exit__(self, kind, value=None, traceback=None):\n        return None\n\n    def __getattr__(self, name):\n        return name\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(
+        types(&answer),
+        [
+            "__exit__ None",
+            "kind type[BaseException] | None",
+            "value BaseException | None",
+            "traceback TracebackType | None",
+            "__getattr__ str",
+            "name str",
+        ],
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_default_that_stands_for_no_value_says_nothing_alone() {
+    let repo = Repo::new(
+        "//- /a.py\nclass NotGiven:\n    \"\"\"No value.\"\"\"\n\n\nclass Limits:\n    def __init__(self, most: int = 3) -> None:\n        self.most = most\n\n\nNOT_GIVEN = NotGiven()\nLIMITS = Limits()\n\n\ndef get(timeout=NOT_GIVEN, limits=LIMITS, retries=NOT_GIVEN) -> None:\n    return None\n\n\nget(timeout=3)\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "get" }));
+    assert_eq!(types(&answer), ["timeout NotGiven | int", "limits Limits"], "{answer}");
+    assert!(answer["skipped"].to_string().contains("stands for no value"), "{answer}");
+}
+
+#[test]
+fn an_annotated_default_has_spaces_around_its_sign() {
+    let repo = Repo::new("//- /a.py\ndef f(tax=0.1, rate = 2, name=(\"x\")) -> None:\n    return None\n");
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    let mut inserts: Vec<(u64, String)> = Vec::new();
+    for one in answer["suggestions"].as_array().unwrap() {
+        for edit in std::iter::once(&one["edit"]).chain(one["imports"].as_array().unwrap()) {
+            inserts.push((edit["column"].as_u64().unwrap(), edit["insert"].as_str().unwrap().to_owned()));
+        }
+    }
+    inserts.sort();
+    let mut line = "def f(tax=0.1, rate = 2, name=(\"x\")) -> None:".to_owned();
+    for (column, insert) in inserts.iter().rev() {
+        line.insert_str(usize::try_from(*column).unwrap() - 1, insert);
+    }
+    assert_eq!(line, "def f(tax: float = 0.1, rate: int = 2, name: str = (\"x\")) -> None:");
+}

@@ -56,7 +56,8 @@ fn answer(mut stream: TcpStream, folder: &Path, manner: Manner, log: &Mutex<Vec<
     let Some(first) = lines.next() else { return };
     let head: Vec<String> = lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
     let path = first.split(' ').nth(1).unwrap().to_owned();
-    let range = head.iter().find_map(|line| line.strip_prefix("range: bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
+    let range =
+        head.iter().find_map(|line| line.strip_prefix("range: bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
     log.lock().unwrap().push(format!("{path}{}", range.map_or_else(String::new, |from| format!(" from {from}"))));
     let reply = |stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]| {
         let length = body.len();
@@ -103,9 +104,15 @@ fn said(output: &std::process::Output) -> String {
 
 fn repository() -> Repo {
     let repo = Repo::new("");
-    repo.write("shelf.rs", "/// Erases a file.\npub fn erase(file: &Path) -> io::Result<()> {\n    fs::unlink(file)\n}\n");
+    repo.write(
+        "shelf.rs",
+        "/// Erases a file.\npub fn erase(file: &Path) -> io::Result<()> {\n    fs::unlink(file)\n}\n",
+    );
     repo.write("sums.py", "def mean(numbers):\n    return sum(numbers) / len(numbers)\n");
-    repo.write("notes.md", "# Cooking\n\nBoil the pasta in salted water for nine minutes, then add the sauce of the file.\n");
+    repo.write(
+        "notes.md",
+        "# Cooking\n\nBoil the pasta in salted water for nine minutes, then add the sauce of the file.\n",
+    );
     repo
 }
 
@@ -178,7 +185,8 @@ fn a_gpu_that_is_required_is_refused_and_one_that_is_hoped_for_is_not() {
     let repo = repository();
     let folder = fixture("albert");
     repo.ok(&["model", "use", folder.to_str().unwrap()]);
-    let output = repo.command(&["call", "query", "--args", r#"{"text": "erase"}"#]).env("IXMCP_GPU", "required").output();
+    let output =
+        repo.command(&["call", "query", "--args", r#"{"text": "erase"}"#]).env("IXMCP_GPU", "required").output();
     let output = output.unwrap();
     assert!(!output.status.success() && said(&output).contains("GPU_NOT_AVAILABLE"), "{}", said(&output));
     assert!(repo.call("query", &json!({ "text": "erase the file" }))["results"].is_array());
@@ -188,7 +196,8 @@ fn a_gpu_that_is_required_is_refused_and_one_that_is_hoped_for_is_not() {
 fn a_model_that_a_clone_names_by_its_path_is_not_read() {
     let repo = repository();
     repo.sync();
-    std::fs::write(repo.path().join(".ixmcp/state.toml"), format!("model = {:?}\n", fixture("bert").to_str().unwrap())).unwrap();
+    std::fs::write(repo.path().join(".ixmcp/state.toml"), format!("model = {:?}\n", fixture("bert").to_str().unwrap()))
+        .unwrap();
     assert!(repo.call("stats", &json!({}))["transformer"].is_null());
     repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
     assert_eq!(repo.call("stats", &json!({}))["transformer"]["device"], "cpu");

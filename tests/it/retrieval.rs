@@ -56,8 +56,19 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     for part in ["without arm rerank", "without words", "without path"] {
         assert!(names.iter().any(|name| name == part), "{part}: {names:?}");
     }
-    let tried = rows(&repo, &["--set", "path=0.1", "--arms", "words", "--files"]);
+    let tried = rows(&repo, &["--set", "path=0.1", "--files"]);
     assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
+    let arms = rows(&repo, &["--arms", "bm25,vector,rerank"]);
+    for (name, beside) in
+        [("bm25", "plain BM25"), ("bm25 + vector", "bm25"), ("bm25 + vector + rerank", "bm25 + vector")]
+    {
+        let row = row(&arms, "report", "all", name);
+        assert_eq!(row["beside"], beside, "{row}");
+        let gain: Vec<f64> = row["gain"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
+        let other = arms.iter().find(|row| row["half"] == "report" && row["kind"] == "all" && row["ranking"] == beside);
+        let change = row["ndcg_at_10"].as_f64().unwrap() - other.unwrap()["ndcg_at_10"].as_f64().unwrap();
+        assert!((gain[0] - change).abs() < 1e-3 && gain[1] <= gain[0] && gain[0] <= gain[2], "{row}");
+    }
     for wrong in [["--set", "pth=1"], ["--set", "path"], ["--arms", "word"]] {
         let error = repo.fails(&[&["eval", "questions.jsonl"][..], &wrong].concat());
         assert!(error.contains("INVALID_ARGUMENT") && error.contains("path") | error.contains("words"), "{error}");

@@ -396,7 +396,7 @@ fn annotations_are_inferred_across_calls_and_files() {
 
 
         class Cart:
-            def __init__(self, owner: str, size: int=3, *rest) -> None:
+            def __init__(self, owner: str, size: int = 3, *rest) -> None:
                 self.owner: str = owner
                 self.items: "list[Item]" = [item.Item()]
                 self.last = None
@@ -456,9 +456,8 @@ fn inferred_annotations_are_a_patch_that_git_applies() {
     let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
     let patch = repo.ok(&["infer", "a.py", "--diff"]);
     repo.write("p.diff", &patch);
-    let git =
-        std::process::Command::new("git").args(["apply", "--unidiff-zero", "p.diff"]).current_dir(repo.path()).output();
+    let git = std::process::Command::new("git").args(["apply", "p.diff"]).current_dir(repo.path()).output();
     assert!(git.as_ref().unwrap().status.success(), "{patch}\n{git:?}");
     let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
-    assert_eq!(text, "def f(x: int=1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
+    assert_eq!(text, "def f(x: int = 1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
 }

@@ -125,7 +125,9 @@ impl Hub {
                 status if status.is_redirection() => {
                     let next = header(response.headers(), "location").unwrap_or_default();
                     url = if next.starts_with('/') { format!("{}{next}", origin(&url)) } else { next };
-                    if !(url.starts_with("https://") || (url.starts_with("http://") && self.base.starts_with("http://"))) {
+                    if !(url.starts_with("https://")
+                        || (url.starts_with("http://") && self.base.starts_with("http://")))
+                    {
                         return Err(refused(format!("{file}: the hub sends on to {:?}", printable(&url))));
                     }
                 }
@@ -137,8 +139,10 @@ impl Hub {
                 StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(Some(told)),
                 StatusCode::NOT_FOUND => return Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                    return Err(Failed::Refused(Error::not_found(format!("the hub shows {name} to nobody, or not to you"))
-                        .hint("Look at the name. If the model asks for consent, give it there and set HF_TOKEN.")));
+                    return Err(Failed::Refused(
+                        Error::not_found(format!("the hub shows {name} to nobody, or not to you"))
+                            .hint("Look at the name. If the model asks for consent, give it there and set HF_TOKEN."),
+                    ));
                 }
                 status if status.is_server_error() => return Err(Failed::Broken(format!("the hub answers {status}"))),
                 status => return Err(refused(format!("{file}: the hub answers {status}"))),
@@ -149,11 +153,11 @@ impl Hub {
 
     fn unreachable(&self, error: &ureq::Error) -> Failed {
         match error {
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Tls(_) => Failed::Refused(
-                Error::internal(format!("{} cannot be reached: {error}", self.base)).hint(
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Tls(_) => {
+                Failed::Refused(Error::internal(format!("{} cannot be reached: {error}", self.base)).hint(
                     "Look at the network and HTTPS_PROXY, or bring the model's folder here and use `--from FOLDER`.",
-                ),
-            ),
+                ))
+            }
             error => Failed::Broken(error.to_string()),
         }
     }
@@ -166,7 +170,9 @@ enum Failed {
 }
 
 fn refused(message: String) -> Failed {
-    Failed::Refused(Error::internal(message).hint("Try again later, or bring the model's folder here and use `--from FOLDER`."))
+    Failed::Refused(
+        Error::internal(message).hint("Try again later, or bring the model's folder here and use `--from FOLDER`."),
+    )
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

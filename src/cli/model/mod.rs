@@ -124,14 +124,18 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         return Ok(Outcome::Found);
     }
     let shelf = shelf(session)?;
-    let on_shelf = names::is_name(&typed.model).then(|| shelf.join(&typed.model)).filter(|folder| names::is_model(folder));
+    let on_shelf =
+        names::is_name(&typed.model).then(|| shelf.join(&typed.model)).filter(|folder| names::is_model(folder));
     let (name, folder) = match on_shelf {
         Some(folder) => (typed.model.clone(), folder),
         None => {
-            let folder = std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| path.canonicalize().ok());
+            let folder =
+                std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| path.canonicalize().ok());
             let folder = folder.filter(|folder| typed.model.contains('/') && folder.is_dir()).ok_or_else(|| {
-                Error::not_found(format!("the model {} is not here", printable(&typed.model)))
-                    .hint(format!("Fetch it with `ixmcp model pull {}`; `ixmcp model list` shows what is here.", printable(&typed.model)))
+                Error::not_found(format!("the model {} is not here", printable(&typed.model))).hint(format!(
+                    "Fetch it with `ixmcp model pull {}`; `ixmcp model list` shows what is here.",
+                    printable(&typed.model)
+                ))
             })?;
             let name = folder.to_str().ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8"))?;
             (name.to_owned(), folder.clone())
@@ -187,7 +191,9 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
         output::line("  cannot be used");
     } else {
         output::line(&format!("  {} numbers a vector, on {}", model["dimension"], output::text(&model["device"])));
-        let left = model["seconds_left"].as_u64().map_or_else(String::new, |left| format!(", about {} min left", left.div_ceil(60)));
+        let left = model["seconds_left"]
+            .as_u64()
+            .map_or_else(String::new, |left| format!(", about {} min left", left.div_ceil(60)));
         output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
         let says = if model["answers"] == true { "finds chunks by itself" } else { "looks at the best hits" };
         output::line(&format!("  it {says}"));

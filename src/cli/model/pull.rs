@@ -94,6 +94,7 @@ fn fetch(session: &Session, name: &str, revision: &str, to: &Path) -> Result<()>
 }
 
 fn missing(name: &str, file: &str) -> Error {
-    Error::not_found(format!("the hub has no {file} of {name}"))
-        .hint("Look at the name. A model must have been exported as ONNX: the hub's `Xenova/…` and `onnx-community/…` are.")
+    Error::not_found(format!("the hub has no {file} of {name}")).hint(
+        "Look at the name. A model must have been exported as ONNX: the hub's `Xenova/…` and `onnx-community/…` are.",
+    )
 }

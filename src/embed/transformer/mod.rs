@@ -192,7 +192,9 @@ fn runner(model: &[u8], means: &Means) -> Result<(Box<dyn Runner>, Option<String
             Err(error) => warning = Some(format!("ONNX Runtime is not used: {}", error.message)),
         }
     } else if means.gpu == Gpu::Required {
-        return Err(refused("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it".into()));
+        return Err(refused(
+            "a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it".into(),
+        ));
     }
     Ok((Box::new(graph::Graph::of(parsed)?), warning))
 }
@@ -296,7 +298,8 @@ mod tests {
             refused("tokenizer");
         }
         copy("modules.json");
-        std::fs::write(folder.path().join("modules.json"), r#"[{"type": "sentence_transformers.models.Dense"}]"#).unwrap();
+        std::fs::write(folder.path().join("modules.json"), r#"[{"type": "sentence_transformers.models.Dense"}]"#)
+            .unwrap();
         refused("a part that is not known");
     }
 

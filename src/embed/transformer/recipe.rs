@@ -11,7 +11,8 @@ use super::{Output, unfit};
 use crate::error::{Error, Result};
 
 /// Where the ONNX file is looked for, in this order.
-pub const MODEL_FILES: &[&str] = &["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx"];
+pub const MODEL_FILES: &[&str] =
+    &["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx"];
 
 /// The other files of a model; all but the first may be missing.
 pub const FILES: &[&str] = &[
@@ -108,7 +109,8 @@ fn longest(folder: &Path, bert: &Value) -> Result<usize> {
     let trained = bert["max_seq_length"].as_u64();
     let positions = config["max_position_embeddings"].as_u64().map(|positions| {
         // RoBERTa counts from behind its padding.
-        let is_shifted = matches!(config["model_type"].as_str(), Some("roberta" | "xlm-roberta" | "camembert" | "mpnet"));
+        let is_shifted =
+            matches!(config["model_type"].as_str(), Some("roberta" | "xlm-roberta" | "camembert" | "mpnet"));
         if is_shifted { positions.saturating_sub(2) } else { positions }
     });
     let most = trained.or_else(|| tokenizer["model_max_length"].as_u64()).unwrap_or(u64::MAX);

@@ -87,7 +87,7 @@ impl Session {
     }
 
     fn over(sessions: Vec<Loaded>, on_gpu: bool) -> Result<Self> {
-        let names = |outlets: &[ort::session::Outlet]| -> Vec<String> {
+        let names = |outlets: &[ort::value::Outlet]| -> Vec<String> {
             outlets.iter().map(|outlet| outlet.name().to_owned()).collect()
         };
         let first = sessions.first().ok_or_else(|| unfit("nothing can run it"))?;
@@ -118,8 +118,7 @@ impl Runner for Session {
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         });
-        let mut session =
-            free.unwrap_or_else(|| self.sessions[0].lock().unwrap_or_else(PoisonError::into_inner));
+        let mut session = free.unwrap_or_else(|| self.sessions[0].lock().unwrap_or_else(PoisonError::into_inner));
         let failed = |error: ort::Error| unfit(brief(&error));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for name in &self.inputs {

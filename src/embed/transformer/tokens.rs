@@ -33,7 +33,9 @@ enum Cut {
     /// At spaces, and around each mark of punctuation.
     Words,
     /// Spaces become a letter of their own, which begins each word.
-    Meta { first: bool },
+    Meta {
+        first: bool,
+    },
 }
 
 enum Sort {
@@ -86,9 +88,7 @@ impl Tokenizer {
 fn steps<'f>(step: &'f Value, list: &str) -> Vec<&'f Value> {
     match step["type"].as_str() {
         None => Vec::new(),
-        Some("Sequence") => {
-            step[list].as_array().into_iter().flatten().flat_map(|inner| steps(inner, list)).collect()
-        }
+        Some("Sequence") => step[list].as_array().into_iter().flatten().flat_map(|inner| steps(inner, list)).collect(),
         Some(_) => vec![step],
     }
 }

@@ -86,8 +86,9 @@ impl Engine for TyServer {
         Ok(())
     }
 
-    fn shelve(&mut self, _files: &[String]) {
+    fn shelve(&mut self, _files: &[String]) -> Result<()> {
         // What it dies of, it dies of again: its process is another's.
+        Ok(())
     }
 
     fn libraries(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 //! Owns what salsa needs. What the settings are is decided by `settings`, which files there are by `files`.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ruff_db::diagnostic::Diagnostic;
@@ -64,9 +65,21 @@ impl Database {
     }
 
     /// Gives it the settings, which every other use needs. Called once.
-    pub fn begin(&mut self, settings: Settings, program: ProgramSettings) {
-        program.search_paths.try_register_static_roots(self);
-        self.project = Some(Project::new(self, Arc::new(settings), program, HashSet::new(), Vec::new()));
+    pub fn begin(
+        &mut self,
+        settings: Settings,
+        program: ProgramSettings,
+        inner: Vec<Inner>,
+        paths: &[PathBuf],
+        is_frozen: bool,
+    ) {
+        for one in std::iter::once(&program).chain(inner.iter().map(|inner| &inner.program)) {
+            one.search_paths.try_register_static_roots(self);
+        }
+        let files = super::on_disk_all(self, paths);
+        let durability = if is_frozen { salsa::Durability::NEVER_CHANGE } else { salsa::Durability::default() };
+        let project = Project::builder(Arc::new(settings), program, files, inner).durability(durability);
+        self.project = Some(project.new(self));
     }
 
     pub fn set_settings(&mut self, settings: Settings, program: ProgramSettings) {

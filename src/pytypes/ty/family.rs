@@ -161,7 +161,7 @@ pub(super) fn parameter(db: &Database, (file, range): Member, name: &str) -> Opt
 }
 
 /// The direct bases.
-fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
+pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     let program_file = db.program_file(file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
@@ -171,7 +171,7 @@ fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect()
 }
 
-fn class_at(tree: AnyNodeRef<'_>, range: TextRange) -> Option<&ast::StmtClassDef> {
+pub(super) fn class_at(tree: AnyNodeRef<'_>, range: TextRange) -> Option<&ast::StmtClassDef> {
     covering_node(tree, range).ancestors().find_map(|node| match node {
         AnyNodeRef::StmtClassDef(class) if class.name.range == range => Some(class),
         _ => None,

@@ -47,22 +47,35 @@ pub struct Embedded {
     db: Database,
     shown: Shown,
     system: OsSystem,
+    /// No file's text may change: then nobody keeps account of what depends on it, which is time and memory.
+    is_frozen: bool,
 }
 
 impl Embedded {
-    pub fn open(root: &Path) -> Result<Self> {
+    pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
         let shown = Shown { root: root.to_owned() };
         let path = SystemPath::from_std_path(root)
             .ok_or_else(|| Error::invalid_path("the repository's path is not UTF-8, which the type engine needs"))?;
         let system = OsSystem::new(path);
         let mut db = Database::new(system.clone());
+        if is_frozen {
+            db.files().freeze();
+        }
         // Before any search path is registered: the project's own files are those that change.
         db.files().try_add_root(&db, path, FileRootKind::Project);
         let (settings, program) = settings::of_project(root, &system);
-        db.begin(settings, program);
-        let mut engine = Self { db, shown, system };
-        engine.list_files();
-        Ok(engine)
+        let (paths, inner) = files::list(&settings, root, &system);
+        db.begin(settings, program, inner, &paths, is_frozen);
+        Ok(Self { db, shown, system, is_frozen })
+    }
+
+    /// Lets files change, where they could not.
+    fn thaw(&mut self) -> Result<bool> {
+        let was_frozen = self.is_frozen;
+        if was_frozen {
+            *self = Self::open(&self.shown.root, false)?;
+        }
+        Ok(was_frozen)
     }
 
     fn reload_settings(&mut self) {
@@ -74,8 +87,7 @@ impl Embedded {
         let settings = Arc::clone(self.db.project().settings(&self.db));
         let (paths, inner) = files::list(&settings, &self.shown.root, &self.system);
         self.db.set_inner(inner);
-        let found: HashSet<File> = paths.iter().filter_map(|path| on_disk(&self.db, path)).collect();
-        self.db.set_files(found);
+        self.db.set_files(on_disk_all(&self.db, &paths));
     }
 }
 
@@ -90,8 +102,15 @@ fn on_disk(db: &Database, path: &Path) -> Option<File> {
     system_path_to_file(db, SystemPath::from_std_path(path)?).ok()
 }
 
+fn on_disk_all(db: &Database, paths: &[PathBuf]) -> HashSet<File> {
+    paths.iter().filter_map(|path| on_disk(db, path)).collect()
+}
+
 impl Engine for Embedded {
     fn apply(&mut self, changes: &Changes) -> Result<()> {
+        if self.thaw()? {
+            return Ok(());
+        }
         match changes {
             Changes::Everything => {
                 Files::sync_all(&mut self.db);
@@ -124,7 +143,8 @@ impl Engine for Embedded {
         Ok(())
     }
 
-    fn shelve(&mut self, files: &[String]) {
+    fn shelve(&mut self, files: &[String]) -> Result<()> {
+        self.thaw()?;
         // Every name of such a module is there, and of no known type.
         const NOTHING_KNOWN: &str = "def __getattr__(name): ...\n";
         for path in files {
@@ -133,6 +153,7 @@ impl Engine for Embedded {
             let text = text.with_text(NOTHING_KNOWN.to_owned(), &ruff_diagnostics::SourceMap::default());
             file.set_source_text_override(&mut self.db).to(Some(text));
         }
+        Ok(())
     }
 
     fn libraries(&self) -> Vec<String> {

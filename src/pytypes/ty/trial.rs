@@ -34,7 +34,7 @@ pub(super) struct Trial {
 
 impl Trial {
     pub fn open(root: &Path) -> Result<Self> {
-        apart(|| Embedded::open(root).map(|engine| Self { engine }))
+        apart(|| Embedded::open(root, false).map(|engine| Self { engine }))
     }
 
     pub const fn db(&self) -> &Database {

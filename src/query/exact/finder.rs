@@ -25,6 +25,15 @@ const WINDOW: usize = 16 << 10;
 /// The first part of a search; each next one is half as large again.
 const FIRST_PART: usize = 2 * WINDOW;
 
+/// A line in which the pattern matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Matched {
+    pub number: u32,
+    /// The byte of the text where it begins, and of the line where its first match does.
+    pub start: usize,
+    pub at: usize,
+}
+
 #[derive(Clone)]
 pub(super) struct Finder {
     regex: Regex,
@@ -58,13 +67,13 @@ impl Finder {
         Ok((Self { regex, multiline: pattern.multiline, line_by_line }, need::of(&parsed)))
     }
 
-    /// (line, byte of the match inside it) of every matching line, in order; an error once the budget is spent.
-    pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<(u32, usize)>> {
+    /// Every matching line, in order; an error once the budget is spent.
+    pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<Matched>> {
         let text = text.as_bytes();
         if self.multiline { self.covered_lines(text, budget) } else { self.lines(text, budget) }
     }
 
-    fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<(u32, usize)>> {
+    fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<Matched>> {
         let mut found = Vec::new();
         // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a
         // match over many lines would be looked for again from each of them.
@@ -88,15 +97,15 @@ impl Finder {
                 crossed = matched.end();
                 self.find(text, start..at, budget)?
             };
-            found.extend(inside.map(|matched| (number, matched.start() - start)));
+            found.extend(inside.map(|matched| Matched { number, start, at: matched.start() - start }));
             number += 1;
             at += 1;
         }
         Ok(found)
     }
 
-    fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<(u32, usize)>> {
-        let mut found: Vec<(u32, usize)> = Vec::new();
+    fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<Matched>> {
+        let mut found: Vec<Matched> = Vec::new();
         // `number` is that of the line that `counted` is in and that starts at `start`; `covered` ends the last line
         // found so far: the next match may begin in it and reach further.
         let (mut at, mut number, mut start, mut counted, mut covered) = (0, 1, 0, 0, None);
@@ -119,9 +128,11 @@ impl Finder {
             start = memrchr(b'\n', &text[passed]).map_or(start, |before| counted + before + 1);
             counted = matched.start();
             let end = line_end(text, last);
-            let first = if covered.is_some_and(|covered| matched.start() <= covered) { 1 } else { 0 };
-            let lines = first..=breaks(&text[matched.start()..end]);
-            found.extend(lines.map(|line| (number + line, if line == 0 { matched.start() - start } else { 0 })));
+            if covered.is_none_or(|covered| matched.start() > covered) {
+                found.push(Matched { number, start, at: matched.start() - start });
+            }
+            let further = memchr_iter(b'\n', &text[matched.start()..end]).map(|at| matched.start() + at + 1);
+            found.extend((number + 1..).zip(further).map(|(number, start)| Matched { number, start, at: 0 }));
             covered = Some(end);
         }
         Ok(found)
@@ -187,7 +198,7 @@ mod tests {
 
     fn lines(text: &str, haystack: &str, is_regex: bool, multiline: bool) -> Vec<u32> {
         let found = finder(text, is_regex, multiline).matching_lines(haystack, &Budget::unlimited()).unwrap();
-        found.into_iter().map(|(line, _)| line).collect()
+        found.into_iter().map(|matched| matched.number).collect()
     }
 
     #[test]
@@ -231,7 +242,7 @@ mod tests {
             Pattern { text: "(?x) a | b # c", is_regex: true, case_sensitive: true, word: true, multiline: false };
         let found =
             Finder::compile(&pattern).unwrap().0.matching_lines("ab\na\nxb\n b.", &Budget::unlimited()).unwrap();
-        assert_eq!(found, [(2, 0), (4, 1)]);
+        assert_eq!(found, [Matched { number: 2, start: 3, at: 0 }, Matched { number: 4, start: 8, at: 1 }]);
     }
 
     #[test]
@@ -247,8 +258,11 @@ mod tests {
     fn matches_over_many_lines_take_no_more_than_one_look_at_each_line() {
         let text = format!("{}Q", "abcdefgh\n".repeat(100_000));
         let budget = Budget::lasting(Duration::from_secs(20));
-        assert_eq!(finder("[^x]+Q", true, false).matching_lines(&text, &budget).unwrap(), [(100_001, 0); 0]);
-        assert_eq!(finder("[^x]*Q", true, false).matching_lines(&text, &budget).unwrap(), [(100_001, 0)]);
+        assert_eq!(finder("[^x]+Q", true, false).matching_lines(&text, &budget).unwrap(), []);
+        assert_eq!(
+            finder("[^x]*Q", true, false).matching_lines(&text, &budget).unwrap(),
+            [Matched { number: 100_001, start: 900_000, at: 0 }]
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use super::meaning::Meaning;
 use super::question::{Question, Shape};
 use super::weights::{Arm, Ranking};
+use crate::embed::built_in;
 use crate::error::Result;
 use crate::store::{ChunkId, FtsQuestion, Scope, Snapshot};
 
@@ -35,6 +36,13 @@ const WORDS_OF_NAME: usize = 4;
 const IN_NAME: f64 = 1.0;
 /// What another word for it counts.
 const OTHER: f64 = 0.6;
+
+/// Chunks elsewhere that an index is thought to be one with, where words are weighed for all indexes alike: of those a word
+/// stands in the fewer the more its vector weighs.
+const ELSEWHERE: f64 = 500.0;
+const STEEP: f64 = 4.0;
+/// What a word weighs that the table does not know.
+const UNKNOWN: f64 = 1.5;
 
 /// A word or name to look for.
 struct Sought {
@@ -124,6 +132,28 @@ fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) ->
     }
     sought.sort_by_key(|sought| sought.chunks);
     Ok(sought)
+}
+
+/// Sets what each word says by how rare it is anywhere, and the more by how rare it is here the larger the index is. Words
+/// that nothing here has count, too.
+pub(super) fn weigh_apart(snapshot: &Snapshot, question: &mut Question) -> Result<()> {
+    for word in question.words.iter_mut().filter(|word| !word.is_stop) {
+        let Some(asked) = FtsQuestion::phrase(&word.text) else { continue };
+        let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
+        word.weight = rarity_anywhere(&word.text, all, chunks);
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
+fn rarity_anywhere(word: &str, all: u64, chunks: usize) -> f64 {
+    let elsewhere = (-STEEP * built_in().weight(word).unwrap_or(UNKNOWN)).exp();
+    let (all, mut here) = (all as f64, chunks as f64);
+    if chunks > COMMON {
+        // It was counted no further.
+        here = here.max(all * elsewhere);
+    }
+    ((all + ELSEWHERE) / (here + ELSEWHERE * elsewhere)).ln()
 }
 
 /// What to ask for a word of so many chunks of all, how many those are, and whether that is common. Where more of them lie

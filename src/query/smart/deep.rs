@@ -69,9 +69,7 @@ impl<'m> Deep<'m> {
             return Ok(Vec::new());
         }
         let Some(vector) = self.question(text)? else { return Ok(Vec::new()) };
-        let contains = |id: ChunkId| scope.is_some_and(|scope| scope.contains(id));
-        let admits = scope.map(|_| &contains as &dyn Fn(ChunkId) -> bool);
-        let near = snapshot.nearest(space, vector.components(), limit, admits)?;
+        let near = snapshot.nearest(space, vector.components(), limit, scope)?;
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 

@@ -2,9 +2,9 @@
 //!
 //! Names are not asked for by meaning: a table knows their parts, and the words find those.
 
-use super::question::{Question, Shape};
+use super::question::Question;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
 
 /// Less than this is what texts about different things have in common.
@@ -19,31 +19,35 @@ pub(super) struct Meaning {
 impl Meaning {
     /// `None` for a name, for words that the model does not know, and while nothing is embedded.
     pub(super) fn of(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
-        if question.shape == Shape::Code {
-            return Ok(None);
-        }
+        if question.is_name() { Ok(None) } else { Self::of_any(question, snapshot) }
+    }
+
+    /// The same, of a name too.
+    pub(super) fn of_any(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
         let embedder = built_in();
         let named = embedder.space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
         let Some(space) = snapshot.space(&key)? else { return Ok(None) };
+        let vector = Self::vector_of(question)?;
+        Ok((!vector.is_zero()).then_some(Self { space, vector }))
+    }
+
+    pub(super) fn vector_of(question: &Question) -> Result<Vector> {
         let text: Vec<&str> = question.terms.iter().map(|term| term.written.as_str()).collect();
-        let vector = embedder.embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
-        Ok(vector.filter(|vector| !vector.is_zero()).map(|vector| Self { space, vector }))
+        let vector = built_in().embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
+        vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 
     /// The nearest chunks in scope that are near at all, nearest first.
     pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize, scope: Option<&Scope>) -> Result<Vec<NearChunk>> {
-        let contains = |id: ChunkId| scope.is_some_and(|scope| scope.contains(id));
-        let admits = scope.map(|_| &contains as &dyn Fn(ChunkId) -> bool);
-        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, admits)?;
+        let mut near = snapshot.nearest(self.space, self.vector.components(), limit, scope)?;
         near.retain(|near| near.cosine >= LEAST);
         Ok(near)
     }
 
-    /// How near chunks are, by the angle; 0 for those without a vector.
-    pub(super) fn cosines(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<f64>> {
-        let cosines = snapshot.cosines(self.space, self.vector.components(), chunks)?;
-        Ok(cosines.into_iter().map(Option::unwrap_or_default).collect())
+    /// How near chunks are, by the angle; `None` for those without a vector.
+    pub(super) fn cosines(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
+        snapshot.cosines(self.space, self.vector.components(), chunks)
     }
 
     /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the question.

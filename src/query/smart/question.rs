@@ -288,14 +288,9 @@ impl Question {
         if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
     }
 
-    /// How much of the question is known at all: a word that no chunk has says as much as the rarest.
-    #[expect(clippy::cast_precision_loss, reason = "a weight needs no more")]
-    pub fn known_share(&self, chunks: u64) -> f64 {
-        let unknown = self.words.iter().filter(|word| !word.is_stop && word.weight == 0.0).count();
-        let rarest = (chunks as f64 * 2.0 + 1.0).ln_1p();
-        let known = self.weight_of(u64::MAX);
-        let all = known + rarest * unknown as f64;
-        if all > 0.0 { known / all } else { 0.0 }
+    /// Whether it is asked for a name, and not in a sentence.
+    pub fn is_name(&self) -> bool {
+        self.shape == Shape::Code
     }
 
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.

@@ -38,9 +38,9 @@ pub(super) struct Ranked {
     pub score: f64,
     pub seen: Seen,
     /// Words of the question in the path.
-    path: u64,
+    pub path: u64,
     /// Words of the question in names that the chunk defines.
-    names: u64,
+    pub names: u64,
     /// The defined name that fits best.
     pub name: Option<String>,
 }
@@ -59,8 +59,9 @@ pub(super) fn rank(
         candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect();
     by_words(question, &mut ranked);
     of_files(question, &mut ranked);
+    let fused = weights.of_alone(&[Part::Words, Part::Meaning]);
     let score = |found: &mut Ranked| {
-        found.score = if rerank { found.parts.score(weights) } else { found.parts.of(Part::Words) };
+        found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
     };
     ranked.iter_mut().for_each(score);
     sort(&mut ranked);
@@ -115,7 +116,7 @@ fn centrality(files: usize) -> f64 {
 }
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
-fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
+pub(super) fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
     let Loaded { id, chunk, meaning } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Meaning, meaning);

@@ -1,33 +1,83 @@
 //! How sure a hit is: a number from 0 to 1 that means the same for every question and every index.
 //!
 //! A ranking's score orders the hits of one question and says nothing of another's. Here only what stands on its own
-//! counts: how much of the question a chunk holds, words that nothing has included, and how near its meaning is. The
-//! weights were chosen by hand: they are not yet fitted to known answers.
+//! counts: how much of the question a chunk holds, words that nothing has included, and how near its meaning is. How much a
+//! word says is known from the table of vectors before it is known from the index, so that five files are judged like five
+//! thousand. The weights for questions in words are fitted to known answers and to random pairs by
+//! `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand.
 
+use super::candidates;
 use super::meaning::Meaning;
 use super::question::Question;
-use super::rank::Ranked;
-use super::weights::{Arm, Part, Ranking};
+use super::rank::{self, Loaded, Ranked};
+use super::scan::Scanner;
+use super::weights::{Part, Ranking};
 use super::{Among, Found, ranked};
 use crate::budget::Budget;
+use crate::embed::Vector;
 use crate::error::Result;
 use crate::query::PathFilter;
-use crate::store::{ChunkId, Snapshot};
+use crate::store::{ChunkHit, ChunkId, Snapshot};
 
-/// What is known of a question and a chunk: how much of the question it covers, all of it, in a window of text, and in one
-/// line; whether it has it as a phrase or as a name; and the cosine of their meanings.
+/// Declares what is known of a question and a chunk, each with its weights.
+macro_rules! evidence {
+    ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $of_name:literal;)*) => {
+        /// What the numbers of an [`Evidence`] are.
+        pub const NAMES: &[&str] = &[$($name),*];
+        /// For a question in words.
+        const OF_WORDS: [f64; NAMES.len()] = [$($words),*];
+        /// For a name: one word, or words that only code has.
+        const OF_NAME: [f64; NAMES.len()] = [$($of_name),*];
+    };
+}
+
+evidence! {
+    /// The cosine of the two vectors.
+    "cosine", 12.29, 8.0;
+    /// The share of the question that stands in the chunk: its text, names, headings or path.
+    "covers", 0.98, 2.0;
+    /// The share of the question that stands within a few lines.
+    "window", 5.41, 3.0;
+    /// The share of the question that the names defined in the chunk and the headings above it make up.
+    "names", 9.59, 8.0;
+    /// The share of the question that stands in the path.
+    "path", 5.68, 4.0;
+    /// Neighbours in the question that are neighbours in the chunk.
+    "phrase", 0.24, 1.0;
+    /// The same for every chunk.
+    "bias", -4.59, -4.5;
+}
+
+/// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
+/// about one thing have in common, so that the words decide.
+const UNKNOWN: f64 = 0.2;
+
+/// What is known of a question and a chunk, each but the last between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Evidence([f64; 6]);
-
-/// By the built-in table, in the order of an [`Evidence`].
-const WEIGHTS: [f64; 6] = [6.0, 2.0, 1.0, 1.0, 1.5, 5.0];
-const BIAS: f64 = -4.5;
+pub struct Evidence {
+    pub known: [f64; NAMES.len()],
+    pub is_name: bool,
+}
 
 impl Evidence {
-    /// How likely it is that the chunk answers the question.
-    fn score(&self) -> f64 {
-        let sum: f64 = self.0.iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum();
-        1.0 / (1.0 + (-(sum + BIAS)).exp())
+    fn of(question: &Question, found: &Ranked, cosine: f64) -> Self {
+        let known = [
+            cosine.max(0.0),
+            question.share_of(found.seen.all | found.names | found.path),
+            found.seen.best_window_share(question),
+            question.share_of(found.names),
+            question.share_of(found.path),
+            found.parts.of(Part::Phrase),
+            1.0,
+        ];
+        Self { known, is_name: question.is_name() }
+    }
+
+    /// How likely it is that the chunk answers the question, where half of all do.
+    pub fn score(&self) -> f64 {
+        let weights = if self.is_name { OF_NAME } else { OF_WORDS };
+        let sum: f64 = self.known.iter().zip(weights).map(|(known, weight)| known * weight).sum();
+        1.0 / (1.0 + (-sum).exp())
     }
 }
 
@@ -50,35 +100,46 @@ fn ranking() -> Ranking {
 /// What may answer `text`, the surest first, and of what is as sure the best by all weights.
 pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &Budget) -> Result<Vec<Relevant>> {
     let mut question = Question::of_words(text);
-    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, Among { filter, scope: None, deep: None }, budget)?;
-    let scores = judged(snapshot, &question, &ranked)?;
+    let among = Among { filter, scope: None, deep: None };
+    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
+    let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
+    let cosines = match Meaning::of_any(&question, snapshot)? {
+        Some(meaning) => meaning.cosines(snapshot, &ids)?,
+        None => vec![None; ids.len()],
+    };
+    candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
-    let scored = ranked.iter().zip(scores);
-    let mut relevant: Vec<Relevant> =
-        scored.map(|(found, evidence)| Relevant { id: found.id, score: rounded(evidence.score()) }).collect();
+    let scored = ranked.iter().zip(cosines).map(|(found, cosine)| Relevant {
+        id: found.id,
+        score: rounded(Evidence::of(&question, found, cosine.unwrap_or(UNKNOWN)).score()),
+    });
+    let mut relevant: Vec<Relevant> = scored.collect();
     relevant.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(relevant)
 }
 
-/// What is known of a question and each of what was found for it.
-fn judged(snapshot: &Snapshot, question: &Question, ranked: &[Ranked]) -> Result<Vec<Evidence>> {
-    let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
-    let cosines = match Meaning::of(question, snapshot)? {
-        Some(meaning) if ranking().has(Arm::Meaning) => meaning.cosines(snapshot, &ids)?,
-        _ => vec![0.0; ids.len()],
-    };
-    let known = question.known_share(snapshot.chunk_count()?);
-    let of = |(found, cosine): (&Ranked, f64)| {
-        let part = |part| found.parts.of(part);
-        Evidence([
-            part(Part::Covers) * known,
-            part(Part::Window) * known,
-            part(Part::Line) * known,
-            part(Part::Phrase) * known,
-            part(Part::Name).max(part(Part::Defines)) * known,
-            cosine.max(0.0),
-        ])
-    };
-    Ok(ranked.iter().zip(cosines).map(of).collect())
+/// A text that may answer, of this index or of another.
+#[derive(Clone, Debug)]
+pub struct Passage {
+    pub chunk: ChunkHit,
+    pub vector: Vector,
+}
+
+/// What is known of a question to this index and any passages: what the weights are fitted from.
+pub fn evidence(snapshot: &Snapshot, text: &str, passages: &[Passage]) -> Result<Vec<Evidence>> {
+    let mut question = Question::of_words(text);
+    question.add_others();
+    candidates::weigh_apart(snapshot, &mut question)?;
+    let vector = Meaning::vector_of(&question)?;
+    let mut scanner = Scanner::new(&question);
+    let judged = passages.iter().map(|Passage { chunk, vector: own }| {
+        let found = rank::look_at(
+            &question,
+            &mut scanner,
+            Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0 },
+        );
+        Evidence::of(&question, &found, f64::from(vector.cosine(own)))
+    });
+    Ok(judged.collect())
 }

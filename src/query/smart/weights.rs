@@ -91,6 +91,13 @@ impl Weights {
     pub fn set(&mut self, part: Part, weight: f64) {
         self.0[part as usize] = weight;
     }
+
+    /// The same for these parts, nothing for the others.
+    pub fn of_alone(&self, parts: &[Part]) -> Self {
+        let mut alone = Self([0.0; Part::ALL.len()]);
+        parts.iter().for_each(|&part| alone.set(part, self.of(part)));
+        alone
+    }
 }
 
 /// The parts of one score before their weights, in the order of [`Part::ALL`].
@@ -128,15 +135,14 @@ pub enum Arm {
     Alike,
     /// Candidates: chunks whose vectors are near the question's.
     Meaning,
-    /// The order of candidates by all weights; without it they stay as the arms found them.
+    /// The order of candidates by all weights; without it, by those of words and meaning.
     Rerank,
     /// Candidates and their order by a model of a person's choice, where there is one.
     Transformer,
 }
 
 impl Arm {
-    pub const ALL: &[Self] =
-        &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank, Self::Transformer];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank, Self::Transformer];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -153,6 +159,14 @@ impl Arm {
         Self::ALL.iter().copied().find(|arm| arm.name() == name)
     }
 }
+
+/// What an evaluation adds to each other, by name: stages that belong together.
+pub const ARMS: &[(&str, &[Arm])] = &[
+    ("bm25", &[Arm::Words, Arm::Names, Arm::Alike]),
+    ("vector", &[Arm::Meaning]),
+    ("rerank", &[Arm::Rerank]),
+    ("transformer", &[Arm::Transformer]),
+];
 
 /// How a question is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]

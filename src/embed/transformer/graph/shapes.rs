@@ -1,6 +1,6 @@
 //! What moves numbers about: cut, put together, turned, given another shape.
 
-use ndarray::{ArcArray, Array, Axis, IxDyn, Slice};
+use ndarray::{Array, Axis, IxDyn, Slice};
 
 use super::arithmetic::{Tensor, common, tensor};
 use super::volume;
@@ -153,7 +153,7 @@ pub fn concatenate<T: Clone>(values: &[Tensor<T>], along: i64) -> Result<Tensor<
         total[along] = total[along].saturating_add(*value.shape().get(along).ok_or_else(|| misfit(()))?);
     }
     volume(&total)?;
-    let views: Vec<_> = values.iter().map(ArcArray::view).collect();
+    let views: Vec<_> = values.iter().map(|value| value.view()).collect();
     Ok(ndarray::concatenate(Axis(along), &views).map_err(misfit)?.into_shared())
 }
 

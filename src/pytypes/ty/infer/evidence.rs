@@ -9,14 +9,16 @@ use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
 use ruff_text_size::Ranged;
-use ty_python_core::definition::Definition;
-use ty_python_semantic::types::{Type, UnionType};
+use ty_python_core::definition::{Definition, DefinitionKind};
+use ty_python_semantic::types::{KnownClass, Type, TypeDefinition, UnionType};
 use ty_python_semantic::{
     Db as _, HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
 };
 
+use super::above::{self, Overridden};
+use super::annotation::Annotation;
 use super::flow::{Exits, exits, falls_through, is_promise};
 use super::slots::{Kind, Of, Parameter, Place, Slot, is_decorated};
 use crate::pytypes::ty::db::{Database, Db as _};
@@ -34,6 +36,8 @@ pub(super) enum Shape<'db> {
     Yields(Type<'db>, bool),
     /// The receiver itself.
     Receiver,
+    /// What needs no reading.
+    Written(Annotation),
 }
 
 /// Files with calls that are looked into.
@@ -178,15 +182,27 @@ fn of_parameter<'db>(
     let default = parameter.default.and_then(|default| default.inferred_type(model));
     let is_optional = parameter.default.is_some_and(Expr::is_none_literal_expr);
     let default = if is_optional { None } else { known(default) };
-    let definition = function.definition(model);
-    let given = calls.arguments.get(&(definition, slot.name.clone()));
-    let arguments: Option<Vec<Type<'db>>> = given.and_then(|given| given.iter().copied().collect());
+    let above = above::overridden(db, model, function, &slot.name);
+    if let Some(evidence) = of_above(db, model, above.as_ref(), default, is_optional) {
+        return Ok(evidence);
+    }
+    if let Some(annotation) = above::of_language(function, &slot.name) {
+        return Ok(Evidence { inferred: Shape::Written(annotation), words: "the language calls it so".to_owned() });
+    }
+    // Who calls a method by the class above means this one too.
+    let own = (function.definition(model), slot.name.clone());
+    let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name))).collect();
+    let given: Vec<Option<Type<'db>>> =
+        meant.iter().filter_map(|one| calls.arguments.get(one)).flatten().copied().collect();
+    let arguments: Option<Vec<Type<'db>>> = given.iter().copied().collect();
     let arguments = arguments.unwrap_or_default();
     let is_none = |one: &Type<'db>| one.is_none(db);
     let tells_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
-    if default.is_none() && tells_nothing {
+    let stands_for_nothing = default.is_some_and(|default| is_marker(db, model, default));
+    if (default.is_none() || stands_for_nothing) && tells_nothing {
         return Err(match given {
-            Some(given) if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),
+            given if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),
+            _ if stands_for_nothing => "its default stands for no value, and no call says more".to_owned(),
             _ if is_optional => "its default is None, and no call says more".to_owned(),
             _ => "no default, and no call that says more".to_owned(),
         });
@@ -198,14 +214,53 @@ fn of_parameter<'db>(
         words.push(format!("its default {shown}"));
     }
     if !arguments.is_empty() {
-        let files = calls.files.get(&definition).map_or(0, BTreeSet::len);
+        let files: BTreeSet<&File> = meant.iter().filter_map(|(one, _)| calls.files.get(one)).flatten().collect();
         let plural =
             |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
-        words.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files, "file")));
+        words.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
     }
     let none = is_optional.then(|| Type::none(db, &environment));
     let types = default.into_iter().chain(arguments).chain(none);
     Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words: words.join(", ") })
+}
+
+/// What the method above declares, and the default beside it.
+fn of_above<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    above: Option<&Overridden<'db>>,
+    default: Option<Type<'db>>,
+    is_optional: bool,
+) -> Option<Evidence<'db>> {
+    let above = above?;
+    let declared = known(above.declared)?;
+    let environment = model.program_environment();
+    let words = format!("it overrides the one of {}", above.class);
+    // An `object` that somebody declared is more than one that nobody could tell apart.
+    if declared == KnownClass::Object.to_instance(db, &environment) {
+        let annotation = Annotation { text: "object".to_owned(), imports: Vec::new() };
+        return Some(Evidence { inferred: Shape::Written(annotation), words });
+    }
+    let none = is_optional.then(|| Type::none(db, &environment));
+    let types = std::iter::once(declared).chain(default).chain(none);
+    Some(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words })
+}
+
+/// An instance of a class that holds nothing: it can only be told from others, as `NOT_GIVEN` can.
+fn is_marker<'db>(db: &'db Database, model: &SemanticModel<'db>, default: Type<'db>) -> bool {
+    let environment = model.program_environment();
+    let Some(TypeDefinition::StaticClass(definition)) = default.definition(db, &environment) else { return false };
+    let parsed = parsed_module(db, definition.python_file(db)).load(db);
+    let DefinitionKind::Class(class) = definition.kind(db) else { return false };
+    let class = class.node(&parsed);
+    let is_bare = class.arguments.as_ref().is_none_or(|given| given.args.is_empty() && given.keywords.is_empty());
+    let holds_nothing = |statement: &Stmt| match statement {
+        Stmt::Pass(_) => true,
+        Stmt::Expr(one) => one.value.is_string_literal_expr() || one.value.is_ellipsis_literal_expr(),
+        Stmt::FunctionDef(method) => matches!(method.name.as_str(), "__repr__" | "__str__" | "__bool__"),
+        _ => false,
+    };
+    is_bare && class.body.iter().all(holds_nothing)
 }
 
 fn of_values<'db>(

@@ -6,6 +6,7 @@
 //! has been checked together, edits and imports in place: neither the file nor those that use it have a diagnostic that they
 //! had not before.
 
+mod above;
 mod annotation;
 mod evidence;
 mod flow;
@@ -19,7 +20,7 @@ use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_python_ast::Stmt;
-use ruff_text_size::{TextRange, TextSize};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
@@ -52,6 +53,8 @@ struct Place {
     range: TextRange,
     at: TextSize,
     body: TextRange,
+    /// Where the default begins that follows the name with no more than `=` between them.
+    tight_default: Option<TextSize>,
     is_open: bool,
     /// It was asked for; the others only help.
     is_wanted: bool,
@@ -98,9 +101,11 @@ impl Text {
     fn new(db: &Database, file: File, symbol: Option<&str>, is_asked_for: bool) -> Self {
         let program_file = db.program_file(file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let text = source_text(db, file);
         let place = |slot: Slot<'_>| Place {
             is_open: !slot.is_annotated,
             is_wanted: symbol.is_none_or(|symbol| is_within(&slot, symbol)),
+            tight_default: tight_default(&text, &slot),
             kind: slot.kind,
             name: slot.name,
             container: slot.container,
@@ -111,7 +116,7 @@ impl Text {
         Self {
             file,
             path: file.path(db).as_str().to_owned(),
-            original: source_text(db, file),
+            original: text.clone(),
             places: slots::find(parsed.suite()).into_iter().map(place).collect(),
             found: BTreeMap::new(),
             reasons: BTreeMap::new(),
@@ -126,6 +131,7 @@ impl Text {
         for at in chosen {
             let (place, one) = (&self.places[at], &self.found[&at]);
             edits.push(insertion(place, &one.annotation));
+            edits.extend(spacing(place));
             edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
         }
         edits::unite(&mut edits);
@@ -299,6 +305,7 @@ impl Work<'_> {
                 let inner = annotation::of_type(db, model, *inferred, slot.at)?;
                 Ok(outer(if *is_async { "AsyncIterator" } else { "Iterator" }, "collections.abc", Some(inner)))
             }
+            Shape::Written(annotation) => written(db, model, annotation),
             Shape::Receiver => {
                 if model.program().python_version(db) < ruff_python_ast::PythonVersion::PY311 {
                     return Err("`Self` needs Python 3.11".to_owned());
@@ -383,6 +390,7 @@ impl Work<'_> {
         let suggestion = |at: &usize| {
             let (place, one) = (&places[*at], &found[at]);
             let (line, column) = lines.place(place.range.start());
+            let imports = one.annotation.imports.iter().flat_map(|import| header.import(import));
             Suggestion {
                 name: place.name.clone(),
                 container: place.container.clone(),
@@ -392,7 +400,7 @@ impl Work<'_> {
                 shown: one.annotation.text.trim_matches('"').to_owned(),
                 evidence: one.words.clone(),
                 edit: shown(insertion(place, &one.annotation)),
-                imports: one.annotation.imports.iter().flat_map(|import| header.import(import)).map(shown).collect(),
+                imports: imports.chain(spacing(place)).map(shown).collect(),
             }
         };
         let qualified = |place: &Place| match &place.container {
@@ -412,12 +420,40 @@ impl Work<'_> {
     }
 }
 
+/// As it stands in this file, whose Python may be too old for some of it.
+fn written(
+    db: &Database,
+    model: &SemanticModel<'_>,
+    annotation: &Annotation,
+) -> std::result::Result<Annotation, String> {
+    let Annotation { text, imports } = annotation.clone();
+    let is_old = model.program().python_version(db) < ruff_python_ast::PythonVersion::PY310;
+    let is_quoted = is_old && text.contains('|') && !annotation::has_future_annotations(db, model);
+    Ok(Annotation { text: if is_quoted { format!("\"{text}\"") } else { text }, imports })
+}
+
 fn insertion(place: &Place, annotation: &Annotation) -> Edit {
     let text = match place.kind {
         Kind::Return => format!(" -> {}", annotation.text),
+        // An annotated default has spaces around its sign.
+        Kind::Parameter if place.tight_default.is_some() => format!(": {} ", annotation.text),
         _ => format!(": {}", annotation.text),
     };
     Edit { range: TextRange::empty(place.at), text }
+}
+
+/// The space after the sign of a default that had none.
+fn spacing(place: &Place) -> Option<Edit> {
+    let at = place.tight_default?;
+    Some(Edit { range: TextRange::empty(at), text: " ".to_owned() })
+}
+
+fn tight_default(text: &str, slot: &Slot<'_>) -> Option<TextSize> {
+    let Of::Parameter(_, slots::Parameter { default: Some(default), .. }) = &slot.of else { return None };
+    let between = text.get(slot.at.to_usize()..default.start().to_usize())?;
+    // A parenthesis around the default is part of what follows.
+    let is_tight = between.starts_with('=') && !between[1..].starts_with(char::is_whitespace);
+    is_tight.then(|| slot.at + TextSize::new(1))
 }
 
 /// Whether a slot is the symbol, or of it, or in it.

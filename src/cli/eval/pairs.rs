@@ -1,0 +1,221 @@
+//! `ixmcp eval --pairs`: questions beside texts that answer them and texts that do not, and what is known of each pair.
+//!
+//! What the score of documents is fitted from, by `fixtures/search/calibrate.py`. Right are the places that a question names
+//! (of a file, all its chunks: one of them answers), and of prose what follows a first sentence, or stands under a heading that
+//! was taken away. Unrelated are chunks drawn from the question's tree, its own files left out, and from other trees.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{Asked, Relevant, freshen, output};
+use crate::budget::Budget;
+use crate::cli::Session;
+use crate::embed::{Embedder, Purpose, built_in};
+use crate::error::Result;
+use crate::query::measure::{Random, Target};
+use crate::query::smart::relevance::{self, Passage};
+use crate::store::{Piece, Snapshot};
+
+/// Unrelated texts beside each question, from its own tree and from others.
+const DRAWN: usize = 12;
+/// Chunks of a tree that are drawn from.
+const POOL: usize = 300;
+/// Questions made of the prose of one tree.
+const MADE: usize = 40;
+/// Prose that questions are made of, and words of a sentence that is one.
+const PROSE: &[&str] = &["markdown", "restructuredtext", "text"];
+const LEAST_TEXT: usize = 300;
+const WORDS: std::ops::RangeInclusive<usize> = 5..=25;
+
+/// A question with the texts that answer it; where there are several in a group, one of them does.
+struct Posed {
+    half: Option<String>,
+    kind: String,
+    text: String,
+    /// No unrelated text is drawn from these.
+    paths: Vec<String>,
+    right: Vec<(usize, Passage)>,
+}
+
+pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
+    let budget = Budget::unlimited();
+    let mut trees: BTreeMap<Option<&str>, Vec<&Asked>> = BTreeMap::new();
+    for asked in questions {
+        trees.entry(asked.tree.as_deref()).or_default().push(asked);
+    }
+    let mut random = Random(7);
+    let mut pools: BTreeMap<Option<&str>, Vec<Passage>> = BTreeMap::new();
+    for tree in trees.keys() {
+        let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
+        freshen(&workspace, &budget)?;
+        pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, &mut random))?);
+    }
+    output::json(&json!({ "names": relevance::NAMES }));
+    for (tree, of_tree) in &trees {
+        let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
+        let half = of_tree.first().and_then(|asked| asked.half.clone());
+        // Chunks of the other half are the other half's.
+        let others: Vec<&Passage> = trees
+            .iter()
+            .filter(|(other, asked)| *other != tree && asked.first().is_some_and(|asked| asked.half == half))
+            .flat_map(|(other, _)| &pools[other])
+            .collect();
+        workspace.read(&budget, |snapshot| {
+            let mut posed = made(snapshot, half.as_ref(), &mut random)?;
+            for asked in of_tree {
+                posed.push(named(snapshot, asked)?);
+            }
+            for question in posed {
+                print_one(snapshot, *tree, &question, (&pools[tree], &others), &mut random)?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn print_one(
+    snapshot: &Snapshot,
+    tree: Option<&str>,
+    posed: &Posed,
+    (own, others): (&[Passage], &[&Passage]),
+    random: &mut Random,
+) -> Result<()> {
+    let mut passages: Vec<Passage> = Vec::new();
+    let mut sorts: Vec<(&str, usize)> = Vec::new();
+    for (group, passage) in &posed.right {
+        passages.push(passage.clone());
+        sorts.push(("right", *group));
+    }
+    for _ in 0..DRAWN {
+        if let Some(drawn) = own.get(random.below(own.len())).filter(|drawn| !posed.paths.contains(&drawn.chunk.path)) {
+            passages.push(drawn.clone());
+            sorts.push(("same", 0));
+        }
+        if let Some(drawn) = others.get(random.below(others.len())) {
+            passages.push((*drawn).clone());
+            sorts.push(("other", 0));
+        }
+    }
+    let known = relevance::evidence(snapshot, &posed.text, &passages)?;
+    let rounded = |number: f64| (number * 1e4).round() / 1e4;
+    let pairs: Vec<_> = sorts
+        .iter()
+        .zip(&known)
+        .map(|((sort, group), known)| {
+            json!([
+                sort,
+                group,
+                rounded(known.score()),
+                known.known.iter().map(|number| rounded(*number)).collect::<Vec<_>>()
+            ])
+        })
+        .collect();
+    let is_name = known.first().is_some_and(|known| known.is_name);
+    output::json(&json!({
+        "tree": tree, "half": posed.half, "kind": posed.kind, "query": posed.text, "is_name": is_name, "pairs": pairs,
+    }));
+    Ok(())
+}
+
+/// A chunk as it would be embedded.
+fn passage(snapshot: &Snapshot, piece: &Piece) -> Result<Passage> {
+    let headings = if piece.headings.is_empty() { String::new() } else { format!("{}\n", piece.headings) };
+    let text = format!("{headings}{}{}", piece.lead, piece.text);
+    let vector = built_in().embed(Purpose::Passage, &[&text])?.remove(0);
+    Ok(Passage { chunk: snapshot.chunk(piece.id)?, vector })
+}
+
+fn draw(snapshot: &Snapshot, random: &mut Random) -> Result<Vec<Passage>> {
+    let count = usize::try_from(snapshot.chunk_count()?).unwrap_or(usize::MAX);
+    let mut drawn = Vec::new();
+    for _ in 0..POOL.min(count) {
+        if let Some(id) = snapshot.nth_chunk(random.below(count) as u64)? {
+            drawn.push(passage(snapshot, &snapshot.piece(id)?)?);
+        }
+    }
+    Ok(drawn)
+}
+
+/// A question of the set, with the chunks of the places that it names.
+fn named(snapshot: &Snapshot, asked: &Asked) -> Result<Posed> {
+    let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
+    let mut right = Vec::new();
+    for (group, target) in targets.iter().enumerate() {
+        for piece in snapshot.pieces(&target.path)? {
+            if target.lines.is_none_or(|(first, last)| piece.start_line <= last && first <= piece.end_line) {
+                right.push((group, passage(snapshot, &piece)?));
+            }
+        }
+    }
+    Ok(Posed {
+        half: asked.half.clone(),
+        kind: asked.kind.clone().unwrap_or_else(|| "other".to_owned()),
+        text: asked.query.clone(),
+        paths: targets.into_iter().map(|target| target.path).collect(),
+        right,
+    })
+}
+
+/// Questions made of prose: in turn the first sentence of a chunk, and the heading above one.
+fn made(snapshot: &Snapshot, half: Option<&String>, random: &mut Random) -> Result<Vec<Posed>> {
+    let mut prose = Vec::new();
+    for (path, language) in snapshot.paths(None)? {
+        if PROSE.contains(&language.as_str()) {
+            prose.extend(snapshot.pieces(&path)?.into_iter().filter(|piece| piece.text.chars().count() >= LEAST_TEXT));
+        }
+    }
+    let mut posed = Vec::new();
+    for _ in 0..MADE.min(prose.len()) {
+        let mut piece = prose.swap_remove(random.below(prose.len()));
+        let is_sentence = posed.len() % 2 == 0;
+        let Some(text) = (if is_sentence { take_sentence(&mut piece) } else { take_heading(&mut piece) }) else {
+            continue;
+        };
+        let mut right = passage(snapshot, &piece)?;
+        right.chunk.text.clone_from(&piece.text);
+        if !is_sentence {
+            // The innermost heading is the first name that stands for it.
+            right.chunk.names =
+                right.chunk.names.lines().filter(|name| !name.starts_with(&text)).collect::<Vec<_>>().join("\n");
+        }
+        posed.push(Posed {
+            half: half.cloned(),
+            kind: if is_sentence { "sentence" } else { "heading" }.to_owned(),
+            text,
+            paths: vec![piece.path.clone()],
+            right: vec![(0, right)],
+        });
+    }
+    Ok(posed)
+}
+
+/// The first sentence of a paragraph, which the text then lacks.
+fn take_sentence(piece: &mut Piece) -> Option<String> {
+    let begins =
+        |line: &&str| line.starts_with(|c: char| c.is_uppercase()) && line.split_whitespace().count() >= *WORDS.start();
+    let line = piece.text.lines().find(begins)?.to_owned();
+    let from = piece.text.find(&line)?;
+    let paragraph = piece.text[from..].split("\n\n").next()?;
+    let end = paragraph.find(". ").or_else(|| paragraph.find(".\n"))? + 1;
+    let sentence = paragraph[..end].to_owned();
+    let words: Vec<&str> = sentence.split_whitespace().collect();
+    if !WORDS.contains(&words.len()) {
+        return None;
+    }
+    piece.text.replace_range(from..from + end, "");
+    Some(words.join(" "))
+}
+
+/// The innermost heading, which the text then lacks.
+fn take_heading(piece: &mut Piece) -> Option<String> {
+    let heading = piece.headings.lines().last()?.to_owned();
+    if heading.split_whitespace().count() < 2 {
+        return None;
+    }
+    let rest: Vec<&str> = piece.headings.lines().filter(|line| *line != heading).collect();
+    piece.headings = rest.join("\n");
+    piece.text = piece.text.lines().filter(|line| !line.contains(&heading)).collect::<Vec<_>>().join("\n");
+    Some(heading)
+}

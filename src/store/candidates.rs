@@ -1,0 +1,154 @@
+//! Files in which a text may be, told from the trigrams that it needs.
+//!
+//! Owns how they are found: where they are few, each by its place in its segment; where they are many, by a walk over all
+//! files in path order, which whoever looks at them can end.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::statements::statements;
+use super::trigrams::{Need, Places};
+use super::vectors::count;
+use super::{FileId, Snapshot, TextVersion};
+use crate::error::Result;
+
+statements! {
+    WHOLE = "SELECT id, files FROM trigram_segments WHERE whole ORDER BY id";
+    PLACES = "SELECT places FROM trigrams WHERE segment = ?1 AND trigram = ?2";
+    COUNT_LOOSE = "SELECT count(*) FROM files WHERE segment IS NULL";
+    LOOSE = "SELECT path, id, size, hash, extractor FROM files WHERE segment IS NULL";
+    AT = "SELECT path, id, size, hash, extractor FROM files WHERE segment = ?1 AND place = ?2";
+    WALK = "SELECT path, id, size, hash, extractor, segment, place FROM files ORDER BY path";
+}
+
+/// A file that may have what is looked for.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub path: String,
+    pub id: FileId,
+    pub bytes: u64,
+    /// The text that it has now.
+    pub version: TextVersion,
+}
+
+impl Candidate {
+    fn from_row(row: &Row) -> rusqlite::Result<Self> {
+        let id = FileId(row.get(1)?);
+        Ok(Self {
+            path: row.get(0)?,
+            id,
+            bytes: row.get::<_, i64>(2)?.cast_unsigned(),
+            version: TextVersion { file: id, hash: row.get(3)?, extractor: row.get(4)? },
+        })
+    }
+}
+
+/// Files in which a text with some need may be: so many places of each segment, and whatever is in none.
+pub struct Candidates(HashMap<i64, Places>);
+
+impl Candidates {
+    fn admit(&self, segment: Option<i64>, place: Option<u32>) -> bool {
+        let places = segment.and_then(|segment| self.0.get(&segment));
+        places.is_none_or(|places| place.is_none_or(|place| places.has(place as usize)))
+    }
+}
+
+impl Snapshot<'_> {
+    /// Files in which a text with that need may be; `None` where all may.
+    pub fn candidates(&self, need: &Need) -> Result<Option<Candidates>> {
+        if *need == Need::Anything {
+            return Ok(None);
+        }
+        let mut statement = self.connection.prepare_cached(WHOLE)?;
+        let segments = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))?;
+        let mut candidates = HashMap::new();
+        for segment in segments {
+            let (segment, files) = segment?;
+            candidates.insert(segment, self.places(segment, files, need, &mut HashMap::new())?);
+        }
+        Ok(Some(Candidates(candidates)).filter(|candidates| !candidates.0.is_empty()))
+    }
+
+    /// No more than these are there.
+    pub fn most_candidates(&self, candidates: &Candidates) -> Result<usize> {
+        let loose: i64 = self.connection.prepare_cached(COUNT_LOOSE)?.query_row([], |row| row.get(0))?;
+        Ok(usize::try_from(loose).unwrap_or(usize::MAX) + candidates.0.values().map(Places::len).sum::<usize>())
+    }
+
+    /// All of them in path order, for those that are few.
+    pub fn candidate_files(&self, candidates: &Candidates) -> Result<Vec<Candidate>> {
+        let mut statement = self.connection.prepare_cached(LOOSE)?;
+        let loose = statement.query_map([], Candidate::from_row)?;
+        let mut files = loose.collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut statement = self.connection.prepare_cached(AT)?;
+        for (segment, places) in &candidates.0 {
+            for place in places.iter() {
+                // A file that changed has left its place.
+                files.extend(statement.query_row(params![segment, count(place)], Candidate::from_row).optional()?);
+            }
+        }
+        files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    /// Shows them to `visit` in path order until it has enough; every file where there is nothing to choose by.
+    pub fn each_candidate(
+        &self,
+        candidates: Option<&Candidates>,
+        mut visit: impl FnMut(Candidate) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        let mut statement = self.connection.prepare_cached(WALK)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if let Some(candidates) = candidates
+                && !candidates.admit(row.get(5)?, row.get(6)?)
+            {
+                continue;
+            }
+            if visit(Candidate::from_row(row)?)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn places(&self, segment: i64, files: usize, need: &Need, known: &mut HashMap<u32, Places>) -> Result<Places> {
+        match need {
+            Need::Anything => Ok(Places::all(files)),
+            Need::Trigram(trigram) => {
+                if let Some(places) = known.get(trigram) {
+                    return Ok(places.clone());
+                }
+                let mut statement = self.connection.prepare_cached(PLACES)?;
+                let mut rows = statement.query(params![segment, trigram])?;
+                let places = match rows.next()? {
+                    Some(row) => Places::decode(row.get_ref(0)?.as_blob().unwrap_or_default(), files),
+                    None => Places::none(files),
+                };
+                known.insert(*trigram, places.clone());
+                Ok(places)
+            }
+            Need::All(parts) => {
+                let mut all = Places::all(files);
+                for part in parts {
+                    let these = self.places(segment, files, part, known)?;
+                    all.0.iter_mut().zip(these.0).for_each(|(word, other)| *word &= other);
+                    if all.is_empty() {
+                        break;
+                    }
+                }
+                Ok(all)
+            }
+            Need::Any(parts) => {
+                let mut any = Places::none(files);
+                for part in parts {
+                    let these = self.places(segment, files, part, known)?;
+                    any.0.iter_mut().zip(these.0).for_each(|(word, other)| *word |= other);
+                }
+                Ok(any)
+            }
+        }
+    }
+}

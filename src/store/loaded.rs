@@ -1,0 +1,194 @@
+//! Which vectors are in memory: when they come there, and by whom.
+//!
+//! Owns the spaces that are kept there: the table's, and that of a model that a person chose. A question reads what it lacks if that takes some milliseconds. Where there is
+//! more, a process that stays reads it in a thread of its own, and until that ends its questions are answered with what
+//! there is; one that ends with its question has no later, and waits.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::near::Vectors;
+use super::vectors::{NearChunk, SpaceId, State};
+use super::{Caches, ChunkId, Mode, Scope, Snapshot, in_snapshot, locked, open};
+use crate::error::Result;
+
+/// Vectors that a question waits for: some 25 ms.
+const AT_ONCE: usize = 50_000;
+/// When more than one in so many belongs to no chunk any more, all are read anew.
+const TOO_MANY_GONE: usize = 10;
+
+/// Spaces that are asked for in turn.
+const MOST_SPACES: usize = 2;
+
+/// The vectors of the spaces that were asked for last.
+pub(super) struct Loaded {
+    /// Of the database.
+    path: PathBuf,
+    /// Whether there will be later questions.
+    stays: AtomicBool,
+    vectors: Mutex<Vec<Vectors>>,
+    is_loading: AtomicBool,
+}
+
+impl Loaded {
+    pub fn none(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            stays: AtomicBool::new(false),
+            vectors: Mutex::default(),
+            is_loading: AtomicBool::new(false),
+        }
+    }
+
+    pub fn stay(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
+
+    pub fn forget(&self) {
+        locked(&self.vectors).clear();
+    }
+
+    /// What was read, unless another has read more of the same meanwhile.
+    fn keep(&self, vectors: &Vectors) {
+        let mut kept = locked(&self.vectors);
+        if kept.iter().any(|kept| kept.is_like(vectors) && kept.embedded > vectors.embedded) {
+            return;
+        }
+        kept.retain(|kept| kept.space != vectors.space);
+        kept.truncate(MOST_SPACES - 1);
+        kept.insert(0, vectors.clone());
+    }
+}
+
+/// Says that loading has ended, in whatever way.
+struct Loading(Arc<Caches>);
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        self.0.vectors.is_loading.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Reads what is missing in a thread of its own, unless one is at it.
+fn load_in_background(caches: &Arc<Caches>, space: SpaceId) {
+    if caches.vectors.is_loading.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let loading = Loading(Arc::clone(caches));
+    let load = move || {
+        let caches = &loading.0;
+        let load = || {
+            let connection = open::connect(&caches.vectors.path, Mode::Read)?;
+            in_snapshot(&connection, caches, |snapshot| {
+                let state = snapshot.state(space)?;
+                snapshot.read_on(snapshot.begun(space, &state), &state).map(drop)
+            })
+        };
+        if let Err(error) = load() {
+            tracing::warn!("questions are answered without their meaning: {error}");
+        }
+    };
+    // Without a thread the next question tries again.
+    if let Err(error) = std::thread::Builder::new().name("vectors".to_owned()).spawn(load) {
+        tracing::warn!("cannot start a thread: {error}");
+    }
+}
+
+impl Snapshot<'_> {
+    /// The chunks in scope nearest to a vector, nearest first; where they are as near, by path and place. None while
+    /// vectors are not in memory.
+    pub fn nearest(
+        &self,
+        space: SpaceId,
+        vector: &[i8],
+        limit: usize,
+        scope: Option<&Scope>,
+    ) -> Result<Vec<NearChunk>> {
+        let Some(vectors) = self.at_hand(space)? else { return Ok(Vec::new()) };
+        // Some of the nearest may belong to chunks that are gone.
+        let mut more = limit;
+        loop {
+            let near = vectors.nearest(vector, more, scope);
+            let all = near.len() < more;
+            let found = self.in_order(&near, limit)?;
+            if found.len() == limit || all {
+                return Ok(found);
+            }
+            more *= 2;
+        }
+    }
+
+    /// The first `limit` of those whose chunks are there, the equally near by path and place.
+    fn in_order(&self, near: &[NearChunk], limit: usize) -> Result<Vec<NearChunk>> {
+        let mut found = Vec::with_capacity(limit);
+        for alike in near.chunk_by(|a, b| a.cosine.total_cmp(&b.cosine).is_eq()) {
+            let ids: Vec<ChunkId> = alike.iter().map(|near| near.id).collect();
+            let cosine = alike[0].cosine;
+            let first = self.in_path_order(ids, limit - found.len())?;
+            found.extend(first.into_iter().map(|id| NearChunk { id, cosine }));
+            if found.len() == limit {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// How near chunks are to a vector; `None` for those without one, and while vectors are not in memory.
+    pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
+        let Some(vectors) = self.at_hand(space)? else { return Ok(vec![None; chunks.len()]) };
+        Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, vector))).collect())
+    }
+
+    /// Chunks that the questions to this snapshot found by their words alone: they have no vector yet, or it was not in
+    /// memory yet.
+    pub fn vectors_out_of_reach(&self, space: SpaceId) -> Result<u64> {
+        match self.reached.get().filter(|(reached_in, _)| *reached_in == space) {
+            Some((_, 0)) => self.all_chunks(),
+            Some((_, reached)) => self.chunks_above(reached),
+            None => self.vectors_pending(space),
+        }
+    }
+
+    /// The vectors of a space as far as they are in memory, or can be in a moment.
+    fn at_hand(&self, space: SpaceId) -> Result<Option<Vectors>> {
+        let state = self.state(space)?;
+        let begun = self.begun(space, &state);
+        let loaded = &self.caches.vectors;
+        let is_much = || self.vectors_above(space, begun.embedded, AT_ONCE + 1).map(|more| more > AT_ONCE);
+        if begun.embedded >= state.embedded {
+            Ok(Some(begun))
+        } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
+            load_in_background(self.caches, space);
+            // What is said of it is said of the space that is asked for first: the table's.
+            if self.reached.get().is_none_or(|(known, _)| known == space) {
+                self.reached.set(Some((space, begun.embedded)));
+            }
+            Ok(Some(begun).filter(|begun| begun.len() > 0))
+        } else {
+            self.read_on(begun, &state).map(Some)
+        }
+    }
+
+    /// What is in memory of a space; nothing where too much of that is outlived.
+    fn begun(&self, space: SpaceId, state: &State) -> Vectors {
+        let stored = usize::try_from(state.vectors).unwrap_or_default();
+        let kept = locked(&self.caches.vectors.vectors);
+        let known = kept.iter().find(|known| known.is_of(space, state));
+        known
+            .filter(|known| known.len().saturating_sub(stored) <= stored / TOO_MANY_GONE)
+            .map_or_else(|| Vectors::new(space, state), Vectors::clone)
+    }
+
+    /// Brings what came since into memory.
+    fn read_on(&self, mut vectors: Vectors, state: &State) -> Result<Vectors> {
+        if vectors.embedded < state.embedded {
+            let (space, above) = (vectors.space, vectors.embedded);
+            vectors.reserve(self.vectors_above(space, above, usize::MAX)?);
+            self.each_vector_above(space, above, state.dimension, |id, vector| vectors.push(id, vector))?;
+            vectors.embedded = state.embedded;
+            self.caches.vectors.keep(&vectors);
+        }
+        Ok(vectors)
+    }
+}
