@@ -1,14 +1,10 @@
 //! Questions about documents: the chunks that answer one, and what a file says around a chunk.
 
 use super::PathFilter;
-use super::smart::relevance::{self, Relevant};
-use super::smart::{Deep, LOOKED_AT, reorder, shares};
+use super::smart::{Deep, relevance};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{ChunkId, DocumentFile, Piece, Snapshot};
-
-/// What a model's word counts beside how sure a hit is.
-const NEARNESS: f64 = 1.0;
+use crate::store::{DocumentFile, Piece, Snapshot};
 
 /// A chunk that answers a question.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,10 +36,7 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Answers> {
-    let mut found = relevance::relevant(snapshot, text, filter, budget)?;
-    if let Some(deep) = deep {
-        look_again(snapshot, deep, text, &mut found)?;
-    }
+    let found = relevance::relevant(snapshot, deep, text, filter, budget)?;
     let total = found.iter().filter(|one| one.score >= least).count();
     let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
     let answers = page
@@ -53,16 +46,6 @@ pub fn search(
         })
         .collect::<Result<_>>()?;
     Ok(Answers { answers, total, below: found.len() - total })
-}
-
-/// Has a model look at the surest, and puts those that it came to into the order of both.
-fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, found: &mut Vec<Relevant>) -> Result<()> {
-    let ids: Vec<ChunkId> = found.iter().take(LOOKED_AT).map(|one| one.id).collect();
-    let shares = shares(&deep.cosines(snapshot, text, &ids)?);
-    let scores: Vec<Option<f64>> =
-        found.iter().zip(&shares).map(|(one, share)| share.map(|share| one.score + share * NEARNESS)).collect();
-    reorder(found, &scores);
-    Ok(())
 }
 
 fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {

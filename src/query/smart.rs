@@ -28,10 +28,10 @@ use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
 pub use deep::{Deep, Learnt};
-pub(in crate::query) use deep::{LOOKED_AT, reorder, shares};
 pub(in crate::query) use places::Place;
 pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
+use deep::{LOOKED_AT, reorder, shares};
 use exact::Pattern;
 use meaning::Meaning;
 
@@ -226,7 +226,7 @@ fn ranked(
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
     let mut candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
     let deep = among.deep.filter(|_| rank::weights(question, ranking).of(Part::Transformer) != 0.0);
-    let written = question.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ");
+    let written = question.written();
     if let Some(deep) = deep {
         let near = deep.nearest(snapshot, &written, candidates::NEAREST, among.scope)?;
         candidates::add_new(&mut candidates, near);

@@ -12,8 +12,9 @@ mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::{Embedder, Purpose, Space, Vector};
+use super::{Embedder, Purpose, Scale, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 
 pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe};
@@ -73,6 +74,8 @@ pub struct Transformer {
     tokenizer: Tokenizer,
     runner: Box<dyn Runner>,
     warning: Option<String>,
+    /// Told when it is first asked for, by some texts.
+    scale: OnceLock<Option<Scale>>,
 }
 
 impl Transformer {
@@ -97,6 +100,7 @@ impl Transformer {
             tokenizer,
             runner,
             warning,
+            scale: OnceLock::new(),
         };
         // Only a run shows whether all fits together, and how many numbers come out.
         let tried = transformer.values(Purpose::Passage, "a text to try it with")?;
@@ -165,6 +169,10 @@ impl Embedder for Transformer {
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
         let vectors = || texts.iter().map(|text| Ok(Vector::pointing(&self.values(purpose, text)?))).collect();
         catch_unwind(AssertUnwindSafe(vectors)).unwrap_or_else(|_| Err(unfit("it broke off at a text")))
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        *self.scale.get_or_init(|| Scale::of(self).ok().flatten())
     }
 }
 
@@ -286,7 +294,7 @@ mod tests {
             refused("cut off");
         }
         let head = model.len() - 60_000.min(model.len());
-        for at in (0..model.len()).step_by(model.len() / 150).chain((0..head).step_by(97)) {
+        for at in (0..model.len()).step_by(model.len() / 60).chain((0..head).step_by(997)) {
             let mut broken = model.clone();
             broken[at] ^= 0x15;
             std::fs::write(folder.path().join("onnx/model.onnx"), &broken).unwrap();

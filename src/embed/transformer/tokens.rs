@@ -127,6 +127,9 @@ impl Cut {
                 words
             }
             Self::Meta { first } => {
+                if text.is_empty() {
+                    return Vec::new();
+                }
                 let mut text = text.replace(' ', "▁");
                 if *first && !text.starts_with(METASPACE) {
                     text.insert(0, METASPACE);

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::embed::{Embedder, Purpose, Vector};
+use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 
@@ -73,13 +73,21 @@ impl<'m> Deep<'m> {
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 
-    /// How near chunks are to the question; `None` for those that there was no time for. The first come first.
-    pub(in crate::query) fn cosines(
+    /// The same as `cosines`, as the table would say it: what scores are made of. Nothing by a model whose cosines say
+    /// nothing.
+    pub(super) fn table_cosines(
         &self,
         snapshot: &Snapshot,
         text: &str,
         chunks: &[ChunkId],
     ) -> Result<Vec<Option<f64>>> {
+        let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
+        let cosines = self.cosines(snapshot, text, chunks)?;
+        Ok(cosines.into_iter().map(|cosine| cosine.map(&brought)).collect())
+    }
+
+    /// How near chunks are to the question; `None` for those that there was no time for. The first come first.
+    pub(super) fn cosines(&self, snapshot: &Snapshot, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         let end = Instant::now().checked_add(self.time);
         let mut cosines = vec![None; chunks.len()];
         let Some(question) = self.question(text)? else { return Ok(cosines) };
@@ -141,8 +149,14 @@ impl<'m> Deep<'m> {
     }
 }
 
+/// How a model's cosines are brought onto the scale of the table's, which scores are fitted to.
+pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
+    let (own, table) = (model.scale()?, built_in().scale()?);
+    Some(move |cosine| own.onto(&table, cosine))
+}
+
 /// How near each is beside the others, 0 to 1: 1 for the nearest, 0 for the farthest.
-pub(in crate::query) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
+pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
     let known = || cosines.iter().flatten().copied();
     let (least, most) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
     let share = |cosine: f64| if most > least { (cosine - least) / (most - least) } else { 1.0 };
@@ -150,7 +164,7 @@ pub(in crate::query) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
 }
 
 /// Puts those that have a score into the order of their scores, best first, among the places that they have.
-pub(in crate::query) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
+pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
     let places: Vec<usize> = (0..items.len()).filter(|&at| scores.get(at).copied().flatten().is_some()).collect();
     let mut best = places.clone();
     let score = |at: usize| scores[at].unwrap_or_default();

@@ -99,9 +99,10 @@ fn is_tail(tail: &[usize], shape: &[usize]) -> bool {
 /// e to the power of each; nearer than a millionth.
 pub fn exp(value: f32) -> f32 {
     // 2^n · 2^f, with 2^f by its first terms around 0: a loop of plain arithmetic, which the compiler can do four abreast.
-    let scaled = (value * std::f32::consts::LOG2_E).clamp(-126.0, 127.0);
-    let whole = (scaled + 12_582_912.0) - 12_582_912.0;
-    let rest = (scaled - whole) * std::f32::consts::LN_2;
+    let value = value.clamp(-87.3, 88.0);
+    let whole = (value * std::f32::consts::LOG2_E + 12_582_912.0) - 12_582_912.0;
+    // The logarithm of 2 in two parts: the first has so few digits that its product is exact.
+    let rest = (value - whole * 0.693_359_4) + whole * 2.121_944_4e-4;
     let series = 1.0
         + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0 + rest * (1.0 / 120.0 + rest / 720.0)))));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 254")]

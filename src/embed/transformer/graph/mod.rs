@@ -1,7 +1,8 @@
 //! A model run inside this program: the nodes of its graph, one after the other.
 //!
 //! Owns values and the order of work. `proto` reads the file, `operators` says what each node does. It knows the operators
-//! of encoders as they are exported; for others there is ONNX Runtime.
+//! of encoders as they are exported; for others there is ONNX Runtime. `tract-onnx` would run more of them, at a third of the
+//! speed of ONNX Runtime as this does, for 24 MB of program, forty crates and eight minutes of building.
 
 mod arithmetic;
 mod operators;
