@@ -8,6 +8,7 @@ mod documents;
 mod entities;
 mod folder;
 mod folders;
+mod idle;
 mod lock;
 mod paths;
 mod pipeline;
@@ -27,7 +28,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
@@ -57,14 +58,6 @@ const FRESH_WITHIN: Duration = Duration::from_millis(150);
 
 /// Reads within this time of a cookie need none of their own; well inside [`FRESH_WITHIN`].
 const SHARE_COOKIES: Duration = Duration::from_millis(100);
-
-/// How often everything is looked at although it is watched; and where watches ran out.
-const SWEEP_EVERY: Duration = Duration::from_secs(300);
-const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
-/// A workspace that nobody asks gives back its memory after this.
-const REST_AFTER: Duration = Duration::from_secs(60);
-/// How soon a workspace that was closed is noticed by its sweeper.
-const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
 
 /// Another process may be writing a batch while this one opens.
 const OPEN_WAIT: Duration = Duration::from_secs(30);
@@ -215,7 +208,7 @@ impl Workspace {
                 // Another thread may have been first: one watch is enough.
                 let _ = self.watch.set(watch);
                 self.store.stay();
-                sweep_now_and_then(Arc::downgrade(self));
+                idle::sweep_now_and_then(Arc::downgrade(self));
             }
             Err(error) => tracing::warn!("{error}"),
         }
@@ -556,32 +549,6 @@ impl Settings {
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
         let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
         Ok(Self { rules, folders, config })
-    }
-}
-
-/// Sweeps once in a while: events can be lost without a word.
-fn sweep_now_and_then(workspace: Weak<Workspace>) {
-    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
-        let mut last = Instant::now();
-        loop {
-            std::thread::sleep(LOOK_FOR_SWEEP);
-            let Some(workspace) = workspace.upgrade() else { return };
-            let Some(watch) = workspace.watch.get() else { return };
-            workspace.store.rest_after(REST_AFTER);
-            workspace.rest_model_after(REST_AFTER);
-            let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
-            if last.elapsed() < every {
-                continue;
-            }
-            watch.ask_for_sweep();
-            if let Err(error) = workspace.catch_up() {
-                tracing::warn!("a sweep failed: {error}");
-            }
-            last = Instant::now();
-        }
-    });
-    if let Err(error) = spawned {
-        tracing::warn!("no sweeps in the background: {error}");
     }
 }
 

@@ -221,8 +221,8 @@ mod tests {
     }
 
     /// `references.jsonl` is what the libraries give that such models come from; `references.py` writes it.
-    fn is_held_to_its_references(folder: &Path, name: &str) {
-        let transformer = Transformer::open(name, folder, &Means::default()).unwrap();
+    fn is_held_to_its_references(folder: &Path, name: &str, means: &Means) {
+        let transformer = Transformer::open(name, folder, means).unwrap();
         let (mut texts, mut vectors) = (0, 0);
         for line in std::fs::read_to_string(folder.join("references.jsonl")).unwrap().lines() {
             let reference: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -243,19 +243,24 @@ mod tests {
 
     #[test]
     fn vectors_of_a_bert_are_those_of_its_libraries() {
-        is_held_to_its_references(&fixture("bert"), "bert");
+        is_held_to_its_references(&fixture("bert"), "bert", &Means::default());
     }
 
     #[test]
     fn vectors_of_an_albert_are_those_of_its_libraries() {
-        is_held_to_its_references(&fixture("albert"), "albert");
+        is_held_to_its_references(&fixture("albert"), "albert", &Means::default());
     }
 
-    /// A folder in the variable: a model too large for this tree, with its references.
+    /// A folder in the one variable: a model too large for this tree, with its references; a library in the other.
     #[test]
     fn vectors_of_a_model_at_hand_are_those_of_its_libraries() {
-        if let Some(folder) = option_env!("IXMCP_TEST_MODEL") {
-            is_held_to_its_references(Path::new(folder), "at hand");
+        let at_hand = option_env!("IXMCP_TEST_MODEL").map(PathBuf::from);
+        let library = option_env!("IXMCP_TEST_ONNXRUNTIME").map(PathBuf::from);
+        for folder in at_hand.iter().chain(&library.as_ref().map(|_| fixture("albert"))) {
+            is_held_to_its_references(folder, "at hand", &Means { gpu: Gpu::Auto, library: library.clone() });
+        }
+        if let Some(folder) = at_hand {
+            is_held_to_its_references(&folder, "at hand", &Means::default());
         }
     }
 
