@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
@@ -50,8 +51,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let answer = session.call("check", given)?;
     let found = answer["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
     match format {
-        Format::Text => found.iter().for_each(print),
-        Format::Concise => found.iter().for_each(|one| output::line(&concise(one))),
+        Format::Text => found.iter().for_each(|one| print(one, &session.paint)),
+        Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &session.paint))),
         Format::Json => output::json(&answer),
         Format::Github => found.iter().for_each(|one| output::line(&annotation(one))),
         Format::Sarif => output::json(&sarif(found)),
@@ -72,7 +73,7 @@ fn summary(answer: &Value) -> String {
     }
 }
 
-fn print(found: &Value) {
+fn print(found: &Value, paint: &Paint) {
     match found["rendered"].as_str() {
         // Only what the terminal would obey is escaped: line breaks are part of it.
         Some(rendered) => {
@@ -80,15 +81,17 @@ fn print(found: &Value) {
                 output::line(&printable(&line.replace('\t', "    ")));
             }
         }
-        None => output::line(&concise(found)),
+        None => output::line(&concise(found, paint)),
     }
     output::line("");
 }
 
-fn concise(found: &Value) -> String {
+fn concise(found: &Value, paint: &Paint) -> String {
     let text = |name: &str| output::text(&found[name]);
-    let cell = found["cell"].as_u64().map_or_else(String::new, |cell| format!("cell {cell}:"));
-    let place = format!("{}:{cell}{}:{}", text("file"), found["line"], found["column"]);
+    let place = match found["cell"].as_u64() {
+        Some(cell) => format!("{}:cell {cell}:{}:{}", text("file"), found["line"], found["column"]),
+        None => paint.place(&found["file"], &[&found["line"], &found["column"]]),
+    };
     let message = found["message"].as_str().unwrap_or_default().replace('\n', " ");
     format!("{place}: {}[{}] {}", text("severity"), text("code"), printable(&message))
 }
@@ -155,15 +158,8 @@ fn sarif(found: &[Value]) -> Value {
 
 /// A relative path as a relative reference, an absolute one as a file URI.
 fn uri(path: &str) -> String {
-    let mut uri = if path.starts_with('/') { "file://".to_owned() } else { String::new() };
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri
+    let scheme = if path.starts_with('/') { "file://" } else { "" };
+    format!("{scheme}{}", encoded(path))
 }
 
 #[cfg(test)]

@@ -37,9 +37,16 @@ enum Verb {
     Start {
         #[command(flatten)]
         options: Options,
+        /// Print the answer as one JSON object
+        #[arg(long)]
+        json: bool,
     },
     /// Ask the daemon to end, and return when it has
-    Stop,
+    Stop {
+        /// Print the answer as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what the daemon does
     Status {
         /// Print the answer as one JSON object
@@ -76,8 +83,8 @@ impl Arguments {
     /// Settings that the command line says.
     pub(super) fn settings(&self) -> Vec<(&'static str, String)> {
         match &self.verb {
-            Verb::Run { options, .. } | Verb::Start { options } => options.settings(),
-            Verb::Stop | Verb::Status { .. } => Vec::new(),
+            Verb::Run { options, .. } | Verb::Start { options, .. } => options.settings(),
+            Verb::Stop { .. } | Verb::Status { .. } => Vec::new(),
         }
     }
 
@@ -89,8 +96,8 @@ impl Arguments {
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     match &arguments.verb {
         Verb::Run { options, detached } => serve(session, options, *detached),
-        Verb::Start { options } => start(session, options),
-        Verb::Stop => stop(session),
+        Verb::Start { options, json } => start(session, options, *json),
+        Verb::Stop { json } => stop(session, *json),
         Verb::Status { json } => status(session, *json),
     }
 }
@@ -124,21 +131,27 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
     served.map(|()| Outcome::Found)
 }
 
-fn start(session: &Session, options: &Options) -> Result<Outcome> {
+fn start(session: &Session, options: &Options, as_json: bool) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let launcher = Launcher::new(&session.sources.environment, options.words())?;
     let about = launch::ensure(&root, &launcher)?;
-    output::note(&format!("process {} serves {}", about.pid, crate::model::printable(&root.to_string_lossy())));
+    if as_json {
+        output::json(&json!({ "pid": about.pid, "version": about.version, "root": root }));
+    } else {
+        output::note(&format!("process {} serves {}", about.pid, crate::model::printable(&root.to_string_lossy())));
+    }
     Ok(Outcome::Found)
 }
 
-fn stop(session: &Session) -> Result<Outcome> {
+fn stop(session: &Session, as_json: bool) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
-    if launch::stop(&root, &session.sources.environment)? {
-        return Ok(Outcome::Found);
+    let was_running = launch::stop(&root, &session.sources.environment)?;
+    if as_json {
+        output::json(&json!({ "stopped": was_running, "root": root }));
+    } else if !was_running {
+        output::note("no daemon runs for this repository");
     }
-    output::note("no daemon runs for this repository");
-    Ok(Outcome::Nothing)
+    Ok(if was_running { Outcome::Found } else { Outcome::Nothing })
 }
 
 fn status(session: &Session, as_json: bool) -> Result<Outcome> {

@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::Value;
 
+use super::paint::Paint;
 use super::place::Place;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
@@ -24,14 +25,14 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        found.iter().for_each(|one| print(one, "kind"));
+        found.iter().for_each(|one| print(one, "kind", &session.paint));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
 /// A place with its line, and what it is.
-pub(super) fn print(found: &Value, what: &str) {
+pub(super) fn print(found: &Value, what: &str, paint: &Paint) {
     let text = |name: &str| output::text(&found[name]);
-    let place = format!("{}:{}:{}", text("file"), found["line"], found["column"]);
+    let place = paint.place(&found["file"], &[&found["line"], &found["column"]]);
     output::line(&format!("{place}  {}  {}", text(what), text("preview")));
 }

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
@@ -25,6 +26,7 @@ enum Command {
 /// Have a folder indexed from now on
 #[derive(Debug, Args)]
 struct Index {
+    /// The folder, in the repository or outside it
     folder: String,
     /// Most characters of a chunk
     #[arg(long)]
@@ -46,6 +48,7 @@ struct Index {
 /// Bring an indexed folder up to date, and count what changed
 #[derive(Debug, Args)]
 struct Update {
+    /// The folder
     folder: String,
     /// Files or folders that changed [default: the whole folder]
     changes: Vec<String>,
@@ -57,6 +60,7 @@ struct Update {
 /// Search chunks by wording and meaning
 #[derive(Debug, Args)]
 struct Search {
+    /// What to look for, in the words that come to mind
     #[arg(required = true)]
     text: Vec<String>,
     /// Most results to show
@@ -82,6 +86,7 @@ struct Search {
 /// Print the text of a document, or one chunk of it
 #[derive(Debug, Args)]
 struct Show {
+    /// The file, relative to the repository or absolute
     file: String,
     /// The chunk, from 0 [default: the whole text]
     #[arg(long)]
@@ -158,7 +163,7 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        results.iter().for_each(print);
+        results.iter().for_each(|result| print(result, &session.paint));
         output::note_rest(&answer, "results");
         if let Some(below @ 1..) = answer["belowMinScore"].as_u64() {
             output::note(&format!("{below} more are less sure: --min-score 0 shows them"));
@@ -167,12 +172,12 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(result: &Value) {
+fn print(result: &Value, paint: &Paint) {
     let metadata = &result["metadata"];
     let page = metadata["page"].as_u64().map_or_else(String::new, |page| format!(", page {page}"));
     let headings: Vec<String> = metadata["headings"].as_array().into_iter().flatten().map(output::text).collect();
-    let place = format!("{}:{}{page}", output::text(&result["filePath"]), metadata["startLine"]);
-    output::line(&format!("{place}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
+    let place = paint.place(&result["filePath"], &[&metadata["startLine"]]);
+    output::line(&format!("{place}{page}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
     for line in result["content"].as_str().unwrap_or_default().lines() {
         output::line(&format!("    {}", printable(&line.replace('\t', "    "))));
     }

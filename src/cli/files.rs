@@ -6,7 +6,6 @@ use serde_json::json;
 use super::{Outcome, Session, arguments, output};
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::model::printable;
 
 /// List the indexed files, or with --skipped those left out and why
 #[derive(Debug, Args)]
@@ -38,7 +37,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        files.iter().for_each(|file| output::line(&output::text(file)));
+        files.iter().for_each(|file| output::line(&session.paint.path(file.as_str().unwrap_or_default())));
     }
     Ok(if files.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
@@ -51,7 +50,7 @@ fn skipped(session: &Session, as_json: bool) -> Result<Outcome> {
         output::json(&json!({ "total": files.len(), "skipped": files }));
     } else {
         for file in &skipped {
-            output::line(&format!("{:<14}{}", file.reason.as_str(), printable(&file.path)));
+            output::line(&format!("{:<14}{}", file.reason.as_str(), session.paint.path(&file.path)));
         }
     }
     Ok(if skipped.is_empty() { Outcome::Nothing } else { Outcome::Found })

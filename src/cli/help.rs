@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use clap::{Command, CommandFactory};
 
-use super::Cli;
+use super::{Cli, shapes};
 
 /// What people come for, and the commands for it.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
@@ -25,13 +25,22 @@ const EXAMPLES: &str = "Examples:
   ixmcp query where are orders paid
   ixmcp symbol Cart.checkout --relations
   ixmcp setup claude-code
-`ixmcp COMMAND --help` has more.";
+`ixmcp COMMAND --help` has more.
 
-/// The command line, as it is parsed, completed and described.
+Exit codes: 0 found or done, 1 nothing found (or something to mend: check, doctor), 2 an error.";
+
+/// The command line, as it is parsed and completed.
 pub(super) fn declaration() -> Command {
     let command = Cli::command();
     let groups = groups(&command);
     command.help_template(TEMPLATE).after_help(groups)
+}
+
+/// The same with what `--json` prints, which takes a while to put together: for who wants to read it.
+pub(super) fn described() -> Command {
+    let command = declaration();
+    let long = format!("{}\n\nJSON of `ixmcp --json`:\n  {}", groups(&command), shapes::STANDING);
+    shapes::told(command).after_long_help(long)
 }
 
 /// Each command with the first line of what it says.

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
-    let mut program = help::declaration().disable_help_subcommand(true);
+    let mut program = help::described().disable_help_subcommand(true);
     program.build();
     if let Some(folder) = &typed.output {
         fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;

@@ -18,10 +18,12 @@ mod help;
 mod infer;
 mod log;
 mod man;
+mod marks;
 mod mcp;
 mod model;
 mod output;
 mod overview;
+mod paint;
 mod place;
 mod query;
 mod read;
@@ -29,6 +31,7 @@ mod rebuild;
 mod refs;
 mod relations;
 mod setup;
+mod shapes;
 mod slice;
 mod snapshot;
 mod sql;
@@ -47,14 +50,18 @@ use clap::{FromArgMatches, Parser, Subcommand};
 use serde_json::Value;
 
 use self::output::HowFar;
+use self::paint::{Paint, When};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::{Watching, Workspace, Workspaces};
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, Caller};
+
+/// Over the options that every command takes.
+const EVERYWHERE: &str = "Everywhere";
 
 /// Search and read a repository through one SQLite index that is always fresh.
 ///
@@ -63,8 +70,20 @@ use crate::tools::{self, Caller};
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
     /// The repository: the nearest folder from here up that holds .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the working directory]
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Option<PathBuf>,
+
+    /// Colour what is found
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
+    color: When,
+
+    /// Link paths to their files
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
+    hyperlink: When,
+
+    /// Print how things stand here as one JSON object
+    #[arg(long)]
+    json: bool,
 
     /// None: how things stand here.
     #[command(subcommand)]
@@ -120,7 +139,9 @@ enum Outcome {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
-    let cli = Cli::from_arg_matches(&help::declaration().get_matches()).unwrap_or_else(|error| error.exit());
+    // Who asks for help is told more than is needed to understand a command.
+    let typed = help::declaration().try_get_matches().unwrap_or_else(|_| help::described().get_matches());
+    let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     match dispatch(cli) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
@@ -149,12 +170,19 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     } else {
         log::start(filter);
     }
+    if let (true, Some(_)) = (cli.json, &cli.command) {
+        return Err(
+            Error::invalid_argument("--json stands before the command").hint("Put it behind: `ixmcp query x --json`.")
+        );
+    }
     let start = environment.start_folder(&flags)?;
     let sources = Sources { flags, environment };
     let watching = if cli.command.as_ref().is_some_and(Command::stays) { Watching::Yes } else { Watching::No };
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
-    let session = Session { start, config, sources: Arc::new(sources), workspaces };
-    let Some(command) = cli.command else { return overview::run(&session) };
+    let root = || workspaces.root(&start).ok();
+    let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
+    let session = Session { start, config, sources: Arc::new(sources), workspaces, paint };
+    let Some(command) = cli.command else { return overview::run(&session, cli.json) };
     match command {
         Command::Init(arguments) => entity::init(&session, &arguments),
         Command::Documents(arguments) => documents::run(&session, &arguments),
@@ -196,6 +224,7 @@ struct Session {
     config: Config,
     sources: Arc<Sources>,
     workspaces: Arc<Workspaces>,
+    paint: Paint,
 }
 
 impl Session {

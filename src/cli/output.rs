@@ -10,7 +10,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::budget::Progress;
-use crate::config::Environment;
 use crate::error::Error;
 use crate::model::printable;
 use crate::serve::client;
@@ -36,16 +35,25 @@ impl HowFar {
 
 pub(super) fn line(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n")).is_err() {
-        std::process::exit(0);
-    }
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.write_all(b"\n"));
+    end_unless(written);
 }
 
 /// Text as it is, without a line break of ours.
 pub(super) fn raw(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        std::process::exit(0);
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    end_unless(written);
+}
+
+/// A reader that went away has seen enough; a disk that is full has not taken what was asked for.
+fn end_unless(written: std::io::Result<()>) {
+    if let Err(failed) = written {
+        if failed.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        error(&Error::io("write", std::path::Path::new("stdout"), failed));
+        std::process::exit(2);
     }
 }
 
@@ -55,12 +63,6 @@ pub(super) fn json(value: &impl Serialize) {
         Ok(text) => line(&text),
         Err(error) => note(&format!("cannot write JSON: {error}")),
     }
-}
-
-/// Whether results may be coloured: on a terminal that shows colours, unless somebody said no.
-pub(super) fn is_colored(environment: &Environment) -> bool {
-    let is_dumb = environment.get("TERM") == Some("dumb");
-    std::io::stdout().is_terminal() && environment.get("NO_COLOR").is_none() && !is_dumb
 }
 
 /// A line beside the results.

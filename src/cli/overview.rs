@@ -1,86 +1,134 @@
 //! `ixmcp` alone: how things stand in this repository, and what to do next.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::setup::clients::{CLIENTS, Places};
+use serde_json::{Value, json};
+
+use super::paint::Paint;
+use super::setup::clients::{CLIENTS, Client, Places};
 use super::setup::{self, Scope};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::serve::launch;
 use crate::store::{Mode, Store, Totals};
 
-pub(super) fn run(session: &Session) -> Result<Outcome> {
+/// How things stand.
+struct Standing {
+    root: PathBuf,
+    /// `None`: there is no index yet.
+    index: Option<Result<(Totals, u64)>>,
+    /// The process of the daemon, if there is one.
+    daemon: Result<Option<u32>>,
+    /// Clients that have an entry for ixmcp.
+    clients: Vec<&'static str>,
+    has_entities: bool,
+}
+
+pub(super) fn run(session: &Session, as_json: bool) -> Result<Outcome> {
+    let standing = look(session)?;
+    if as_json {
+        output::json(&standing.value());
+    } else {
+        standing.print(&session.paint);
+    }
+    Ok(Outcome::Found)
+}
+
+fn look(session: &Session) -> Result<Standing> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
-    let mut next: Vec<(&str, &str)> = Vec::new();
-    let row = |name: &str, text: &str| output::line(&format!("{name:<11} {}", printable(text)));
-    row("repository", &root.to_string_lossy());
-
     let database = root.join(".ixmcp/index.db");
-    let totals = database.exists().then(|| totals(&database));
-    match &totals {
-        None => row("index", "none yet"),
-        Some(Err(error)) => row("index", &error.to_string()),
-        Some(Ok((totals, size))) => {
-            let changed = totals.last_change_ns.map_or_else(String::new, |ns| format!(", changed {}", ago(ns)));
-            row(
-                "index",
-                &format!("{} files, {} symbols, {}{changed}", totals.files, totals.symbols, sync::size(*size)),
-            );
-            if totals.entities > 0 {
-                row("graph", &format!("{} entities, {} tags", totals.entities, totals.tags));
-            }
-        }
-    }
-    match totals {
-        None => next.push(("ixmcp sync", "index this repository; the first question does, too")),
-        // Of an older version: the next command brings it up.
-        Some(Err(error)) if error.kind == ErrorKind::ReadOnly => {
-            next.push(("ixmcp sync", "bring the index up to date"));
-        }
-        Some(Err(_)) => next.push(("ixmcp doctor", "see what is wrong with the index")),
-        Some(Ok(_)) => next.push(("ixmcp query WORDS…", "search it")),
-    }
-
-    match launch::find(&root, environment) {
-        Ok(Some(client)) => row("daemon", &format!("process {} serves", client.about().pid)),
-        Ok(None) => row("daemon", "none; a client starts it"),
-        Err(error) => {
-            row("daemon", &error.to_string());
-            next.push(("ixmcp doctor", "see what is wrong with the daemon"));
-        }
-    }
-
     let places = Places::of(&root, environment);
-    let is_set_up = |scope: Scope, client| {
+    let has_entry = |scope: Scope, client: &Client| {
         let file = setup::file(client, scope, &places);
         let settings = file.and_then(|file| std::fs::read_to_string(file).ok());
         let settings = settings.and_then(|text| setup::value(client, &text));
         settings.is_some_and(|settings| setup::is_ours(&settings[client.servers]["ixmcp"]))
     };
-    let clients: Vec<&str> = CLIENTS
-        .iter()
-        .filter(|client| is_set_up(Scope::Project, client) || is_set_up(Scope::User, client))
-        .map(|client| client.name)
-        .collect();
-    if clients.is_empty() {
-        row("clients", "none is set up");
-        next.push(("ixmcp setup", "let your agent use it"));
-    } else {
-        row("clients", &clients.join(", "));
-    }
-    if !root.join(".ixchel").is_dir() {
-        next.push(("ixmcp init", "keep decisions and issues beside the code"));
-    }
-    next.push(("ixmcp --help", "all commands"));
+    let is_set_up = |client: &&Client| has_entry(Scope::Project, client) || has_entry(Scope::User, client);
+    Ok(Standing {
+        index: database.exists().then(|| totals(&database)),
+        daemon: launch::find(&root, environment).map(|found| found.map(|client| client.about().pid)),
+        clients: CLIENTS.iter().filter(is_set_up).map(|client| client.name).collect(),
+        has_entities: root.join(".ixchel").is_dir(),
+        root,
+    })
+}
 
-    output::line("");
-    for (command, what) in next {
-        output::line(&format!("{command:<20} {what}"));
+impl Standing {
+    /// Commands to go on with, and what for.
+    fn next(&self) -> Vec<(&'static str, &'static str)> {
+        let mut next = vec![match &self.index {
+            None => ("ixmcp sync", "index this repository; the first question does, too"),
+            // Of an older version: the next command brings it up.
+            Some(Err(error)) if error.kind == ErrorKind::ReadOnly => ("ixmcp sync", "bring the index up to date"),
+            Some(Err(_)) => ("ixmcp doctor", "see what is wrong with the index"),
+            Some(Ok(_)) => ("ixmcp query WORDS…", "search it"),
+        }];
+        if self.daemon.is_err() {
+            next.push(("ixmcp doctor", "see what is wrong with the daemon"));
+        }
+        if self.clients.is_empty() {
+            next.push(("ixmcp setup", "let your agent use it"));
+        }
+        if !self.has_entities {
+            next.push(("ixmcp init", "keep decisions and issues beside the code"));
+        }
+        next.push(("ixmcp --help", "all commands"));
+        next
     }
-    Ok(Outcome::Found)
+
+    fn print(&self, paint: &Paint) {
+        let row = |name: &str, text: &str| output::line(&format!("{name:<11} {}", printable(text)));
+        row("repository", &self.root.to_string_lossy());
+        match &self.index {
+            None => row("index", "none yet"),
+            Some(Err(error)) => row("index", &error.to_string()),
+            Some(Ok((totals, size))) => {
+                let changed = totals.last_change_ns.map_or_else(String::new, |ns| format!(", changed {}", ago(ns)));
+                let (files, symbols) = (totals.files, totals.symbols);
+                row("index", &format!("{files} files, {symbols} symbols, {}{changed}", sync::size(*size)));
+                if totals.entities > 0 {
+                    row("graph", &format!("{} entities, {} tags", totals.entities, totals.tags));
+                }
+            }
+        }
+        match &self.daemon {
+            Ok(Some(pid)) => row("daemon", &format!("process {pid} serves")),
+            Ok(None) => row("daemon", "none; a client starts it"),
+            Err(error) => row("daemon", &error.to_string()),
+        }
+        let clients = if self.clients.is_empty() { "none is set up".to_owned() } else { self.clients.join(", ") };
+        row("clients", &clients);
+        output::line("");
+        for (command, what) in self.next() {
+            output::line(&format!("{} {what}", paint.name(&format!("{command:<20}"))));
+        }
+    }
+
+    fn value(&self) -> Value {
+        let told = |error: &Error| json!({ "code": error.kind.name(), "message": error.message, "hint": error.hint });
+        json!({
+            "root": self.root,
+            "index": match &self.index {
+                None => Value::Null,
+                Some(Err(error)) => json!({ "error": told(error) }),
+                Some(Ok((totals, size))) => json!({
+                    "files": totals.files, "symbols": totals.symbols, "entities": totals.entities,
+                    "tags": totals.tags, "bytes": size,
+                }),
+            },
+            "daemon": match &self.daemon {
+                Ok(pid) => json!({ "pid": pid }),
+                Err(error) => json!({ "error": told(error) }),
+            },
+            "clients": self.clients,
+            "next": self.next().iter().map(|(command, what)| json!({ "command": command, "what": what })).collect::<Vec<_>>(),
+        })
+    }
 }
 
 fn totals(database: &std::path::Path) -> Result<(Totals, u64)> {

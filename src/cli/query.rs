@@ -3,8 +3,11 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use super::marks::Marks;
+use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
+use crate::query::exact::Pattern;
 
 /// Search the repository: ranked by words, or exactly as ripgrep does
 ///
@@ -77,7 +80,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        hits.iter().for_each(print);
+        let marks = marks(typed)?;
+        hits.iter().for_each(|hit| print(hit, &marks, &session.paint));
         output::note_rest(&answer, "results");
         if let Some(suggestion) = answer["suggestion"].as_str() {
             output::note(&format!("did you mean: {}", crate::model::printable(suggestion)));
@@ -86,13 +90,26 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(hit: &Value) {
-    let place = format!("{}:{}", output::text(&hit["file_path"]), hit["line"]);
-    let symbol =
-        hit["symbol_name"].as_str().map_or_else(String::new, |name| format!("  [{}]", crate::model::printable(name)));
+fn marks(typed: &Arguments) -> Result<Marks> {
+    let text = typed.text.join(" ");
+    if typed.mode == Mode::Smart {
+        return Ok(Marks::of_question(&text));
+    }
+    Marks::of_pattern(&Pattern {
+        text: &text,
+        is_regex: typed.mode == Mode::Regex,
+        case_sensitive: !typed.ignore_case,
+        word: typed.word,
+        multiline: typed.multiline,
+    })
+}
+
+fn print(hit: &Value, marks: &Marks, paint: &Paint) {
+    let place = paint.place(&hit["file_path"], &[&hit["line"]]);
+    let symbol = hit["symbol_name"].as_str().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
     output::line(&format!("{place}{symbol}"));
     for line in hit["preview"].as_str().unwrap_or_default().split('\n') {
-        output::line(&format!("    {}", crate::model::printable(&line.replace('\t', "    "))));
+        output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
     }
     if let Some(parts) = hit["parts"].as_object() {
         let parts: Vec<String> =

@@ -31,7 +31,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        found.iter().for_each(|one| print(one, "role"));
+        found.iter().for_each(|one| print(one, "role", &session.paint));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

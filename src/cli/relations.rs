@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
@@ -43,7 +44,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
         let shown: Vec<Value> = subjects.iter().map(value).collect();
         output::json(&json!({ "symbols": shown, "total": total }));
     } else {
-        subjects.iter().for_each(print);
+        subjects.iter().for_each(|subject| print(subject, &session.paint));
         if total > offset.saturating_add(subjects.len()) {
             let next = offset + subjects.len();
             output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));
@@ -52,17 +53,24 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
     Ok(if subjects.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(subject: &Subject) {
-    let head = match &subject.definition {
-        Some(found) => format!("{}:{}:{}  {} {}", found.path, found.line, found.column, found.kind, found.name),
-        None => subject.path.clone(),
+fn print(subject: &Subject, paint: &Paint) {
+    let place = |path: &str, numbers: &[u32]| {
+        let numbers: Vec<Value> = numbers.iter().map(|&number| number.into()).collect();
+        paint.place(&path.into(), &numbers.iter().collect::<Vec<_>>())
     };
-    output::line(&printable(&head));
+    output::line(&match &subject.definition {
+        Some(found) => {
+            let at = place(&found.path, &[found.line, found.column]);
+            format!("{at}  {} {}", printable(&found.kind), paint.name(&found.name))
+        }
+        None => paint.path(&subject.path),
+    });
     for group in &subject.relations.groups {
         output::line(&format!("  {} {}", group.relation, group.total));
         for item in &group.items {
             let how = item.how.as_str();
-            output::line(&printable(&format!("    {}:{}  {} {} [{how}]", item.path, item.line, item.kind, item.name)));
+            let at = place(&item.path, &[item.line]);
+            output::line(&format!("    {at}  {} [{how}]", printable(&format!("{} {}", item.kind, item.name))));
         }
         if group.total > group.items.len() {
             output::line(&format!("    … {} more", group.total - group.items.len()));

@@ -3,8 +3,10 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
 use crate::error::Result;
+use crate::model::printable;
 
 /// Show where a name is defined and used
 #[derive(Debug, Args)]
@@ -31,6 +33,9 @@ pub(super) struct Arguments {
     json: bool,
 }
 
+/// Symbols that are asked for a name to suggest: several may share one.
+const SUGGESTED: u64 = 20;
+
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Match {
     #[default]
@@ -56,20 +61,40 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        symbols.iter().for_each(print);
+        symbols.iter().for_each(|symbol| print(symbol, &session.paint));
         output::note_rest(&answer, "symbols");
+        if symbols.is_empty() && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
+            note_near(session, typed)?;
+        }
     }
     Ok(if symbols.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(symbol: &Value) {
+/// Names that may have been meant.
+fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
+    let given = arguments! { "symbol_name": typed.name, "kind": typed.kind, "match": "fuzzy", "limit": SUGGESTED };
+    let answer = session.call("get_symbol", given)?;
+    let mut names: Vec<String> = Vec::new();
+    for symbol in answer["symbols"].as_array().into_iter().flatten() {
+        let name = symbol["name"].as_str().map(printable).unwrap_or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() {
+        names.truncate(3);
+        output::note(&format!("did you mean: {}", names.join(", ")));
+    }
+    Ok(())
+}
+
+fn print(symbol: &Value, paint: &Paint) {
     let text = |name: &str| output::text(&symbol[name]);
-    let container = symbol["container"].as_str().map_or_else(String::new, |container| format!(" in {container}"));
-    let signature = symbol["signature"].as_str().map_or_else(String::new, |signature| format!("  {signature}"));
-    let place = format!("{}:{}:{}", text("file_path"), symbol["line"], symbol["column"]);
-    output::line(&crate::model::printable(&format!(
-        "{place}  {} {}{container}{signature}",
-        text("kind"),
-        text("name")
-    )));
+    let part = |name: &str, before: &str| match &symbol[name] {
+        Value::String(part) => format!("{before}{}", printable(part)),
+        _ => String::new(),
+    };
+    let place = paint.place(&symbol["file_path"], &[&symbol["line"], &symbol["column"]]);
+    let name = paint.name(symbol["name"].as_str().unwrap_or_default());
+    output::line(&format!("{place}  {} {name}{}{}", text("kind"), part("container", " in "), part("signature", "  ")));
 }

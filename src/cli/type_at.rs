@@ -25,7 +25,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     output::line(&format!("{}: {}", output::text(&answer["expression"]), output::text(&answer["type"])));
     if let Some(definition) = answer.get("definition") {
-        let place = format!("{}:{}:{}", output::text(&definition["file"]), definition["line"], definition["column"]);
+        let place = session.paint.place(&definition["file"], &[&definition["line"], &definition["column"]]);
         output::line(&format!("    {place}  {}", output::text(&definition["preview"])));
     }
     for line in answer["docstring"].as_str().unwrap_or_default().lines() {

@@ -8,7 +8,7 @@ mod finder;
 mod need;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -68,6 +68,19 @@ struct FileLines {
     lines: Vec<Line>,
     /// That of the text, for the next one.
     room: String,
+}
+
+/// Shows where a pattern matches in the lines that were found.
+pub struct Spans(Finder);
+
+impl Spans {
+    pub fn of(pattern: &Pattern) -> Result<Self> {
+        Ok(Self(Finder::compile(pattern)?.0))
+    }
+
+    pub fn within(&self, line: &str) -> Vec<Range<usize>> {
+        self.0.spans(line)
+    }
 }
 
 /// The page at `offset` of all matching lines, in path and line order.

@@ -43,6 +43,12 @@ pub fn did_you_mean(near: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("Did you mean {}?", quoted.join(", ")))
 }
 
+/// The same for a name that is one of a few, all of which are told otherwise.
+pub fn one_of(wanted: &str, names: &[&str]) -> String {
+    let near = nearest(wanted, names.iter().copied(), 3);
+    did_you_mean(&near).unwrap_or_else(|| format!("There are: {}.", names.join(", ")))
+}
+
 fn last_part(name: &str) -> &str {
     name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
 }

@@ -29,6 +29,7 @@ use crate::words;
 
 pub use deep::{Deep, Learnt};
 pub(in crate::query) use places::Place;
+pub use question::says_nothing;
 pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use deep::{LOOKED_AT, reorder, shares};

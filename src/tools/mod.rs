@@ -368,4 +368,9 @@ impl Declaration {
         }
         schema
     }
+
+    /// Of the answer that a whole call gives in the end.
+    pub fn answer_schema(&self) -> Value {
+        (self.output)()
+    }
 }

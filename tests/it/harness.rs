@@ -73,7 +73,15 @@ impl Repo {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ixmcp"));
         command.args(arguments).current_dir(self.path());
-        for variable in ["CLAUDE_PROJECT_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "RUST_LOG"] {
+        for variable in [
+            "CLAUDE_PROJECT_DIR",
+            "XDG_CONFIG_HOME",
+            "XDG_STATE_HOME",
+            "RUST_LOG",
+            "NO_COLOR",
+            "CLICOLOR",
+            "CLICOLOR_FORCE",
+        ] {
             command.env_remove(variable);
         }
         // Settings of the tests begin like those of the program.

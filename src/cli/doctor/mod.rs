@@ -19,10 +19,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::query::near;
 use crate::store::{Mode, Snapshot, Store};
 
 /// Look for what keeps ixmcp from working well here, and say what to do about each thing
@@ -141,10 +143,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if let Some(unknown) = typed.checks.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
         let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
         return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
-            .hint(format!("There are: {}.", names.join(", "))));
+            .hint(near::one_of(unknown, &names)));
     }
     let ground = Ground { session, root: session.workspaces.root(&session.start)? };
-    let colored = output::is_colored(&session.sources.environment);
     let mut told = Vec::new();
     let mut worst = Level::Ok;
     for check in CHECKS.iter().filter(named) {
@@ -164,7 +165,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                     "fixed": mended.as_ref().map(Result::is_ok),
                 }));
             } else {
-                print(check.name, &finding, mended.as_ref(), colored);
+                print(check.name, &finding, mended.as_ref(), &session.paint);
             }
         }
     }
@@ -174,9 +175,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })
 }
 
-fn print(check: &str, finding: &Finding, mended: Option<&Result<()>>, colored: bool) {
-    let word = format!("{:<8}", finding.level.name());
-    let word = if colored { format!("\u{1b}[{}m{word}\u{1b}[0m", finding.level.color()) } else { word };
+fn print(check: &str, finding: &Finding, mended: Option<&Result<()>>, paint: &Paint) {
+    let word = paint.in_color(finding.level.color(), &format!("{:<8}", finding.level.name()));
     output::line(&format!("{check:<10} {word} {}", printable(&finding.message)));
     let below = |text: &str| output::line(&format!("{:<19} {}", "", printable(text)));
     match (mended, &finding.remedy) {

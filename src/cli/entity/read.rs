@@ -164,9 +164,9 @@ pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
         output::line(&format!("{}\n", body.join("\n")));
     }
     for code in list("code") {
-        let line = code["line"].as_u64().map_or_else(String::new, |line| format!(":{line}"));
+        let place = session.paint.place(&code["path"], code.get("line").as_slice());
         let symbol = code["symbol"].as_str().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
-        output::line(&format!("{}{line}{symbol}  {}", output::text(&code["path"]), output::text(&code["why"])));
+        output::line(&format!("{place}{symbol}  {}", output::text(&code["why"])));
     }
     let left = answer["left_out_total"].as_u64().unwrap_or(list("left_out").len() as u64);
     if left > 0 {
@@ -201,8 +201,8 @@ pub(super) fn sync(session: &Session, typed: &Sync) -> Result<Outcome> {
     let shown: Vec<String> = counts.iter().map(|name| format!("{} {name}", answer[*name])).collect();
     output::line(&shown.join(", "));
     for problem in answer["problems"].as_array().into_iter().flatten() {
-        let line = problem["line"].as_u64().map_or_else(String::new, |line| format!(":{line}"));
-        output::line(&format!("{}{line}: {}", output::text(&problem["path"]), output::text(&problem["reason"])));
+        let place = session.paint.place(&problem["path"], problem.get("line").as_slice());
+        output::line(&format!("{place}: {}", output::text(&problem["reason"])));
     }
     Ok(Outcome::Found)
 }

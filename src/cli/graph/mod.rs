@@ -41,6 +41,9 @@ pub(super) struct Arguments {
     /// Only entities of this kind; may be given several times
     #[arg(long)]
     kind: Vec<String>,
+    /// Print it as one JSON object, as --format json does
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     /// Write to this file instead of printing
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -119,7 +122,7 @@ fn colors(kind: Option<&str>) -> (&'static str, &'static str) {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let picture = session.read(|snapshot| gather(snapshot, typed))?;
     let (nodes, edges) = (picture.nodes.len(), picture.edges.len());
-    let drawn = match typed.format {
+    let drawn = match if typed.json { Format::Json } else { typed.format } {
         Format::Text => text::draw(&picture),
         Format::Dot => dot::draw(&picture),
         Format::Mermaid => mermaid::draw(&picture),

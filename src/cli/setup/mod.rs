@@ -19,6 +19,7 @@ use self::clients::{CLIENTS, Client, Format, Places};
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
 ///
@@ -124,19 +125,19 @@ fn chosen(typed: &Arguments, places: &Places) -> Result<Vec<&'static Client>> {
     if typed.all {
         return Ok(CLIENTS.iter().filter(has_scope).collect());
     }
-    let names = || CLIENTS.iter().map(|client| client.name).collect::<Vec<_>>().join(", ");
+    let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
     if typed.clients.is_empty() {
         let used: Vec<_> = CLIENTS.iter().filter(has_scope).filter(|client| client.is_used(places)).collect();
         if used.is_empty() {
             return Err(Error::invalid_argument("no client was found here")
-                .hint(format!("Name one or more: {}; or --all.", names())));
+                .hint(format!("Name one or more: {}; or --all.", names.join(", "))));
         }
         return Ok(used);
     }
     let named = typed.clients.iter().map(|name| {
         Client::named(name).ok_or_else(|| {
             Error::invalid_argument(format!("there is no client {:?}", printable(name)))
-                .hint(format!("There are: {}.", names()))
+                .hint(near::one_of(name, &names))
         })
     });
     named.collect()

@@ -73,6 +73,11 @@ impl Finder {
         if self.multiline { self.covered_lines(text, budget) } else { self.lines(text, budget) }
     }
 
+    /// Where the pattern matches in one line.
+    pub(super) fn spans(&self, line: &str) -> Vec<Range<usize>> {
+        self.regex.find_iter(line).map(|found| found.range()).filter(|range| !range.is_empty()).collect()
+    }
+
     fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<Matched>> {
         let mut found = Vec::new();
         // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a

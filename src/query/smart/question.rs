@@ -23,6 +23,11 @@ const STOP: &[&str] = &[
     "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
 ];
 
+/// Whether a question with other words means nothing by this one, in lower case.
+pub fn says_nothing(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
 /// Words by which a question asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
@@ -157,7 +162,7 @@ impl Question {
         if self.words.len() == MAX_WORDS {
             return None;
         }
-        let is_stop = STOP.contains(&text.as_str());
+        let is_stop = says_nothing(&text);
         self.words.push(Word { text, stem, others: Vec::new(), weight: 0.0, is_stop });
         Some(self.words.len() - 1)
     }

@@ -1,0 +1,229 @@
+//! How results look on a terminal: colours, and links from paths to their files.
+//!
+//! Owns who gets them: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without them is
+//! the same text.
+
+use std::io::IsTerminal;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::config::Environment;
+use crate::model::printable;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum When {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Colours as ripgrep has them: paths, lines, matches.
+const PATH: &str = "35";
+const LINE: &str = "32";
+const MATCH: &str = "1;31";
+const NAME: &str = "36";
+
+#[derive(Debug, Default)]
+pub(super) struct Paint {
+    pub colored: bool,
+    links: Option<Links>,
+}
+
+#[derive(Debug)]
+struct Links {
+    /// Relative paths begin here.
+    root: PathBuf,
+    /// Whose files they are, for a terminal that shows another machine's.
+    host: String,
+}
+
+impl Paint {
+    /// `root` is asked for where there may be links.
+    pub(super) fn new(
+        color: When,
+        hyperlink: When,
+        environment: &Environment,
+        root: impl FnOnce() -> Option<PathBuf>,
+    ) -> Self {
+        let is_terminal = std::io::stdout().is_terminal();
+        let colored = match color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => wants_colors(environment, is_terminal),
+        };
+        let linked = match hyperlink {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => is_terminal && follows_links(environment),
+        };
+        let links = if linked { root().map(|root| Links { root, host: host() }) } else { None };
+        Self { colored, links }
+    }
+
+    /// Text in a colour; it is safe for a terminal already.
+    pub(super) fn in_color(&self, color: &str, text: &str) -> String {
+        if self.colored && !text.is_empty() { format!("\u{1b}[{color}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// A name beside a place.
+    pub(super) fn name(&self, text: &str) -> String {
+        self.in_color(NAME, &printable(text))
+    }
+
+    /// A path as an answer has it: relative to the repository, or absolute.
+    pub(super) fn path(&self, path: &str) -> String {
+        self.linked(path, self.in_color(PATH, &printable(path)))
+    }
+
+    /// `path:12:3`, of an answer's own fields.
+    pub(super) fn place(&self, path: &Value, numbers: &[&Value]) -> String {
+        let path = path.as_str().unwrap_or_default();
+        let mut text = self.in_color(PATH, &printable(path));
+        for (at, number) in numbers.iter().enumerate() {
+            let number = number.to_string();
+            text.push(':');
+            text += &if at == 0 { self.in_color(LINE, &number) } else { number };
+        }
+        self.linked(path, text)
+    }
+
+    /// A line with what matches in it; tabs are four blanks.
+    pub(super) fn matches(&self, line: &str, matches: &[Range<usize>]) -> String {
+        let shown = |text: &str| printable(&text.replace('\t', "    "));
+        if !self.colored {
+            return shown(line);
+        }
+        let (mut text, mut done) = (String::new(), 0);
+        for found in matches {
+            let (Some(before), Some(inside)) = (line.get(done..found.start), line.get(found.clone())) else { continue };
+            text += &shown(before);
+            text += &self.in_color(MATCH, &shown(inside));
+            done = found.end;
+        }
+        text + &shown(line.get(done..).unwrap_or_default())
+    }
+
+    fn linked(&self, path: &str, text: String) -> String {
+        let Some(links) = &self.links else { return text };
+        let path = links.root.join(path);
+        format!("\u{1b}]8;;file://{}{}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\", links.host, encoded(&path.to_string_lossy()))
+    }
+}
+
+/// As <https://no-color.org> and <https://bixense.com/clicolors> have it.
+fn wants_colors(environment: &Environment, is_terminal: bool) -> bool {
+    let says = |name: &str| environment.get(name).is_some_and(|value| value != "0");
+    if environment.get("NO_COLOR").is_some() {
+        return false;
+    }
+    let is_dumb = environment.get("TERM") == Some("dumb");
+    says("CLICOLOR_FORCE") || (is_terminal && !is_dumb && environment.get("CLICOLOR") != Some("0"))
+}
+
+/// Programs that set `TERM_PROGRAM` and open links in what they show.
+const PROGRAMS: &[&str] =
+    &["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "terminology", "rio", "Tabby", "zed", "kitty"];
+/// Terminals that are known by `TERM`.
+const TERMINALS: &[&str] = &["xterm-kitty", "alacritty", "foot", "xterm-ghostty", "wezterm", "rio"];
+/// Of GNOME's terminal and its kin: links came with 0.50.
+const VTE: u32 = 5_000;
+/// Of KDE's: with 20.12.
+const KONSOLE: u32 = 201_200;
+
+fn follows_links(environment: &Environment) -> bool {
+    let number = |name: &str| environment.get(name).and_then(|value| value.parse::<u32>().ok()).unwrap_or(0);
+    let is_one_of = |name: &str, known: &[&str]| {
+        environment.get(name).is_some_and(|value| known.iter().any(|known| value.starts_with(known)))
+    };
+    // A multiplexer keeps the variables of the terminal that it was started in, and may show another.
+    let is_inside = environment.get("TMUX").is_some() || is_one_of("TERM", &["screen", "tmux"]);
+    !is_inside
+        && environment.get("TERM") != Some("dumb")
+        && (is_one_of("TERM_PROGRAM", PROGRAMS)
+            || is_one_of("TERM", TERMINALS)
+            || number("VTE_VERSION") >= VTE
+            || number("KONSOLE_VERSION") >= KONSOLE
+            || ["WT_SESSION", "DOMTERM"].iter().any(|name| environment.get(name).is_some()))
+}
+
+/// This machine's name, where it is easily had; a link without one means the machine of the terminal.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+    Some(name.trim().to_owned()).filter(|name| is_name(name)).unwrap_or_default()
+}
+
+/// A path as part of a URI.
+pub(super) fn encoded(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri += &format!("%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Environment::new(variables, "/home/x".into(), "/home/x".into())
+    }
+
+    #[test]
+    fn variables_decide_over_the_terminal() {
+        let colored = |variables: &[(&str, &str)], is_terminal| wants_colors(&environment(variables), is_terminal);
+        assert!(colored(&[("TERM", "xterm")], true));
+        assert!(!colored(&[("TERM", "xterm")], false));
+        assert!(!colored(&[("TERM", "dumb")], true));
+        assert!(!colored(&[("NO_COLOR", "1")], true));
+        assert!(colored(&[("NO_COLOR", "")], true));
+        assert!(!colored(&[("CLICOLOR", "0")], true));
+        assert!(colored(&[("CLICOLOR_FORCE", "1")], false));
+        assert!(!colored(&[("CLICOLOR_FORCE", "0")], false));
+        assert!(!colored(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true));
+    }
+
+    #[test]
+    fn links_are_for_terminals_that_follow_them() {
+        let linked = |variables: &[(&str, &str)]| follows_links(&environment(variables));
+        assert!(linked(&[("TERM", "xterm-kitty")]));
+        assert!(linked(&[("VTE_VERSION", "7200"), ("TERM", "xterm-256color")]));
+        assert!(linked(&[("KONSOLE_VERSION", "220400")]));
+        assert!(linked(&[("TERM_PROGRAM", "vscode")]));
+        assert!(!linked(&[("VTE_VERSION", "4800")]));
+        assert!(!linked(&[("KONSOLE_VERSION", "191200")]));
+        assert!(!linked(&[("TERM", "xterm-256color")]));
+        assert!(!linked(&[("TERM", "tmux-256color"), ("VTE_VERSION", "7200")]));
+        assert!(!linked(&[]));
+    }
+
+    #[test]
+    fn what_is_quoted_can_neither_end_a_link_nor_colour_by_itself() {
+        let links = Some(Links { root: "/r".into(), host: "h".to_owned() });
+        let paint = Paint { colored: true, links };
+        let path = "a\u{1b}]8;;\u{7} b.rs";
+        let shown = paint.path(path);
+        assert!(shown.starts_with("\u{1b}]8;;file://h/r/a%1B%5D8%3B%3B%07%20b.rs\u{1b}\\"), "{shown:?}");
+        assert_eq!(shown.matches('\u{1b}').count(), 6, "{shown:?}");
+        assert_eq!(
+            paint.matches("x\u{1b}[5m\ty", std::slice::from_ref(&(0..1))),
+            "\u{1b}[1;31mx\u{1b}[0m\\u{1b}[5m    y"
+        );
+    }
+
+    #[test]
+    fn without_colours_a_line_is_the_text() {
+        assert_eq!(Paint::default().matches("a b", std::slice::from_ref(&(0..1))), "a b");
+        assert_eq!(Paint::default().place(&Value::from("a.rs"), &[&Value::from(3), &Value::from(1)]), "a.rs:3:1");
+    }
+}

@@ -1,0 +1,178 @@
+//! What `--json` prints, command by command: shown by each command's `--help`.
+//!
+//! Owns the table. Where a command prints a tool's answer, the shape is the tool's own schema.
+
+use std::fmt::Write;
+
+use clap::Command;
+use serde_json::Value;
+
+use crate::tools;
+
+enum Shape {
+    /// The answer of a tool.
+    Tool(&'static str),
+    /// Written out: `a` is always there, `b?` sometimes.
+    Written(&'static str),
+}
+
+use Shape::{Tool, Written};
+
+const REPORT: Shape = Written("{added, modified, deleted, unchanged, skipped, chunks, symbols, seconds, db_bytes}");
+const LINK: Shape = Written("{from, rel, to, changed}");
+
+/// By the words of the command.
+const SHAPES: &[(&str, Shape)] = &[
+    ("setup", Written("{clients: [{client, file, changes, written}]}")),
+    ("sync", REPORT),
+    ("doctor", Written("{ok, root, findings: [{check, level, message, remedy, fixable, fixed}]}")),
+    ("query", Tool("query")),
+    ("documents index", Tool("index_files")),
+    ("documents update", Tool("update_index")),
+    ("documents search", Tool("search_documents")),
+    ("documents show", Tool("get_file_details")),
+    ("symbol", Tool("get_symbol")),
+    ("slice", Tool("get_slice")),
+    ("files", Tool("list_files")),
+    ("stats", Tool("stats")),
+    ("check", Tool("check")),
+    ("type-at", Tool("type_at")),
+    ("def", Tool("goto_definition")),
+    ("refs", Tool("find_references")),
+    ("infer", Tool("infer_types")),
+    ("init", Written("{root, folder, made}")),
+    ("entity init", Written("{root, folder, made}")),
+    ("entity create", Written("{id, kind, title, path}")),
+    ("entity link", LINK),
+    ("entity unlink", LINK),
+    ("entity tag", Written("{id, action, changed, tags}")),
+    ("entity edit", Written("{id, path, changed}")),
+    (
+        "entity check",
+        Written("{ok, errors: [{path, line?, message, suggestion?}], warnings: [{path, line?, message, suggestion?}]}"),
+    ),
+    ("entity list", Written("{total, items: [{id, kind, title, path, status, created_at, updated_at}]}")),
+    ("entity show", Tool("ixchel_show")),
+    ("entity search", Tool("ixchel_search")),
+    ("entity context", Tool("ixchel_context")),
+    ("entity tags", Tool("ixchel_tags")),
+    ("entity sync", Tool("ixchel_sync")),
+    ("entity path", Written("{found, steps: [{from, rel, to, against}]}")),
+    ("entity cycles", Written("{total, cycles}")),
+    ("entity ready", Written("{total, items: [{id, title, status, priority, path}]}")),
+    ("graph", Written("{nodes: [{id, kind, title, status}], edges: [{from, rel, to}]}")),
+    ("daemon start", Written("{pid, version, root}")),
+    ("daemon stop", Written("{stopped, root}")),
+    (
+        "daemon status",
+        Written(
+            "{running, root, pid?, version?, proto?, uptime_seconds?, clients?, requests?, pending_changes?, memory?, \
+             watch_mode?, socket?, tcp?}",
+        ),
+    ),
+    (
+        "eval",
+        Written(
+            "{rows: [{half, kind, ranking, questions, ndcg_at_10, mrr, recall_at_10, p50_ms, p99_ms, gain?, beside?}]}",
+        ),
+    ),
+    ("rebuild", REPORT),
+    ("snapshot save", Written("{file, bytes, files, schema}")),
+    ("snapshot load", REPORT),
+];
+
+/// Options that make it another object.
+const OTHERS: &[(&str, &str, &str)] = &[
+    (
+        "symbol",
+        "--relations",
+        "{symbols: [{file_path, name?, kind?, line?, column?, container?, relations, unexamined}], total}",
+    ),
+    ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
+    ("sync", "--watch", "one such object a line"),
+];
+
+/// Of `ixmcp` alone.
+pub(super) const STANDING: &str = "{root, index, daemon, clients, next: [{command, what}]}";
+const ROWS: &str = "one object a row, by the names of the columns";
+
+/// Every command that takes `--json` says in its long help what it prints.
+pub(super) fn told(program: Command) -> Command {
+    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.iter().fold(program, |program, name| program.mut_subcommand(name, |command| told_below(command, name)))
+}
+
+fn told_below(mut command: Command, words: &str) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    for name in names {
+        command = command.mut_subcommand(&name, |below| told_below(below, &format!("{words} {name}")));
+    }
+    let Some(shape) = of(words) else { return command };
+    let before = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
+    command.after_long_help(format!("{before}{shape}"))
+}
+
+/// What is said of a command's JSON.
+fn of(words: &str) -> Option<String> {
+    if words == "sql" {
+        return Some(format!("JSON: {ROWS}"));
+    }
+    let shape = match &SHAPES.iter().find(|(command, _)| *command == words)?.1 {
+        Tool(name) => tools::find(name).map_or_else(|_| String::new(), |tool| drawn(&tool.answer_schema())),
+        Written(shape) => (*shape).to_owned(),
+    };
+    let mut text = format!("JSON (a ? marks what may be absent):\n  {shape}");
+    for (_, option, shape) in OTHERS.iter().filter(|(command, ..)| *command == words) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n  with {option}: {shape}");
+    }
+    Some(text)
+}
+
+/// A schema as a person reads it: names alone.
+fn drawn(schema: &Value) -> String {
+    let Some(properties) = schema["properties"].as_object() else {
+        let items = schema.get("items").map_or_else(String::new, drawn);
+        return if items.is_empty() { items } else { format!("[{items}]") };
+    };
+    let is_required =
+        |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|one| one == name));
+    let names = properties.iter().map(|(name, property)| {
+        let mark = if is_required(name) { "" } else { "?" };
+        let below = drawn(property);
+        if below.is_empty() { format!("{name}{mark}") } else { format!("{name}{mark}: {below}") }
+    });
+    format!("{{{}}}", names.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::help;
+
+    /// The words of all commands that take `--json`.
+    fn with_json(command: &Command, words: &str, found: &mut Vec<String>) {
+        if command.get_arguments().any(|argument| argument.get_id() == "json") {
+            found.push(words.to_owned());
+        }
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            with_json(below, format!("{words} {}", below.get_name()).trim_start(), found);
+        }
+    }
+
+    #[test]
+    fn every_command_with_json_says_what_it_prints_and_no_other_does() {
+        let mut taking = Vec::new();
+        with_json(&help::described(), "", &mut taking);
+        // The program itself, and rows.
+        taking.retain(|words| !matches!(words.as_str(), "" | "sql"));
+        taking.sort();
+        let mut told: Vec<&str> = SHAPES.iter().map(|(words, _)| *words).collect();
+        told.sort_unstable();
+        assert_eq!(taking, told);
+        for (words, shape) in SHAPES {
+            assert!(!matches!(shape, Tool(name) if tools::find(name).is_err()), "{words}");
+            assert!(of(words).is_some_and(|text| text.contains('{')), "{words}");
+        }
+    }
+}

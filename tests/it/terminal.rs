@@ -1,0 +1,222 @@
+//! What a terminal shows and what a pipe gets: colours, links, readers that go away, exit codes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::harness::Repo;
+
+const SHOP: &str = "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay_order(self)\n\n\ndef pay_order(cart):\n    return 1\n//- /notes.md\n# Paying\n\nOrders are\tpaid at checkout.\n";
+
+/// What a terminal would be given, with these variables set. Lines end as it needs them.
+fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> String {
+    let asked = repo.command(arguments);
+    let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_str().unwrap());
+    let words: Vec<String> = std::iter::once(asked.get_program()).chain(asked.get_args()).map(quoted).collect();
+    let mut script = Command::new("script");
+    script.args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"]);
+    script.current_dir(repo.path()).stdin(Stdio::null());
+    for (name, value) in asked.get_envs() {
+        match value {
+            Some(value) => script.env(name, value),
+            None => script.env_remove(name),
+        };
+    }
+    for name in ["TMUX", "TERM_PROGRAM", "VTE_VERSION", "KONSOLE_VERSION", "WT_SESSION", "DOMTERM"] {
+        script.env_remove(name);
+    }
+    script.env("TERM", "xterm-256color").envs(variables.iter().copied());
+    let output = script.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
+}
+
+/// The same without colours and links.
+fn bare(shown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = shown;
+    while let Some((before, escaped)) = rest.split_once('\u{1b}') {
+        text += before;
+        let end = if escaped.starts_with(']') { "\u{1b}\\" } else { "m" };
+        rest = escaped.split_once(end).unwrap().1;
+    }
+    text + rest
+}
+
+#[test]
+fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() {
+    let repo = Repo::new(SHOP);
+    repo.sync();
+    for arguments in [
+        &["query", "where are orders paid"][..],
+        &["query", "-m", "regex", "pay_\\w+", "-C", "1"],
+        &["symbol", "Cart.checkout", "--relations"],
+        &["files"],
+        &["refs", "shop.py:6:5"],
+        &["doctor", "grammars"],
+    ] {
+        let shown = on_terminal(&repo, &[], arguments);
+        let piped = repo.ok(arguments);
+        assert!(shown.contains("\u{1b}[3"), "{arguments:?}: {shown:?}");
+        assert!(!shown.contains("\u{1b}]8"), "an unknown terminal gets no links: {shown:?}");
+        assert!(!piped.contains('\u{1b}'), "{piped:?}");
+        assert_eq!(bare(&shown), piped, "{arguments:?}");
+        for variables in [&[("NO_COLOR", "1")][..], &[("TERM", "dumb")], &[("CLICOLOR", "0")]] {
+            assert_eq!(on_terminal(&repo, variables, arguments), piped, "{variables:?} {arguments:?}");
+        }
+        let never = [arguments, &["--color", "never"]].concat();
+        assert_eq!(on_terminal(&repo, &[], &never), piped, "{never:?}");
+        let always = [arguments, &["--color", "always"]].concat();
+        assert_eq!(repo.ok(&always), shown, "{always:?}");
+    }
+    assert!(on_terminal(&repo, &[], &[]).contains("\n\u{1b}[36mixmcp setup"), "so is what to do next");
+    let shown = on_terminal(&repo, &[], &["query", "-m", "literal", "pay_order", "-n", "1"]);
+    let red = "\u{1b}[35mshop.py\u{1b}[0m:\u{1b}[32m3\u{1b}[0m  [\u{1b}[36mCart.checkout\u{1b}[0m]\n            return \u{1b}[1;31mpay_order\u{1b}[0m(self)\n";
+    assert_eq!(shown.lines().take(2).map(|line| format!("{line}\n")).collect::<String>(), red);
+}
+
+#[test]
+fn paths_lead_to_their_files_where_links_are_followed() {
+    let repo = Repo::new(SHOP);
+    repo.write("a b;c.py", "def odd(): ...\n");
+    repo.sync();
+    let root = repo.path().canonicalize().unwrap();
+    let shown = on_terminal(&repo, &[("VTE_VERSION", "7200")], &["symbol", "odd"]);
+    let target = format!("{}/a%20b%3Bc.py\u{1b}\\", root.to_str().unwrap());
+    assert!(shown.starts_with("\u{1b}]8;;file://") && shown.contains(&target), "{shown:?}");
+    assert_eq!(bare(&shown), repo.ok(&["symbol", "odd"]));
+    let off = on_terminal(&repo, &[("VTE_VERSION", "7200")], &["symbol", "odd", "--hyperlink", "never"]);
+    assert!(!off.contains("\u{1b}]8"), "{off:?}");
+    assert!(repo.ok(&["files", "--hyperlink", "always"]).contains(&target));
+    assert!(!repo.ok(&["files", "--json", "--hyperlink", "always", "--color", "always"]).contains("\\u001b"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_program_quietly() {
+    let repo = Repo::new("");
+    let lines: Vec<String> = (0..10_000)
+        .map(|at| format!("a line of a long file, the {at}th of many{}", ", and so on".repeat(10)))
+        .collect();
+    repo.write("long.txt", lines.join("\n"));
+    for at in 0..3_000 {
+        repo.write(&format!("many/a_file_with_quite_a_long_name_{at}.txt"), "x\n");
+    }
+    repo.sync();
+    let rows =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i, i * i FROM n";
+    for arguments in [
+        &["slice", "long.txt", "1", "10000"][..],
+        &["files"],
+        &["files", "--json"],
+        &["query", "-m", "literal", "line", "-n", "1000"],
+        &["query", "-m", "literal", "line", "-n", "1000", "--json"],
+        &["sql", rows],
+        &["sql", rows, "--json"],
+        &["call", "list_files"],
+    ] {
+        let mut child = repo.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = [0; 16];
+        let read = std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut first);
+        assert!(read.is_ok(), "{arguments:?} printed nothing");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), &*stderr), (Some(0), ""), "{arguments:?}");
+    }
+    // Gone before the first word.
+    for arguments in [&["--help"][..], &["query", "--help"], &["files"], &[], &["man"], &["completions", "bash"]] {
+        let mut child = repo.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!((ended.status.code(), &*stderr), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_an_error() {
+    let repo = Repo::new(SHOP);
+    for arguments in [&["files"][..], &["files", "--json"], &["completions", "fish"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let ended = repo.command(arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("No space left"), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn exit_codes_tell_found_from_nothing_from_error_whatever_the_command() {
+    let repo = Repo::new(SHOP);
+    repo.write("wrong.py", "x: int = 'a'\n");
+    repo.write(".ixchel/a.md", "---\nid: iss-1\ntitle: A\n---\n");
+    repo.sync();
+    for (code, arguments) in [
+        (0, &["query", "checkout"][..]),
+        (1, &["query", "zzzz_not_there"]),
+        (1, &["query", "-m", "literal", "zzzz_not_there", "--json"]),
+        (2, &["query", "-m", "regex", "("]),
+        (2, &["query"]),
+        (0, &["symbol", "pay_order"]),
+        (1, &["symbol", "zzzz_not_there"]),
+        (0, &["slice", "shop.py", "1", "2"]),
+        (2, &["slice", "gone.py", "1"]),
+        (0, &["files"]),
+        (1, &["files", "-g", "*.zig"]),
+        (0, &["def", "shop.py:3:16"]),
+        (2, &["def", "gone.py:1:1"]),
+        (0, &["check", "shop.py"]),
+        (1, &["check", "wrong.py"]),
+        (0, &["entity", "show", "iss-1"]),
+        (1, &["entity", "show", "iss-2"]),
+        (1, &["entity", "search", "zzzz"]),
+        (0, &["sql", "SELECT 1"]),
+        (1, &["sql", "SELECT 1 WHERE 0"]),
+        (2, &["sql", "SELEKT"]),
+        (1, &["daemon", "status"]),
+        (2, &["no-such-command"]),
+        (2, &["files", "--no-such-option"]),
+        (2, &["--json", "files"]),
+        (0, &["--version"]),
+        (0, &["help"]),
+    ] {
+        let ended = repo.run(arguments);
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{arguments:?}: {stderr}");
+        assert!(code != 2 || (!stderr.is_empty() && ended.stdout.is_empty()), "{arguments:?}: errors go to stderr");
+    }
+}
+
+#[test]
+fn what_was_mistyped_is_met_with_what_may_have_been_meant() {
+    let repo = Repo::new(SHOP);
+    for (arguments, meant) in [
+        (&["qurey", "x"][..], "'query'"),
+        (&["symbl", "x"], "'symbol'"),
+        (&["entity", "serach", "x"], "'search'"),
+        (&["daemon", "sto"], "'stop'"),
+        (&["query", "--limt", "3", "x"], "'--limit'"),
+        (&["query", "-m", "regexp", "x"], "'regex'"),
+        (&["files", "--colour", "never"], "'--color'"),
+        (&["setup", "cursr"], "cursor"),
+        (&["man", "qery"], "query"),
+        (&["doctor", "sokcet"], "socket"),
+        (&["call", "get_symbl"], "get_symbol"),
+        (&["slice", "shpo.py", "1"], "shop.py"),
+    ] {
+        let told = repo.fails(arguments);
+        assert!(told.contains(meant), "{arguments:?}: {told}");
+    }
+    let output = repo.run(&["symbol", "pay_ordr"]);
+    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("pay_order"), "{told}");
+}
+
+#[test]
+fn progress_is_no_part_of_the_result() {
+    let repo = Repo::new(SHOP);
+    let mut child = repo.command(&["files"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(lines, ["notes.md", "shop.py"]);
+}
