@@ -62,7 +62,7 @@ trait Runner: Send + Sync {
 }
 
 /// Of a model's outputs the one to take.
-fn wanted<'o>(outputs: impl Iterator<Item = &'o str> + Clone) -> &'o str {
+fn wanted<'o>(outputs: &(impl Iterator<Item = &'o str> + Clone)) -> &'o str {
     let known = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
     let named = known.iter().find_map(|known| outputs.clone().find(|name| name == known));
     named.or_else(|| outputs.clone().next()).unwrap_or_default()

@@ -95,13 +95,13 @@ impl Session {
         if let Some(strange) = inputs.iter().find(|name| !super::INPUTS.contains(&name.as_str())) {
             return Err(unfit(format!("it asks for an input that no text has: {strange:?}")));
         }
-        let output = super::wanted(outputs.iter().map(String::as_str)).to_owned();
+        let output = super::wanted(&outputs.iter().map(String::as_str)).to_owned();
         Ok(Self { inputs, output, on_gpu, sessions: sessions.into_iter().map(Mutex::new).collect() })
     }
 }
 
 fn plain(environment: &Environment, model: &[u8]) -> ort::Result<Loaded> {
-    Ok(Loaded::builder(environment)?.with_intra_threads(1)?.commit_from_memory(model)?)
+    Loaded::builder(environment)?.with_intra_threads(1)?.commit_from_memory(model)
 }
 
 /// The first line of what the library says, without the names of its own functions.

@@ -52,7 +52,7 @@ pub fn each<T: Clone>(values: Tensor<T>, work: impl Fn(&mut [T])) -> Result<Tens
 }
 
 /// Two values, number by number.
-pub fn both<T: Copy, U: Copy>(a: Tensor<T>, b: Tensor<T>, work: impl Fn(T, T) -> U) -> Result<Tensor<U>> {
+pub fn both<T: Copy, U: Copy>(a: &Tensor<T>, b: &Tensor<T>, work: impl Fn(T, T) -> U) -> Result<Tensor<U>> {
     let shape = common(a.shape(), b.shape())?;
     let (a, b) = (a.as_standard_layout(), b.as_standard_layout());
     let (one, other) = (a.as_slice().unwrap_or_default(), b.as_slice().unwrap_or_default());
@@ -72,12 +72,12 @@ pub fn both<T: Copy, U: Copy>(a: Tensor<T>, b: Tensor<T>, work: impl Fn(T, T) ->
 }
 
 /// Floats likewise, in the place of the first where it can be.
-pub fn floats(a: Tensor<f32>, b: Tensor<f32>, work: impl Fn(f32, f32) -> f32) -> Result<Tensor<f32>> {
+pub fn floats(a: Tensor<f32>, b: &Tensor<f32>, work: impl Fn(f32, f32) -> f32) -> Result<Tensor<f32>> {
     let fits = common(a.shape(), b.shape())? == a.shape();
     let b = b.as_standard_layout();
     let alike = a.shape() == b.shape();
     if !fits || b.is_empty() || !(alike || b.len() == 1 || is_tail(b.shape(), a.shape())) {
-        return both(a, b.into_shared(), work);
+        return both(&a, &b.into_shared(), work);
     }
     let other = b.as_slice().unwrap_or_default();
     each(a, |values| match other {
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn functions_are_near_enough() {
-        for step in -900..=880 {
-            let x = step as f32 / 10.0;
+        for step in -900_i16..=880 {
+            let x = f32::from(step) / 10.0;
             let wanted = f64::from(x).exp();
             assert!((f64::from(exp(x)) / wanted - 1.0).abs() < 2e-6 || x < -87.0, "exp {x}");
             let wanted = f64::from(x / 20.0).tanh();
@@ -228,11 +228,11 @@ mod tests {
 
     #[test]
     fn batches_of_matrices_are_multiplied_one_by_one() {
-        let a = tensor(&[2, 1, 2, 3], (1..=12).map(|n| n as f32).collect()).unwrap();
-        let b = tensor(&[3, 2], (1..=6).map(|n| n as f32).collect()).unwrap();
+        let a = tensor(&[2, 1, 2, 3], (1..=12_u8).map(f32::from).collect()).unwrap();
+        let b = tensor(&[3, 2], (1..=6_u8).map(f32::from).collect()).unwrap();
         let wanted = [22.0, 28.0, 49.0, 64.0, 76.0, 100.0, 103.0, 136.0];
         assert_eq!(product(&a, &b).unwrap().iter().copied().collect::<Vec<_>>(), wanted);
-        let many = b.clone().broadcast(IxDyn(&[2, 4, 3, 2])).unwrap().to_shared();
+        let many = b.broadcast(IxDyn(&[2, 4, 3, 2])).unwrap().to_shared();
         let all = product(&a, &many).unwrap();
         assert_eq!(all.shape(), [2, 4, 2, 2]);
         assert_eq!(all.iter().copied().skip(12).take(4).collect::<Vec<_>>(), wanted[..4]);

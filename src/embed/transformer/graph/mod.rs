@@ -59,7 +59,7 @@ impl Graph {
         if let Some(strange) = model.inputs.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(unfit(format!("it asks for an input that no text has: {strange:?}")));
         }
-        let output = super::wanted(model.outputs.iter().map(String::as_str)).to_owned();
+        let output = super::wanted(&model.outputs.iter().map(String::as_str)).to_owned();
         // Nodes that the output does not need are left out: a pooler, a classifier.
         let mut needed: std::collections::HashSet<&str> = std::collections::HashSet::from([output.as_str()]);
         let mut kept = vec![false; model.nodes.len()];

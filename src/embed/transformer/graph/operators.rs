@@ -201,8 +201,8 @@ impl<'n> Inputs<'n> {
 
     fn binary(&mut self, floats: fn(f32, f32) -> f32, ints: fn(i64, i64) -> i64) -> Result<Vec<Value>> {
         let value = match (self.value(0)?, self.value(1)?) {
-            (Value::Floats(a), Value::Floats(b)) => Value::Floats(math::floats(a, b, floats)?),
-            (Value::Ints(a), Value::Ints(b)) => Value::Ints(math::both(a, b, ints)?),
+            (Value::Floats(a), Value::Floats(b)) => Value::Floats(math::floats(a, &b, floats)?),
+            (Value::Ints(a), Value::Ints(b)) => Value::Ints(math::both(&a, &b, ints)?),
             _ => return Err(unfit("a node is given numbers of two sorts")),
         };
         Ok(one(value))
@@ -210,8 +210,8 @@ impl<'n> Inputs<'n> {
 
     fn compare(&mut self, floats: fn(f32, f32) -> bool, ints: fn(i64, i64) -> bool) -> Result<Vec<Value>> {
         let value = match (self.value(0)?, self.value(1)?) {
-            (Value::Floats(a), Value::Floats(b)) => math::both(a, b, |a, b| i64::from(floats(a, b)))?,
-            (Value::Ints(a), Value::Ints(b)) => math::both(a, b, |a, b| i64::from(ints(a, b)))?,
+            (Value::Floats(a), Value::Floats(b)) => math::both(&a, &b, |a, b| i64::from(floats(a, b)))?,
+            (Value::Ints(a), Value::Ints(b)) => math::both(&a, &b, |a, b| i64::from(ints(a, b)))?,
             _ => return Err(unfit("a node is given numbers of two sorts")),
         };
         Ok(one(Value::Ints(value)))
@@ -304,7 +304,7 @@ fn pow(i: &mut Inputs) -> Result<Vec<Value>> {
     };
     let base = i.floats(0)?;
     let is_square = to.len() == 1 && to.first().is_some_and(|&to| to == 2.0);
-    let value = if is_square { math::floats(base, to, |x, _| x * x)? } else { math::floats(base, to, f32::powf)? };
+    let value = if is_square { math::floats(base, &to, |x, _| x * x)? } else { math::floats(base, &to, f32::powf)? };
     Ok(one(Value::Floats(value)))
 }
 
@@ -364,7 +364,7 @@ fn gemm(i: &mut Inputs) -> Result<Vec<Value>> {
     }
     if i.has(2) {
         let beta = i.float("beta", 1.0);
-        product = math::floats(product, i.floats(2)?, |x, c| x + c)?;
+        product = math::floats(product, &i.floats(2)?, |x, c| x + c)?;
         if beta != 1.0 {
             return Err(unfit("a sum with a weight, which is not known here"));
         }

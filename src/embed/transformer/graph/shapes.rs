@@ -40,7 +40,7 @@ pub fn reshape<T: Clone>(value: &Tensor<T>, wanted: &[i64], keeps_zero: bool) ->
     }
     if let Some(at) = open {
         let rest = volume(&shape)?;
-        shape[at] = if rest == 0 { 0 } else { value.len() / rest };
+        shape[at] = value.len().checked_div(rest).unwrap_or(0);
     }
     if volume(&shape)? != value.len() {
         return Err(misfit(()));
