@@ -15,7 +15,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Python types", &["check", "type-at", "def", "refs", "infer"]),
     ("Decisions, issues and notes", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
-    ("Look inside and mend", &["sql", "eval", "rebuild", "snapshot"]),
+    ("Look inside and mend", &["ui", "sql", "eval", "rebuild", "snapshot"]),
     ("The program itself", &["model", "completions", "man"]),
 ];
 

@@ -67,6 +67,14 @@ pub struct Details {
     pub chunk: Option<Piece>,
 }
 
+/// The chunks of an indexed file, in order; `None` where the index has no such file.
+pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Piece>>> {
+    if snapshot.document_file(path)?.is_none() {
+        return Ok(None);
+    }
+    snapshot.pieces(path).map(Some)
+}
+
 /// What the index has of the file at `path`; `None` where it has none.
 pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
     let Some(file) = snapshot.document_file(path)? else { return Ok(None) };

@@ -10,7 +10,14 @@ use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
+use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
+
+/// The whole graph.
+pub struct Whole {
+    /// Each with its tags.
+    pub entities: Vec<(StoredEntity, Vec<String>)>,
+    pub links: Vec<Link>,
+}
 
 /// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +94,16 @@ pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>>
         Some(DOCUMENT) => snapshot.tag_counts(Tagged::Documents),
         Some(kind) => snapshot.tag_counts(Tagged::OfKind(kind)),
     }
+}
+
+/// Every entity with its tags, and every edge.
+pub fn all(snapshot: &Snapshot) -> Result<Whole> {
+    let tagged = |entity: StoredEntity| {
+        let tags = snapshot.tags_of(&entity.path)?;
+        Ok((entity, tags))
+    };
+    let entities = snapshot.entities(None)?.into_iter().map(tagged).collect::<Result<_>>()?;
+    Ok(Whole { entities, links: snapshot.every_link()? })
 }
 
 /// What carries no tag, by id: entities, or documents.

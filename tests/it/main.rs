@@ -24,6 +24,7 @@ mod languages;
 mod mcp;
 mod models;
 mod naming;
+mod page;
 mod paraphrase;
 mod projects;
 mod protocol;

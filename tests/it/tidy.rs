@@ -34,6 +34,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("rusqlite", "store"),
     ("refinery", "store"),
     ("rmcp", "serve"),
+    ("hyper", "serve"),
     ("tree_sitter", "extract"),
     ("clap", "cli"),
     ("indicatif", "cli"),
