@@ -25,6 +25,29 @@ pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
 /// Where the first word of `text` ends. Words change at a separator, at lower→Upper, between letters
 /// and digits, and before the last capital of a run that a small letter follows.
 fn part_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut before = CLASS[usize::from(*bytes.first()?)];
+    for (at, byte) in bytes.iter().enumerate().skip(1) {
+        let class = CLASS[usize::from(*byte)];
+        let turns = match (before, class) {
+            (_, Class::Foreign) | (Class::Foreign, _) => return part_end_in_any_script(text),
+            (_, Class::Other | Class::Joiner) | (Class::Lower, Class::Upper) => true,
+            (Class::Upper, Class::Upper) => match bytes.get(at + 1).map(|&after| CLASS[usize::from(after)]) {
+                Some(Class::Foreign) => return part_end_in_any_script(text),
+                after => after == Some(Class::Lower),
+            },
+            _ => (before == Class::Digit) != (class == Class::Digit),
+        };
+        if turns {
+            return Some(at);
+        }
+        before = class;
+    }
+    Some(text.len())
+}
+
+/// The same by what Unicode says of characters.
+fn part_end_in_any_script(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     let (_, mut before) = chars.next()?;
     while let Some((at, c)) = chars.next() {
@@ -41,22 +64,56 @@ fn part_end(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
+/// What a byte is in an identifier. Most text is ASCII, and a table decides faster than Unicode does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    Lower,
+    Upper,
+    Digit,
+    /// `_`: of a token, and between its parts.
+    Joiner,
+    /// Of a character that is not ASCII.
+    Foreign,
+}
+
+static CLASS: [Class; 256] = {
+    let mut classes = [Class::Foreign; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'a'..=b'z' => Class::Lower,
+            b'A'..=b'Z' => Class::Upper,
+            b'0'..=b'9' => Class::Digit,
+            b'_' => Class::Joiner,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// Runs of letters, digits and `_` in `text`: what the FTS takes as one token.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let start = rest.find(is_in_token)?;
-        let after = &rest[start..];
-        // Most text is ASCII, and a table decides faster than Unicode does.
-        let ascii = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let end = match after.as_bytes().get(ascii) {
-            Some(byte) if !byte.is_ascii() => after.find(|c| !is_in_token(c)).unwrap_or(after.len()),
-            _ => ascii,
-        };
+        let start = until(rest, |class| class == Class::Other, is_in_token);
+        let after = rest.get(start..).filter(|after| !after.is_empty())?;
+        let end = until(after, |class| class != Class::Other, |c| !is_in_token(c));
         let (token, tail) = after.split_at(end);
         rest = tail;
         Some(token)
     })
+}
+
+/// How long the run of bytes of such a class is, and where that meets another script, the run up to such a character.
+fn until(text: &str, is_in: impl Fn(Class) -> bool, ends: impl Fn(char) -> bool) -> usize {
+    let class = |byte: &u8| CLASS[usize::from(*byte)];
+    let run = text.as_bytes().iter().take_while(|byte| class(byte) != Class::Foreign && is_in(class(byte))).count();
+    match text.as_bytes().get(run) {
+        Some(byte) if class(byte) == Class::Foreign => text[run..].find(ends).map_or(text.len(), |at| run + at),
+        _ => run,
+    }
 }
 
 fn is_in_token(c: char) -> bool {
@@ -65,14 +122,18 @@ fn is_in_token(c: char) -> bool {
 
 /// Whether a token can have more than one part: most are plain words, and need no more thought.
 pub fn may_be_compound(token: &str) -> bool {
-    let bytes = token.as_bytes();
-    !token.is_ascii()
-        || bytes.windows(2).any(|pair| {
-            let lower_then_other = pair[0].is_ascii_lowercase() && !pair[1].is_ascii_lowercase();
-            let other_then_letter = !pair[0].is_ascii_alphabetic() && pair[1].is_ascii_alphabetic();
-            let upper_then_other = pair[0].is_ascii_uppercase() && !pair[1].is_ascii_uppercase();
-            lower_then_other || other_then_letter || upper_then_other
-        })
+    let mut before = None;
+    token.bytes().enumerate().any(|(at, byte)| {
+        let class = CLASS[usize::from(byte)];
+        match (before.replace(class), class) {
+            (_, Class::Foreign) => true,
+            (Some(Class::Upper), Class::Lower) => at > 1,
+            (Some(Class::Lower), _) => class != Class::Lower,
+            (Some(Class::Upper), _) => class != Class::Upper,
+            (Some(_), Class::Lower | Class::Upper) => true,
+            _ => false,
+        }
+    })
 }
 
 /// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
@@ -120,6 +181,30 @@ mod tests {
         assert_eq!(split("__init__"), "init");
         assert_eq!(split("ÄpfelBaum"), "Äpfel|Baum");
         assert_eq!(split("___"), "");
+    }
+
+    /// The table of ASCII and Unicode's are one splitter.
+    #[test]
+    fn words_end_at_the_same_places_in_any_script() {
+        let alphabet = ["a", "Z", "q", "B", "7", "_", "-", "é", "Ä", "漢", "٣", " "];
+        let mut state = 7_usize;
+        for _ in 0..20_000 {
+            let text: String = (0..6)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    alphabet[(state >> 33) % alphabet.len()]
+                })
+                .collect();
+            let word = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+            assert_eq!(part_end(word), part_end_in_any_script(word), "{word}");
+            let by_character: Vec<&str> = text.split(|c| !is_in_token(c)).filter(|token| !token.is_empty()).collect();
+            assert_eq!(tokens(&text).collect::<Vec<_>>(), by_character, "{text}");
+            for token in by_character {
+                let is_number = !token.contains(char::is_alphabetic);
+                let is_whole = is_number || parts(token).all(|part| part == token.trim_matches('_'));
+                assert!(may_be_compound(token) || is_whole, "{token}");
+            }
+        }
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Python types", &["check", "type-at", "def", "refs", "infer"]),
     ("Decisions, issues and notes", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
-    ("Look inside and mend", &["sql", "eval", "rebuild", "snapshot"]),
-    ("The program itself", &["completions", "man"]),
+    ("Look inside and mend", &["ui", "sql", "eval", "rebuild", "snapshot"]),
+    ("The program itself", &["model", "completions", "man"]),
 ];
 
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}\n";

@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod marks;
 mod mcp;
+mod model;
 mod output;
 mod overview;
 mod paint;
@@ -38,6 +39,7 @@ mod stats;
 mod symbol;
 mod sync;
 mod type_at;
+mod ui;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -114,8 +116,10 @@ enum Command {
     #[command(alias = "serve")]
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
+    Ui(ui::Arguments),
     Sql(sql::Arguments),
     Eval(eval::Arguments),
+    Model(model::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
     Snapshot(snapshot::Arguments),
@@ -128,7 +132,7 @@ enum Command {
 impl Command {
     /// Whether the process stays to answer many questions: then it pays to notice changes as they happen.
     const fn stays(&self) -> bool {
-        matches!(self, Self::Mcp(_) | Self::Daemon(_))
+        matches!(self, Self::Mcp(_) | Self::Daemon(_) | Self::Ui(_))
     }
 }
 
@@ -205,8 +209,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),
+        Command::Ui(arguments) => ui::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
+        Command::Model(arguments) => model::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Snapshot(arguments) => snapshot::run(&session, &arguments),

@@ -1,7 +1,7 @@
 //! Questions about documents: the chunks that answer one, and what a file says around a chunk.
 
 use super::PathFilter;
-use super::smart::relevance;
+use super::smart::{Deep, relevance};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::{DocumentFile, Piece, Snapshot};
@@ -29,13 +29,14 @@ pub struct Answers {
 /// Chunks that answer `text` with a score of at least `least`, the surest first.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     least: f64,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Answers> {
-    let found = relevance::relevant(snapshot, text, filter, budget)?;
+    let found = relevance::relevant(snapshot, deep, text, filter, budget)?;
     let total = found.iter().filter(|one| one.score >= least).count();
     let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
     let answers = page
@@ -64,6 +65,14 @@ pub struct Details {
     pub total_lines: u32,
     pub total_chunks: usize,
     pub chunk: Option<Piece>,
+}
+
+/// The chunks of an indexed file, in order; `None` where the index has no such file.
+pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Piece>>> {
+    if snapshot.document_file(path)?.is_none() {
+        return Ok(None);
+    }
+    snapshot.pieces(path).map(Some)
 }
 
 /// What the index has of the file at `path`; `None` where it has none.

@@ -10,7 +10,14 @@ use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
+use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
+
+/// The whole graph.
+pub struct Whole {
+    /// Each with its tags.
+    pub entities: Vec<(StoredEntity, Vec<String>)>,
+    pub links: Vec<Link>,
+}
 
 /// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +96,16 @@ pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>>
     }
 }
 
+/// Every entity with its tags, and every edge.
+pub fn all(snapshot: &Snapshot) -> Result<Whole> {
+    let tagged = |entity: StoredEntity| {
+        let tags = snapshot.tags_of(&entity.path)?;
+        Ok((entity, tags))
+    };
+    let entities = snapshot.entities(None)?.into_iter().map(tagged).collect::<Result<_>>()?;
+    Ok(Whole { entities, links: snapshot.every_link()? })
+}
+
 /// What carries no tag, by id: entities, or documents.
 pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> {
     let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
@@ -113,6 +130,7 @@ pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> 
 /// id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&smart::Deep>,
     text: &str,
     (of_kind, tag): (Option<&str>, Option<&str>),
     (offset, limit): (usize, usize),
@@ -124,7 +142,7 @@ pub fn search(
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
-    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, text, (0, wanted), budget)?;
+    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
     let complete = hits.next_offset.is_none();
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<Found> = Vec::new();

@@ -38,6 +38,11 @@ impl Handover {
         Self { registry: Registry::new(Arc::clone(&workspaces)), workspaces, environment, own, launcher }
     }
 
+    /// What the page shows besides the answers of tools: always of this process's own repository.
+    pub fn view(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        self.registry.view(name, arguments, call)
+    }
+
     fn other_daemon(&self, root: &Path, call: &CallContext) -> Option<Client> {
         if let Some(client) = Client::find(root, root, &self.environment) {
             return Some(client);

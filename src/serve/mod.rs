@@ -11,6 +11,7 @@
 //! ixmcp mcp (relay) ─► .flashgrep/mcp.sock (place) ─┐
 //! anybody of ours ───► 127.0.0.1:7777 (tcp, token) ─┴─► daemon ─► mux ─► resident ─► handover ─┬─► registry
 //! ixmcp mcp --no-daemon ──────────────────────────────► stdio ──► mux ─────────────► handover ─┴─► another's daemon
+//! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, else its own registry
 //! ```
 //! Owns bytes, protocol, ids, limits, cancellation, and the daemon's life. Does not own the tools: those stand behind
 //! [`Service`].
@@ -27,9 +28,11 @@ mod ledger;
 mod mcp;
 mod meters;
 mod mux;
+pub mod page;
 mod peer;
 pub mod place;
 mod progress;
+mod recent;
 mod registry;
 mod relay;
 mod resident;

@@ -250,7 +250,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Writes a private file in place of whatever is there.
-pub(super) fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Err(error) = fs::remove_file(path)
         && error.kind() != io::ErrorKind::NotFound
     {

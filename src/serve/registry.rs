@@ -20,6 +20,27 @@ impl Registry {
     pub fn new(workspaces: Arc<Workspaces>) -> Self {
         Self { workspaces, jobs: Arc::default() }
     }
+
+    /// Answers what the program's own page asks besides tools.
+    pub fn view(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+        tools::view(&self.workspaces, name, arguments, &self.caller(call))
+    }
+
+    fn caller(&self, call: CallContext) -> Caller {
+        // A port that speaks of one repository has no say in where Python looks beside it.
+        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
+        let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
+        Caller {
+            root: call.root,
+            cap: call.cap,
+            budget: call.budget,
+            patience: None,
+            python,
+            tell: call.progress.listener(),
+            jobs: Arc::clone(&self.jobs),
+            is_last: false,
+        }
+    }
 }
 
 impl Service for Registry {
@@ -38,19 +59,6 @@ impl Service for Registry {
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        // A port that speaks of one repository has no say in where Python looks beside it.
-        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
-        let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
-        let caller = Caller {
-            root: call.root,
-            cap: call.cap,
-            budget: call.budget,
-            patience: None,
-            python,
-            tell: call.progress.listener(),
-            jobs: Arc::clone(&self.jobs),
-            is_last: false,
-        };
-        tools::call(&self.workspaces, name, arguments, &caller)
+        tools::call(&self.workspaces, name, arguments, &self.caller(call))
     }
 }

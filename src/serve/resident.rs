@@ -4,11 +4,13 @@
 //! |---|---|---|
 //! | `ixmcp/about` | | `{proto, version, pid, root}` |
 //! | `ixmcp/status` | | what `ixmcp daemon status` prints |
-//! | `ixmcp/call` | `{tool, arguments, cap?, patient?}` | the tool's answer; patient: waits for an index that is built |
+//! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: waits for an index that is built; unseen: not among the recent calls |
+//! | `ixmcp/view` | `{view, arguments, cap?}` | what the page shows besides |
+//! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version, once there are any |
 //! | `ixmcp/sync` | `{thoroughness}` | what `ixmcp sync --json` prints |
 //! | `ixmcp/stop` | | `{}`, then the daemon drains and ends |
 //!
-//! The last three tell progress when given a token.
+//! `call` and `sync` tell progress when given a token.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,11 +25,15 @@ use tokio::sync::watch;
 use super::client::About;
 use super::handover::Handover;
 use super::meters::{self, Meters};
+use super::recent::Recent;
 use super::service::{CallContext, Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Thoroughness, Workspace};
 use crate::tools;
+
+/// How long one who waits for the next call is kept waiting.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub struct Resident {
     handover: Handover,
@@ -35,6 +41,7 @@ pub struct Resident {
     about: About,
     started: Instant,
     meters: Meters,
+    recent: Arc<Recent>,
     clients: AtomicUsize,
     /// What became of the TCP port.
     tcp: Mutex<Value>,
@@ -50,6 +57,7 @@ impl Resident {
             about,
             started: Instant::now(),
             meters: Meters::default(),
+            recent: Arc::default(),
             clients: AtomicUsize::new(0),
             tcp: Mutex::new(Value::Null),
             socket,
@@ -102,13 +110,16 @@ impl Resident {
         })
     }
 
-    fn counted(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
+    fn counted(&self, name: &str, arguments: Value, call: CallContext, way: &'static str) -> Result<Value> {
+        // Names that are none would fill the memory.
+        if tools::find(name).is_err() {
+            return self.handover.call(name, arguments, call);
+        }
+        let running = self.recent.begin(name, &arguments, way);
         let begun = Instant::now();
         let answer = self.handover.call(name, arguments, call);
-        // Names that are none would fill the memory.
-        if tools::find(name).is_ok() {
-            self.meters.count(name, begun.elapsed(), answer.is_err());
-        }
+        self.meters.count(name, begun.elapsed(), answer.is_err());
+        running.end(&answer);
         answer
     }
 
@@ -122,13 +133,49 @@ impl Resident {
             cap: Option<usize>,
             #[serde(default)]
             patient: bool,
+            #[serde(default)]
+            unseen: bool,
         }
-        let Params { tool, arguments, cap, patient } = parse(params)?;
+        let Params { tool, arguments, cap, patient, unseen } = parse(params)?;
         if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
             telling(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
-        self.counted(&tool, arguments, CallContext { cap, ..call })
+        let call = CallContext { cap, ..call };
+        if unseen {
+            return self.handover.call(&tool, arguments, call);
+        }
+        self.counted(&tool, arguments, call, "command")
+    }
+
+    fn control_view(&self, params: Value, call: CallContext) -> Result<Value> {
+        #[derive(Deserialize)]
+        struct Params {
+            view: String,
+            #[serde(default)]
+            arguments: Value,
+            #[serde(default)]
+            cap: Option<usize>,
+        }
+        let Params { view, arguments, cap } = parse(params)?;
+        self.handover.view(&view, arguments, CallContext { cap, root: self.about.root.clone(), ..call })
+    }
+
+    fn control_recent(&self, params: Value, call: &CallContext) -> Result<Value> {
+        #[derive(Deserialize)]
+        struct Params {
+            #[serde(default)]
+            after: u64,
+            #[serde(default)]
+            wait_ms: u64,
+        }
+        let Params { after, wait_ms } = parse(params)?;
+        let wait = Duration::from_millis(wait_ms).min(LONGEST_WAIT);
+        // A daemon that ends does not wait for its onlookers.
+        let is_over = || call.budget.is_spent() || *self.ending.borrow();
+        let mut recent = self.recent.since(after, wait, is_over);
+        recent["pid"] = json!(self.about.pid);
+        Ok(recent)
     }
 
     fn control_sync(&self, params: Value, call: &CallContext) -> Result<Value> {
@@ -152,7 +199,7 @@ impl Service for Resident {
     }
 
     fn controls(&self) -> &'static [&'static str] {
-        &["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/sync", "ixmcp/stop"]
+        &["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/view", "ixmcp/recent", "ixmcp/sync", "ixmcp/stop"]
     }
 
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
@@ -160,12 +207,18 @@ impl Service for Resident {
             "ixmcp/about" => Ok(json!(self.about)),
             "ixmcp/status" => Ok(self.status()),
             "ixmcp/call" => self.control_call(arguments, call),
+            "ixmcp/view" => self.control_view(arguments, call),
+            "ixmcp/recent" => self.control_recent(arguments, &call),
             "ixmcp/sync" => self.control_sync(arguments, &call),
             "ixmcp/stop" => {
                 self.end();
                 Ok(json!({}))
             }
-            tool => self.counted(tool, arguments, call),
+            tool => {
+                // Answers of MCP alone have a cap.
+                let way = if call.cap.is_some() { "mcp" } else { "plain" };
+                self.counted(tool, arguments, call, way)
+            }
         }
     }
 }

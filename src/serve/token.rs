@@ -40,7 +40,8 @@ fn read(root: &Path, path: &Path) -> Option<String> {
     (token.len() >= RANDOM_BYTES).then(|| token.trim().to_owned())
 }
 
-fn random() -> std::io::Result<String> {
+/// 256 bits that nobody can guess, as text.
+pub(super) fn random() -> std::io::Result<String> {
     let mut bytes = [0; RANDOM_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

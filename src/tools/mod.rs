@@ -7,6 +7,7 @@ mod analyze_project;
 mod arguments;
 mod check;
 mod engine;
+mod file_chunks;
 mod find_references;
 mod get_file_details;
 mod get_slice;
@@ -30,6 +31,7 @@ mod stats;
 mod symbols;
 mod type_at;
 mod update_index;
+mod whole_graph;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -50,6 +52,7 @@ use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
+use crate::query::smart::Deep;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
@@ -78,6 +81,9 @@ pub static TOOLS: &[&Declaration] = &[
     &index_files::INDEX_FILES,
     &update_index::UPDATE_INDEX,
 ];
+
+/// What the program's own page shows besides. In no list: a model has no use for it, and no client may call it.
+static VIEWS: &[&Declaration] = &[&file_chunks::CHUNKS, &whole_graph::GRAPH];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,6 +197,21 @@ impl Call<'_> {
         self.workspace.read(&self.budget, ask)
     }
 
+    /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
+    /// question.
+    fn read_deeply<T>(&self, part: Part, ask: impl FnOnce(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
+        let Some(model) = self.workspace.transformer_at_hand()? else {
+            return self.read_part(part, |snapshot| ask(snapshot, None));
+        };
+        let deep = Deep::new(&*model, self.workspace.rerank_time());
+        let answer = self.read_part(part, |snapshot| ask(snapshot, Some(&deep)))?;
+        let (learnt, wanted) = deep.taken();
+        if let Err(error) = self.workspace.remember(&model, &learnt, &wanted) {
+            tracing::warn!("vectors of hits are not kept: {error}");
+        }
+        Ok(answer)
+    }
+
     /// Brings the entities up to date and counts what changed.
     fn sync_entities(&self, anew: bool) -> Result<EntityReport> {
         self.workspace.sync_entities(anew, None, &self.budget)
@@ -202,11 +223,24 @@ impl Call<'_> {
 /// The error is of kind `UnknownTool` (a protocol fault) only for a name that no tool has and for arguments that are
 /// no object.
 pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
-    let tool = find(name)?;
+    begun(find(name)?, workspaces, arguments, caller)
+}
+
+/// The same for a view, which is asked like a tool.
+pub fn view(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
+    let view = VIEWS.iter().find(|view| view.name == name);
+    let view = view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?;
+    begun(view, workspaces, arguments, caller)
+}
+
+fn begun(tool: &'static Declaration, workspaces: &Workspaces, arguments: Value, caller: &Caller) -> Result<Value> {
     let mut arguments = match arguments {
         Value::Object(arguments) => arguments,
         Value::Null => Map::new(),
-        _ => return Err(Error::new(ErrorKind::UnknownTool, format!("the arguments of {name} must be an object"))),
+        _ => {
+            let message = format!("the arguments of {} must be an object", tool.name);
+            return Err(Error::new(ErrorKind::UnknownTool, message));
+        }
     };
     arguments.values_mut().for_each(arguments::make_whole);
     let common = arguments::common(&mut arguments)?;

@@ -1,5 +1,7 @@
 //! Which words of a question stand in a text, and how near to each other.
 
+use std::collections::HashMap;
+
 use super::question::{MAX_WORDS, Question};
 use crate::words;
 
@@ -58,6 +60,8 @@ pub(super) struct Scanner<'q> {
     /// For each word the next one that says something: its neighbour.
     next: Vec<Option<usize>>,
     lower: String,
+    /// What lower-cased tokens turned out to be whose beginning is that of a stem: the same few stand in most texts.
+    known: HashMap<String, Option<usize>>,
 }
 
 impl<'q> Scanner<'q> {
@@ -73,7 +77,7 @@ impl<'q> Scanner<'q> {
         }
         let count = question.words.len();
         let next = (0..count).map(|at| (at + 1..count).find(|&after| !question.words[after].is_stop)).collect();
-        Self { question, by_first, next, lower: String::new() }
+        Self { question, by_first, next, lower: String::new(), known: HashMap::new() }
     }
 
     /// How many pairs of neighbours the question has.
@@ -87,7 +91,14 @@ impl<'q> Scanner<'q> {
         let mut seen = Seen { all: 0, counts: [0; MAX_WORDS], length: 0, lines: Vec::new(), pairs: 0 };
         let mut position = 0;
         let mut last: Option<(usize, usize)> = None;
-        for line in text.split_inclusive('\n') {
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
+        let mut start = 0;
+        for end in ends {
+            let line = &text[start..end];
+            if line.is_empty() {
+                continue;
+            }
+            start = end;
             let mut set = 0;
             for token in words::tokens(line) {
                 if words::may_be_compound(token) {
@@ -162,8 +173,13 @@ impl<'q> Scanner<'q> {
         if !of_first.iter().any(may) {
             return None;
         }
+        if let Some(&at) = self.known.get(&self.lower) {
+            return at;
+        }
         let stem = words::stem(&self.lower);
-        of_first.iter().find(|(known, _)| *known == stem).map(|(_, at)| *at)
+        let at = of_first.iter().find(|(known, _)| *known == stem).map(|(_, at)| *at);
+        self.known.insert(self.lower.clone(), at);
+        at
     }
 }
 

@@ -1,0 +1,86 @@
+//! `ixmcp ui`: a page in the browser, for people to look at what agents see.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{Outcome, Session, output};
+use crate::config::Environment;
+use crate::error::{Error, Result};
+use crate::serve::page::{Page, Settings};
+use crate::serve::place;
+
+/// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
+///
+/// Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which holds a token: who knows it can read this
+/// repository's index, and nobody can change anything. A running daemon answers; none is started.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --port 7780 --no-open")]
+pub(super) struct Arguments {
+    /// The port to serve on; 0: any free one
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    port: u16,
+    /// Only print the address
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// Leads a browser to the page. Its name is the same for every page, so that what a killed one left goes with the next.
+const LEAD: &str = ".ixmcp/ui.html";
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let settings = Settings {
+        root: session.workspaces.root(&session.start)?,
+        start: session.start.clone(),
+        port: typed.port,
+        environment: session.sources.environment.clone(),
+        workspaces: Arc::clone(&session.workspaces),
+    };
+    let root = settings.root.clone();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let served = runtime.block_on(async {
+        let listen = |kind| signal(kind).map_err(|error| Error::internal("cannot listen for signals").caused_by(error));
+        let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+        let page = Page::open(settings).await?;
+        let address = page.address();
+        output::line(&address);
+        output::note("Ctrl-C ends it.");
+        if !typed.no_open {
+            open(&root, &address, &session.sources.environment);
+        }
+        tokio::select! {
+            never = page.serve() => match never {},
+            _ = terminate.recv() => Ok(Outcome::Found),
+            _ = interrupt.recv() => Ok(Outcome::Found),
+        }
+    });
+    runtime.shutdown_background();
+    let _none_left = fs::remove_file(root.join(LEAD));
+    served
+}
+
+/// Opens the page where there is a browser to open it in. The address goes there by a private file: what stands on a
+/// command line, every user of the machine can read.
+fn open(root: &Path, address: &str, environment: &Environment) {
+    let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| environment.get(name).is_some());
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    if !(cfg!(target_os = "macos") || has_display) {
+        return;
+    }
+    let lead = root.join(LEAD);
+    let text = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={address}\">");
+    // A repository that is only read has the printed address.
+    if place::write_anew(&lead, text.as_bytes()).is_err() {
+        return;
+    }
+    let started =
+        Command::new(opener).arg(&lead).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = started {
+        tracing::debug!(%error, "no browser was opened");
+    }
+}

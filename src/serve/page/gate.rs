@@ -1,0 +1,136 @@
+//! Who may have what from the page's port: any program of the machine can reach it, and any site in the browser can try.
+//!
+//! Owns the token and the three checks. `Host` must be our own, or another site's name could lead here (DNS rebinding);
+//! `Origin`, where there is one, must be our own; and whatever tells of the repository wants the token, which the page
+//! brings in a header: unlike a cookie it goes to no other port of this machine, and no other site can send it. The token
+//! stands behind the `#` of the address, which browsers keep to themselves, and the page takes it out of there.
+
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, StatusCode};
+
+use crate::error::{Error, Result};
+use crate::serve::token;
+
+/// The page needs nothing but itself.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+const DATA: &str = "/api/";
+
+pub struct Gate {
+    port: u16,
+    token: String,
+}
+
+/// The status of a refusal, and why.
+type Refusal = (StatusCode, &'static str);
+
+impl Gate {
+    pub fn new(port: u16) -> Result<Self> {
+        let token = token::random();
+        let token = token.map_err(|error| Error::internal("the system gives no random bytes").caused_by(error))?;
+        Ok(Self { port, token })
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/#token={}", self.port, self.token)
+    }
+
+    pub fn admits(&self, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Refusal> {
+        let hosts = [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)];
+        let one = |name: HeaderName| {
+            let mut values = headers.get_all(name).iter();
+            let first = values.next().map(HeaderValue::as_bytes);
+            if values.next().is_some() { Some(&b""[..]) } else { first }
+        };
+        let is_own_host = one(header::HOST).is_some_and(|host| hosts.iter().any(|own| own.as_bytes() == host));
+        if !is_own_host {
+            return Err((
+                StatusCode::FORBIDDEN,
+                "This page has another name. (Behind a tunnel, keep the port's number.)",
+            ));
+        }
+        let is_own_origin = |origin: &[u8]| {
+            hosts.iter().any(|own| origin.strip_prefix(b"http://").is_some_and(|host| host == own.as_bytes()))
+        };
+        if !one(header::ORIGIN).is_none_or(is_own_origin) {
+            return Err((StatusCode::FORBIDDEN, "Another site may not ask this page."));
+        }
+        if is_of_data(path) {
+            let brought = one(header::AUTHORIZATION).and_then(|value| value.strip_prefix(b"Bearer "));
+            if !brought.is_some_and(|token| is_same(token, self.token.as_bytes())) {
+                return Err((StatusCode::UNAUTHORIZED, "The token is missing or of another run."));
+            }
+            return Ok(());
+        }
+        match *method {
+            Method::GET | Method::HEAD => Ok(()),
+            _ => Err((StatusCode::METHOD_NOT_ALLOWED, "The page is only read.")),
+        }
+    }
+}
+
+/// Whether a path tells of the repository. The other paths are the same for everybody.
+pub fn is_of_data(path: &str) -> bool {
+    path.starts_with(DATA)
+}
+
+/// Takes the same time wherever the two differ.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}
+
+/// What every answer says of itself.
+pub fn harden(headers: &mut HeaderMap) {
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(of: &[(&str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in of {
+            headers.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn only_our_own_name_origin_and_token_are_admitted() {
+        let gate = Gate { port: 4000, token: "secret".to_owned() };
+        let refusal = |path: &str, of: &[(&str, &str)]| {
+            gate.admits(&Method::GET, path, &headers(of)).err().map(|(status, _)| status.as_u16())
+        };
+        let host = ("host", "127.0.0.1:4000");
+        let token = ("authorization", "Bearer secret");
+        assert_eq!(refusal("/", &[host]), None);
+        assert_eq!(refusal("/", &[("host", "localhost:4000")]), None);
+        assert_eq!(refusal("/api/state", &[host, token, ("origin", "http://127.0.0.1:4000")]), None);
+        for wrong in ["127.0.0.1", "127.0.0.1:4001", "evil.example:4000", "localhost:4000.evil.example", ""] {
+            assert_eq!(refusal("/", &[("host", wrong)]), Some(403), "{wrong}");
+        }
+        assert_eq!(refusal("/", &[]), Some(403));
+        assert_eq!(refusal("/", &[host, host]), Some(403), "which of two names is meant cannot be known");
+        for wrong in ["null", "http://127.0.0.1:4001", "https://127.0.0.1:4000", "http://evil.example", ""] {
+            assert_eq!(refusal("/api/state", &[host, token, ("origin", wrong)]), Some(403), "{wrong}");
+            assert_eq!(refusal("/", &[host, ("origin", wrong)]), Some(403), "{wrong}");
+        }
+        for wrong in ["Bearer secre", "Bearer secrets", "Bearer Secret", "secret", "Bearer ", ""] {
+            assert_eq!(refusal("/api/state", &[host, ("authorization", wrong)]), Some(401), "{wrong}");
+        }
+        assert_eq!(refusal("/api/state", &[host]), Some(401));
+        assert!(gate.admits(&Method::POST, "/", &headers(&[host])).is_err());
+    }
+}

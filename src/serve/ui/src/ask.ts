@@ -1,0 +1,110 @@
+// The way to the server: the token, questions, errors.
+
+const KEPT = 'ixmcp-token';
+
+/// An error as the server tells it.
+export class Fault extends Error {
+  constructor(readonly code: string, message: string, readonly hint?: string | null) {
+    super(message);
+  }
+}
+
+/// The token of this run: from the address, which loses it at once; else what this tab kept; else what another tab of this
+/// page tells.
+export async function findToken(): Promise<string | null> {
+  const given = /^#token=([0-9a-f]+)$/.exec(location.hash);
+  if (given) {
+    sessionStorage.setItem(KEPT, given[1]);
+    history.replaceState(null, '', '#/search');
+  }
+  const channel = new BroadcastChannel('ixmcp');
+  const kept = sessionStorage.getItem(KEPT) ?? (await fromOtherTab(channel));
+  if (kept) {
+    sessionStorage.setItem(KEPT, kept);
+    channel.onmessage = (event) => event.data === 'token?' && channel.postMessage({ token: kept });
+  }
+  return kept;
+}
+
+function fromOtherTab(channel: BroadcastChannel): Promise<string | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), 300);
+    channel.onmessage = (event) => {
+      if (typeof event.data?.token !== 'string') return;
+      clearTimeout(timer);
+      resolve(event.data.token);
+    };
+    channel.postMessage('token?');
+  });
+}
+
+async function request(path: string, init: RequestInit): Promise<any> {
+  const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEPT) ?? ''}`, 'Content-Type': 'application/json' };
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new Fault('GONE', 'The program behind this page does not answer.', 'Start `ixmcp ui` again and open the address it prints.');
+  }
+  if (response.status === 401) {
+    throw new Fault('TOKEN', 'This page has no valid token.', 'Open the whole address that `ixmcp ui` printed, with what stands behind the #.');
+  }
+  const type = response.headers.get('Content-Type') ?? '';
+  if (!type.startsWith('application/json')) throw new Fault('REFUSED', await response.text());
+  const body = await response.json();
+  if (!response.ok) throw new Fault(body.code, body.message, body.hint);
+  return body;
+}
+
+const post = (path: string, given: object, signal?: AbortSignal) =>
+  request(path, { method: 'POST', body: JSON.stringify(given), signal });
+
+/// Asks a tool. While the index is being built, asks again until it stands; `waiting` hears what it waits for.
+export async function tool(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {
+  return patiently(() => post(`/api/tool/${name}`, given, signal), signal, waiting);
+}
+
+export async function view(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {
+  return patiently(() => post(`/api/view/${name}`, given, signal), signal, waiting);
+}
+
+async function patiently(ask: () => Promise<any>, signal?: AbortSignal, waiting?: (why: string) => void) {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Fault && error.code === 'BUSY' && waiting)) throw error;
+      waiting(error.message);
+      await pause(700, signal);
+    }
+  }
+}
+
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(new DOMException('', 'AbortError'));
+    });
+  });
+}
+
+/// Waits until this tab is looked at: those in the background leave the browser's few connections to it.
+export function looked(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.visibilityState !== 'visible' && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}
+
+export const state = (signal?: AbortSignal) => request('/api/state', { signal });
+/// The calls of now, or those after a version as soon as there are any.
+export const calls = (after?: number, signal?: AbortSignal) => request(`/api/calls${after === undefined ? '' : `?after=${after}`}`, { signal });

@@ -1,0 +1,289 @@
+// The indexed files as a tree, and one of them: its text, its chunks, what it defines.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { tool, view } from './ask.ts';
+import { Icon, Nothing, Pending, Problem, Rows } from './parts.tsx';
+import { ago, bytes, count, cut, many, split } from './say.ts';
+import { address, asFault, fileAddress, go, useAnswer, useMedia, type Answer, type Route } from './use.ts';
+
+export function Files({ route }: { route: Route }) {
+  const path = route.query.get('path');
+  const isWide = useMedia('(min-width: 860px)');
+  return (
+    <section class={`files ${path ? 'has-file' : ''}`}>
+      {(isWide || !path) && <Tree path={path} />}
+      {path ? <FileView key={path} path={path} line={route.query.get('line')} /> : isWide && (
+        <Nothing title="Choose a file">
+          <p>Its text as it is indexed, the chunks that it is cut into, and what it defines.</p>
+        </Nothing>
+      )}
+    </section>
+  );
+}
+
+type Row = { name: string; path: string; depth: number; isFolder: boolean; files: number };
+
+/// The rows of the tree: folders that are open, or whatever has the filter in its path.
+function rows(files: string[], open: Set<string>, filter: string): Row[] {
+  const wanted = filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length) {
+    return files
+      .filter((path) => wanted.every((part) => path.toLowerCase().includes(part)))
+      .map((path) => ({ name: path, path, depth: 0, isFolder: false, files: 1 }));
+  }
+  const found: Row[] = [];
+  const walk = (from: number, to: number, prefix: string, depth: number) => {
+    const folders: Row[] = [];
+    const own: Row[] = [];
+    const spans: [number, number][] = [];
+    for (let at = from; at < to; ) {
+      const rest = files[at].slice(prefix.length);
+      const slash = rest.indexOf('/');
+      if (slash <= 0) {
+        own.push({ name: rest, path: files[at], depth, isFolder: false, files: 1 });
+        at += 1;
+        continue;
+      }
+      const folder = files[at].slice(0, prefix.length + slash + 1);
+      let end = at + 1;
+      while (end < to && files[end].startsWith(folder)) end += 1;
+      folders.push({ name: rest.slice(0, slash), path: folder, depth, isFolder: true, files: end - at });
+      spans.push([at, end]);
+      at = end;
+    }
+    folders.forEach((folder, at) => {
+      found.push(folder);
+      if (open.has(folder.path)) walk(...spans[at], folder.path, depth + 1);
+    });
+    found.push(...own);
+  };
+  walk(0, files.length, '', 0);
+  return found;
+}
+
+const above = (path: string) => path.split('/').slice(0, -1).map((_, at, all) => `${all.slice(0, at + 1).join('/')}/`);
+
+function Tree({ path }: { path: string | null }) {
+  const answer = useAnswer<{ files: string[] }>([], async (signal, waiting) => {
+    const files: string[] = [];
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const page: { files: string[]; next_offset?: number } = await tool('list_files', { offset }, signal, waiting);
+      files.push(...page.files);
+      offset = page.next_offset;
+    }
+    // Those of one folder stand together, whatever order the letters of their names have.
+    return { files: files.sort() };
+  });
+  const [filter, setFilter] = useState('');
+  const [open, setOpen] = useState(() => new Set(path ? above(path) : []));
+  const [at, setAt] = useState(0);
+  const files = answer.value?.files ?? [];
+  const shown = useMemo(() => rows(files, open, filter), [files, open, filter]);
+  useEffect(() => {
+    if (path) setOpen((before) => new Set([...before, ...above(path)]));
+  }, [path]);
+  const current = shown.findIndex((row) => row.path === path);
+  useEffect(() => setAt(Math.max(0, current)), [current, filter]);
+  const toggle = (folder: string) =>
+    setOpen((before) => {
+      const now = new Set(before);
+      if (!now.delete(folder)) now.add(folder);
+      return now;
+    });
+  const onKey = (event: KeyboardEvent) => {
+    const row = shown[at];
+    if (event.key === 'ArrowDown') setAt(Math.min(shown.length - 1, at + 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
+    else if (event.key === 'Home') setAt(0);
+    else if (event.key === 'End') setAt(shown.length - 1);
+    else if (!row) return;
+    else if (event.key === 'Enter' || event.key === ' ') row.isFolder ? toggle(row.path) : go(fileAddress(row.path));
+    else if (event.key === 'ArrowRight' && row.isFolder && !open.has(row.path)) toggle(row.path);
+    else if (event.key === 'ArrowLeft' && row.isFolder && open.has(row.path)) toggle(row.path);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <nav class="tree" aria-label="Files">
+      <div class="tree-head">
+        <input type="search" value={filter} placeholder="Filter files" aria-label="Filter files" autocomplete="off" spellcheck={false}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+          onKeyDown={(event) => (event.key === 'Enter' && shown[0] && !shown[0].isFolder ? go(fileAddress(shown[0].path)) : event.key === 'ArrowDown' && onKey(event))} />
+        <span class="faint" role="status">{answer.value && (filter ? `${count(shown.length)} of ${many(files.length, 'file')}` : many(files.length, 'file'))}</span>
+      </div>
+      <Pending answer={answer} />
+      {answer.value && files.length === 0 && <Nothing title="No file is indexed"><p><code>ixmcp files --skipped</code> says why.</p></Nothing>}
+      <Rows label="Files, arrow keys to move" role="tree" count={shown.length} height={30} onKeyDown={onKey}
+        show={{ at, key: `${at} ${path} ${filter}` }}
+        row={(index) => {
+          const row = shown[index];
+          const inside = row.isFolder ? (
+            <><span class={`twist ${open.has(row.path) ? 'is-open' : ''}`}><Icon name="chevron" /></span><Icon name="folder" /><span class="name">{row.name}</span><span class="faint">{count(row.files)}</span></>
+          ) : (
+            <><Icon name="file" /><span class="name"><bdi>{row.name}</bdi></span></>
+          );
+          const look = `tree-row ${index === at ? 'is-at' : ''} ${row.path === path ? 'is-current' : ''} ${filter ? 'is-path' : ''}`;
+          const indent = { paddingInlineStart: `${10 + row.depth * 14 + (row.isFolder || filter ? 0 : 18)}px` };
+          return row.isFolder ? (
+            <div key={row.path} class={look} style={indent} role="treeitem" aria-expanded={open.has(row.path)} aria-level={row.depth + 1} onClick={() => { setAt(index); toggle(row.path); }}>{inside}</div>
+          ) : (
+            <a key={row.path} class={look} style={indent} role="treeitem" aria-level={row.depth + 1} aria-selected={row.path === path} tabIndex={-1} title={row.path} href={fileAddress(row.path)}>{inside}</a>
+          );
+        }}
+      />
+    </nav>
+  );
+}
+
+type Details = { content: string; total_lines: number; language?: string; size?: number; modified?: string; chunks?: number; notIndexed?: boolean; isCut?: boolean };
+type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
+type Symbol = { name: string; kind: string; type?: string; signature?: string; line: number; end_line: number; children: Symbol[] };
+
+/// More text than this is a file for another program.
+const MOST = 12_000_000;
+
+async function read(path: string, signal: AbortSignal, waiting: (why: string) => void): Promise<Details> {
+  let details: Details | undefined;
+  try {
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const page: any = await tool('get_file_details', { filePath: path, offset }, signal, waiting);
+      details ??= { content: '', total_lines: page.total_lines, language: page.language, size: page.fileSize, modified: page.lastModified, chunks: page.totalChunks };
+      details.content += page.content;
+      offset = page.next_offset;
+      if (offset !== undefined && details.content.length > MOST) {
+        details.isCut = true;
+        break;
+      }
+    }
+    return details!;
+  } catch (error) {
+    const fault = asFault(error);
+    if (fault.code !== 'INVALID_PATH') throw error;
+    // Not in the index, and yet it may be there to be read.
+    const slice = await tool('get_slice', { file_path: path, start_line: 1, end_line: 1e6 }, signal, waiting).catch(() => null);
+    if (!slice) throw error;
+    return { content: slice.content, total_lines: slice.total_lines, notIndexed: true, isCut: slice.truncated };
+  }
+}
+
+const LINE = 20;
+/// A line that is longer is shown to here.
+const WIDEST = 2000;
+
+function FileView({ path, line }: { path: string; line: string | null }) {
+  const [from, to] = useMemo(() => {
+    const [first, last] = (line ?? '').split('-').map(Number);
+    return first > 0 ? [first, last >= first ? last : first] : [0, 0];
+  }, [line]);
+  const isRoomy = useMedia('(min-width: 1180px)');
+  const [showsOutline, setShowsOutline] = useState(false);
+  const text = useAnswer<Details>([path], (signal, waiting) => read(path, signal, waiting));
+  const cuts = useAnswer<{ chunks: Chunk[] }>([path], async (signal, waiting) => {
+    const chunks: Chunk[] = [];
+    for (let total = Infinity; chunks.length < total; ) {
+      const page = await view('chunks', { file: path, offset: chunks.length }, signal, waiting);
+      chunks.push(...page.chunks);
+      total = page.chunks.length ? page.total : 0;
+    }
+    return { chunks };
+  });
+  const outline = useAnswer<{ symbols: Symbol[]; precision: string }>([path], (signal, waiting) => tool('symbols', { file: path }, signal, waiting));
+  const lines = useMemo(() => {
+    const all = (text.value?.content ?? '').split('\n');
+    if (all.length > 1 && all.at(-1) === '') all.pop();
+    return all;
+  }, [text.value]);
+  const chunkOf = useMemo(() => {
+    const of = new Array<number>(lines.length + 1).fill(-1);
+    cuts.value?.chunks.forEach((chunk, at) => {
+      for (let line = chunk.start_line; line <= Math.min(chunk.end_line, lines.length); line += 1) if (of[line] < 0) of[line] = at;
+    });
+    return of;
+  }, [cuts.value, lines]);
+  const defined = useMemo(() => {
+    const at = new Map<number, string>();
+    const walk = (symbols: Symbol[]) => symbols.forEach((symbol) => {
+      if (!at.has(symbol.line)) at.set(symbol.line, `${symbol.kind} ${symbol.name}`);
+      walk(symbol.children ?? []);
+    });
+    walk(outline.value?.symbols ?? []);
+    return at;
+  }, [outline.value]);
+  const current = from > 0 ? chunkOf[from] : -1;
+  const chunk = cuts.value?.chunks[current];
+  const digits = String(lines.length).length;
+  const widest = useMemo(() => Math.min(WIDEST, lines.reduce((most, text) => Math.max(most, text.length), 0)), [lines]);
+  const [folder, name] = split(path);
+  const about = text.value;
+  const outlined = <Outline outline={outline} path={path} line={from} onPick={() => setShowsOutline(false)} />;
+  return (
+    <article class="file" aria-label={path}>
+      <header class="file-head">
+        <a class="back" href={address('/files')} aria-label="All files"><Icon name="back" /></a>
+        <h1><span class="faint">{folder}</span><wbr />{name}</h1>
+        <p class="facts">
+          {about?.language && <span>{about.language}</span>}
+          {about && <span>{many(about.total_lines, 'line')}</span>}
+          {about?.size !== undefined && <span>{bytes(about.size)}</span>}
+          {about?.chunks !== undefined && <span>{many(about.chunks, 'chunk')}</span>}
+          {about?.modified && <span title={about.modified}>saved {ago(about.modified)}</span>}
+          {about?.notIndexed && <span class="warn">not indexed</span>}
+          {about?.isCut && <span class="warn">only its beginning is shown</span>}
+          {chunk && <span class="in-chunk">in chunk {chunk.index + 1}: lines {chunk.start_line}–{chunk.end_line}{chunk.headings && ` · ${chunk.headings.join(' › ')}`}</span>}
+          {!isRoomy && <button class="link" aria-expanded={showsOutline} onClick={() => setShowsOutline(!showsOutline)}>Symbols</button>}
+        </p>
+      </header>
+      {!isRoomy && showsOutline && outlined}
+      <Pending answer={text} />
+      {about && (
+        <div class="file-body">
+          <Rows class="code" label={`Text of ${name}`} count={lines.length} height={LINE} wide show={{ at: from - 1, key: `${from} ${path}` }}
+            row={(at) => {
+              const number = at + 1;
+              const of = chunkOf[number];
+              const starts = of >= 0 && chunkOf[number - 1] !== of;
+              const text = lines[at];
+              const look = ['codeline', of >= 0 ? (of % 2 ? 'is-odd' : 'is-even') : '', starts && at > 0 ? 'starts' : '', of >= 0 && of === current ? 'is-chunk' : '',
+                number >= from && number <= to && from > 0 ? 'is-line' : '', defined.has(number) ? 'defines' : ''].join(' ');
+              return (
+                <div key={number} class={look} style={{ width: `max(100%, ${widest + digits + 8}ch)` }}>
+                  <a class="number" style={{ width: `${digits + 2.5}ch` }} tabIndex={-1} href={fileAddress(path, number)} aria-label={`Line ${number}`} title={defined.get(number)}>{number}</a>
+                  <span class="text">{cut(text, WIDEST)}{text.length > WIDEST && <span class="faint"> {count(text.length - WIDEST)} more characters</span>}</span>
+                </div>
+              );
+            }}
+          />
+          {isRoomy && outlined}
+        </div>
+      )}
+    </article>
+  );
+}
+
+function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: Symbol[]; precision: string }>; path: string; line: number; onPick: () => void }) {
+  const flat: { symbol: Symbol; depth: number }[] = [];
+  const walk = (symbols: Symbol[], depth: number) => symbols.forEach((symbol) => {
+    flat.push({ symbol, depth });
+    walk(symbol.children ?? [], depth + 1);
+  });
+  walk(outline.value?.symbols ?? [], 0);
+  const within = flat.findLastIndex(({ symbol }) => line >= symbol.line && line <= symbol.end_line);
+  return (
+    <aside class="outline" aria-label="Symbols">
+      <h2>Symbols {outline.value && <span class="faint">{count(flat.length)}{outline.value.precision === 'types' ? ', typed' : ''}</span>}</h2>
+      {outline.fault ? (outline.fault.code === 'INVALID_PATH' ? <p class="faint">None: it is not indexed.</p> : <Problem fault={outline.fault} />) : <Pending answer={outline} />}
+      {outline.value && flat.length === 0 && <p class="faint">It defines nothing.</p>}
+      {flat.length > 0 && (
+        <Rows label="Symbols" count={flat.length} height={26} show={{ at: within, key: `${within} ${path}` }} row={(at) => {
+          const { symbol, depth } = flat[at];
+          return (
+            <a key={at} class={`outline-row ${at === within ? 'is-current' : ''}`} style={{ paddingInlineStart: `${8 + depth * 12}px` }} onClick={onPick}
+              href={fileAddress(path, symbol.line)} title={symbol.signature ?? symbol.type ?? symbol.name}>
+              <span class="of">{symbol.kind.slice(0, 1)}</span><span class="name">{symbol.name}</span>
+              {symbol.type && <span class="type faint">{symbol.type}</span>}
+            </a>
+          );
+        }} />
+      )}
+    </aside>
+  );
+}

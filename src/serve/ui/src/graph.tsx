@@ -1,0 +1,393 @@
+// The entity graph: a neighbourhood that grows where a person clicks, to pan and zoom.
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type Simulation } from 'd3-force';
+import { select } from 'd3-selection';
+import { zoom as zooming, zoomIdentity, type ZoomBehavior } from 'd3-zoom';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { tool, view } from './ask.ts';
+import { Icon, Kind, Nothing, Pending, kindClass } from './parts.tsx';
+import { count, cut, many } from './say.ts';
+import { address, fileAddress, go, useAnswer, type Route } from './use.ts';
+
+export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[] };
+type Edge = { from: string; to: string; rel: string };
+export type Graph = { nodes: Node[]; edges: Edge[] };
+export type Whole = { nodes: Map<string, Node>; links: Map<string, Edge[]>; edges: Edge[] };
+
+export async function whole(signal: AbortSignal, waiting: (why: string) => void): Promise<Whole> {
+  const graph: Graph = await view('graph', {}, signal, waiting);
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const links = new Map<string, Edge[]>(graph.nodes.map((node) => [node.id, []]));
+  for (const edge of graph.edges) {
+    links.get(edge.from)?.push(edge);
+    if (edge.to !== edge.from) links.get(edge.to)?.push(edge);
+  }
+  return { nodes, links, edges: graph.edges };
+}
+
+/// What is drawn to begin with, and the most at once: more is no picture any more.
+const FIRST = 60;
+const MOST = 500;
+/// What one click adds.
+const GROWTH = 30;
+
+const other = (edge: Edge, id: string) => (edge.from === id ? edge.to : edge.from);
+
+/// The ids nearest to one, as many as asked for.
+function around(graph: Whole, id: string, most: number): Set<string> {
+  const found = new Set([id]);
+  for (const next of found) {
+    for (const edge of graph.links.get(next) ?? []) {
+      if (found.size >= most) return found;
+      found.add(other(edge, next));
+    }
+  }
+  return found;
+}
+
+/// What to begin with: all of a small graph, else what lies around its most connected entity.
+function beginning(graph: Whole): { shown: Set<string>; chosen: string } {
+  const ids = [...graph.nodes.keys()];
+  const degree = (id: string) => graph.links.get(id)?.length ?? 0;
+  const chosen = ids.reduce((best, id) => (degree(id) > degree(best) ? id : best), ids[0]);
+  return { shown: ids.length <= FIRST ? new Set(ids) : around(graph, chosen, FIRST), chosen };
+}
+
+export function GraphView({ route }: { route: Route }) {
+  const answer = useAnswer<Whole>([], whole);
+  if (!answer.value) return <section class="graph is-empty"><Pending answer={answer} /></section>;
+  if (answer.value.nodes.size === 0) {
+    return (
+      <section class="graph is-empty">
+        <Nothing title="This repository has no entities yet">
+          <p>Decisions, issues and ideas are Markdown files in <code>.ixchel</code>. Begin with <code>ixmcp init</code>, then <code>ixmcp entity create decision "…"</code>.</p>
+        </Nothing>
+      </section>
+    );
+  }
+  return <Picture graph={answer.value} id={route.query.get('id')} />;
+}
+
+function Picture({ graph, id }: { graph: Whole; id: string | null }) {
+  const known = id && graph.nodes.has(id) ? id : null;
+  const [shown, setShown] = useState<Set<string>>(() => {
+    const first = beginning(graph);
+    return !known || first.shown.has(known) ? first.shown : around(graph, known, FIRST / 2);
+  });
+  const [off, setOff] = useState<Set<string>>(new Set());
+  useEffect(() => {
+    if (known && !shown.has(known)) setShown(around(graph, known, FIRST / 2));
+  }, [known]);
+  const kinds = useMemo(() => {
+    const counts = new Map<string, number>();
+    for (const node of graph.nodes.values()) counts.set(node.kind ?? 'missing', (counts.get(node.kind ?? 'missing') ?? 0) + 1);
+    return [...counts].sort((a, b) => b[1] - a[1]);
+  }, [graph]);
+  const drawn = useMemo(() => new Set([...shown].filter((id) => !off.has(graph.nodes.get(id)?.kind ?? 'missing'))), [shown, off]);
+  const grow = (id: string) => {
+    const more = new Set(shown);
+    let added = 0;
+    for (const edge of graph.links.get(id) ?? []) {
+      if (added >= GROWTH || more.size >= MOST) break;
+      if (!more.has(other(edge, id))) added += 1;
+      more.add(other(edge, id));
+    }
+    if (added) setShown(more);
+    return added;
+  };
+  const choose = (id: string) => {
+    grow(id);
+    go(address('/graph', { id }), true);
+  };
+  const hidden = (id: string) => (graph.links.get(id) ?? []).filter((edge) => !drawn.has(other(edge, id))).length;
+  return (
+    <section class={`graph ${known ? 'has-entity' : ''}`}>
+      <div class="stage">
+        <div class="stage-head">
+          <Finder graph={graph} onPick={(id) => { if (!shown.has(id)) setShown(around(graph, id, FIRST / 2)); go(address('/graph', { id })); }} />
+          <div class="legend" role="group" aria-label="Kinds">
+            {kinds.map(([kind, amount]) => (
+              <button key={kind} class={`kind ${kindClass(kind === 'missing' ? null : kind)} ${off.has(kind) ? 'is-off' : ''}`} aria-pressed={!off.has(kind)}
+                onClick={() => setOff((before) => { const now = new Set(before); if (!now.delete(kind)) now.add(kind); return now; })}>
+                {kind} <span>{count(amount)}</span>
+              </button>
+            ))}
+          </div>
+        </div>
+        <Canvas graph={graph} drawn={drawn} chosen={known} hidden={hidden} onChoose={choose} />
+        <p class="stage-foot faint" role="status">
+          {count(drawn.size)} of {many(graph.nodes.size, 'entity', 'entities')}, {many(graph.edges.length, 'edge')}
+          {drawn.size >= MOST && '. That is as many as a picture bears: look for one to begin anew.'}
+          {graph.nodes.size > drawn.size && drawn.size < MOST && '. Click one to grow what is around it.'}
+        </p>
+      </div>
+      {known ? <Entity graph={graph} node={graph.nodes.get(known)!} /> : id && <Nothing title={`There is no entity ${cut(id, 60)}`} />}
+    </section>
+  );
+}
+
+function Finder({ graph, onPick }: { graph: Whole; onPick: (id: string) => void }) {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const found = useMemo(() => {
+    if (!words.length) return [];
+    const fits: Node[] = [];
+    for (const node of graph.nodes.values()) {
+      const whole = `${node.id} ${node.title} ${node.tags?.join(' ') ?? ''}`.toLowerCase();
+      if (words.every((word) => whole.includes(word))) fits.push(node);
+      if (fits.length === 200) break;
+    }
+    const degree = (node: Node) => graph.links.get(node.id)?.length ?? 0;
+    return fits.sort((a, b) => degree(b) - degree(a)).slice(0, 12);
+  }, [text]);
+  const pick = (node?: Node) => {
+    if (!node) return;
+    setText('');
+    onPick(node.id);
+  };
+  return (
+    <div class="finder">
+      <input type="search" value={text} placeholder="Find an entity" aria-label="Find an entity" autocomplete="off" spellcheck={false}
+        role="combobox" list={undefined} aria-expanded={found.length > 0} aria-controls="finder-list"
+        onInput={(event) => { setText(event.currentTarget.value); setAt(0); }}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
+          else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
+          else if (event.key === 'Enter') pick(found[at]);
+          else if (event.key === 'Escape') setText('');
+          else return;
+          event.preventDefault();
+        }} />
+      {text && (
+        <ul id="finder-list" role="listbox" aria-label="Entities">
+          {found.map((node, index) => (
+            <li key={node.id} role="option" aria-selected={index === at} class={index === at ? 'is-at' : ''} onPointerDown={(event) => { event.preventDefault(); pick(node); }}>
+              <Kind kind={node.kind} /> <span class="name">{node.title || node.id}</span> <code class="faint">{node.id}</code>
+            </li>
+          ))}
+          {found.length === 0 && <li class="faint">No entity has that in its id, title or tags.</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+type Spot = { id: string; x: number; y: number; vx?: number; vy?: number; fx?: number | null; fy?: number | null; r: number };
+type Line = { source: Spot; target: Spot; rels: string[] };
+
+function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null; hidden: (id: string) => number; onChoose: (id: string) => void }) {
+  const { graph, drawn, chosen } = props;
+  const svg = useRef<SVGSVGElement>(null);
+  const spots = useRef(new Map<string, Spot>());
+  const simulation = useRef<Simulation<Spot, undefined>>(undefined);
+  const behavior = useRef<ZoomBehavior<SVGSVGElement, unknown>>(undefined);
+  const [view, setView] = useState({ x: 0, y: 0, k: 1 });
+  const [, setTick] = useState(0);
+  const [pointed, setPointed] = useState<string | null>(null);
+
+  const { points, lines } = useMemo(() => {
+    const before = spots.current;
+    const now = new Map<string, Spot>();
+    let at = 0;
+    for (const id of drawn) {
+      const r = 6 + Math.min(10, 2 * Math.sqrt(graph.links.get(id)?.length ?? 0));
+      const kept = before.get(id);
+      if (kept) {
+        now.set(id, kept);
+        continue;
+      }
+      // Beside what it hangs on; else on a spiral, so that the same graph gives the same picture.
+      const from = (graph.links.get(id) ?? []).map((edge) => before.get(other(edge, id))).find(Boolean);
+      const angle = at * 2.399963;
+      const distance = from ? 60 : 24 * Math.sqrt(at + 0.5);
+      now.set(id, { id, r, x: (from?.x ?? 0) + distance * Math.cos(angle), y: (from?.y ?? 0) + distance * Math.sin(angle) });
+      at += 1;
+    }
+    spots.current = now;
+    const merged = new Map<string, Line>();
+    for (const edge of graph.edges) {
+      const [source, target] = [now.get(edge.from), now.get(edge.to)];
+      if (!source || !target || source === target) continue;
+      const key = `${edge.from}\n${edge.to}`;
+      const line = merged.get(key);
+      if (line) line.rels.push(edge.rel);
+      else merged.set(key, { source, target, rels: [edge.rel] });
+    }
+    return { points: [...now.values()], lines: [...merged.values()] };
+  }, [graph, drawn]);
+
+  useEffect(() => {
+    const isFirst = !simulation.current;
+    simulation.current?.stop();
+    const forces = forceSimulation(points)
+      .force('links', forceLink<Spot, any>(lines).distance(70).strength(0.5))
+      .force('apart', forceManyBody<Spot>().strength(-230).distanceMax(600))
+      .force('x', forceX(0).strength(0.045))
+      .force('y', forceY(0).strength(0.06))
+      .force('room', forceCollide<Spot>((spot) => spot.r + 14))
+      .stop();
+    simulation.current = forces as any;
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (isFirst || isStill) {
+      forces.tick(isFirst ? 260 : 160);
+      setTick((tick) => tick + 1);
+      if (isFirst) fit();
+    } else {
+      forces.alpha(0.6).on('tick', () => setTick((tick) => tick + 1)).restart();
+    }
+    return () => void forces.stop();
+  }, [points, lines]);
+
+  useEffect(() => {
+    const element = select(svg.current!);
+    behavior.current = zooming<SVGSVGElement, unknown>().scaleExtent([0.1, 4]).on('zoom', (event) => setView({ x: event.transform.x, y: event.transform.y, k: event.transform.k }));
+    element.call(behavior.current).on('dblclick.zoom', null);
+    const observer = new ResizeObserver(() => fit());
+    observer.observe(svg.current!);
+    return () => {
+      observer.disconnect();
+      element.on('.zoom', null);
+    };
+  }, []);
+
+  const box = () => svg.current!.getBoundingClientRect();
+  /// Everything in view, names included.
+  const fit = () => {
+    const all = [...spots.current.values()];
+    if (!all.length || !behavior.current || !svg.current) return;
+    const { width, height } = box();
+    if (!width || !height) return;
+    const xs = all.map((spot) => spot.x);
+    const ys = all.map((spot) => spot.y);
+    const [left, right, top, bottom] = [Math.min(...xs) - 70, Math.max(...xs) + 70, Math.min(...ys) - 30, Math.max(...ys) + 45];
+    const k = Math.min(1.6, width / (right - left), height / (bottom - top));
+    const to = zoomIdentity.translate(width / 2 - (k * (left + right)) / 2, height / 2 - (k * (top + bottom)) / 2).scale(k);
+    behavior.current.transform(select(svg.current), to);
+  };
+  const scale = (by: number) => behavior.current!.scaleBy(select(svg.current!), by);
+  const pan = (x: number, y: number) => behavior.current!.translateBy(select(svg.current!), x / view.k, y / view.k);
+
+  // One that was chosen elsewhere is brought into view.
+  useEffect(() => {
+    const spot = chosen ? spots.current.get(chosen) : undefined;
+    if (!spot || !behavior.current) return;
+    const { width, height } = box();
+    const [x, y] = [view.x + view.k * spot.x, view.y + view.k * spot.y];
+    if (x < 30 || y < 30 || x > width - 30 || y > height - 30) behavior.current.translateTo(select(svg.current!), spot.x, spot.y);
+  }, [chosen, drawn]);
+
+  /// The nearest that way from the one that has the focus.
+  const step = (from: Spot, dx: number, dy: number) => {
+    let best: Spot | undefined;
+    let least = Infinity;
+    for (const spot of spots.current.values()) {
+      const [x, y] = [spot.x - from.x, spot.y - from.y];
+      const along = x * dx + y * dy;
+      const aside = Math.abs(x * dy - y * dx);
+      if (spot === from || along <= 0 || aside > along * 1.5) continue;
+      if (along + aside < least) [best, least] = [spot, along + aside];
+    }
+    if (best) svg.current?.querySelector<SVGGElement>(`[data-id="${CSS.escape(best.id)}"]`)?.focus();
+  };
+  const WAYS: Record<string, [number, number]> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  const onKey = (event: KeyboardEvent) => {
+    const id = (event.target as Element).getAttribute('data-id');
+    const way = WAYS[event.key];
+    if (way && id && !event.shiftKey) step(spots.current.get(id)!, ...way);
+    else if (way) pan(-60 * way[0], -60 * way[1]);
+    else if (event.key === '+' || event.key === '=') scale(1.3);
+    else if (event.key === '-') scale(1 / 1.3);
+    else if (event.key === '0') fit();
+    else if ((event.key === 'Enter' || event.key === ' ') && id) props.onChoose(id);
+    else return;
+    event.preventDefault();
+  };
+
+  const near = new Set<string>();
+  const lit = pointed ?? chosen;
+  if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
+  const isBusy = points.length > 90;
+  return (
+    <div class="canvas">
+      <svg ref={svg} tabindex={0} role="application" aria-label="Entity graph. Tab to an entity, arrow keys to move, Enter to choose, plus and minus to zoom." onKeyDown={onKey}>
+        <defs>
+          <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
+          <marker id="arrow-lit" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
+        </defs>
+        <g transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
+          {lines.map((line) => {
+            const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
+            const length = Math.hypot(dx, dy) || 1;
+            const [x1, y1] = [line.source.x + (dx / length) * line.source.r, line.source.y + (dy / length) * line.source.r];
+            const [x2, y2] = [line.target.x - (dx / length) * (line.target.r + 3), line.target.y - (dy / length) * (line.target.r + 3)];
+            const isLit = lit === line.source.id || lit === line.target.id;
+            return (
+              <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
+                <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
+                {isLit && length > 50 && <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 3}>{cut(line.rels.join(', '), 30)}</text>}
+              </g>
+            );
+          })}
+          {points.map((spot) => {
+            const node = graph.nodes.get(spot.id)!;
+            const isNamed = !isBusy || spot.r > 11 || spot.id === lit || near.has(spot.id) || view.k > 1.3;
+            const more = props.hidden(spot.id);
+            const look = ['node', kindClass(node.kind), spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
+            return (
+              <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
+                aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
+                onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
+                <circle r={spot.r} />
+                {more > 0 && <circle class="more" r={spot.r + 4} />}
+                {isNamed && <text y={spot.r + 13}>{cut(node.title || node.id, 24)}</text>}
+                <title>{`${node.id}: ${node.title}`}</title>
+              </g>
+            );
+          })}
+        </g>
+      </svg>
+      <div class="zoom" role="group" aria-label="Zoom">
+        <button aria-label="Zoom in" onClick={() => scale(1.4)}><Icon name="plus" /></button>
+        <button aria-label="Zoom out" onClick={() => scale(1 / 1.4)}><Icon name="minus" /></button>
+        <button aria-label="Show all" onClick={() => fit()}><Icon name="fit" /></button>
+      </div>
+    </div>
+  );
+}
+
+function Entity({ graph, node }: { graph: Whole; node: Node }) {
+  const text = useAnswer<{ raw: string }>([node.id], node.kind ? (signal, waiting) => tool('ixchel_show', { id: node.id }, signal, waiting) : null);
+  const groups = useMemo(() => {
+    const found = new Map<string, string[]>();
+    for (const edge of graph.links.get(node.id) ?? []) {
+      const way = edge.from === node.id ? `${edge.rel.replaceAll('_', ' ')} →` : `← ${edge.rel.replaceAll('_', ' ')}`;
+      found.set(way, [...(found.get(way) ?? []), other(edge, node.id)]);
+    }
+    return [...found];
+  }, [graph, node.id]);
+  const body = text.value?.raw.replace(/^\uFEFF?---\r?\n[\s\S]*?\n---\r?\n/, '').trim();
+  return (
+    <aside class="entity" aria-label={`Entity ${node.id}`}>
+      <header>
+        <p><Kind kind={node.kind} /> {node.status && <span class="status">{node.status}</span>} <code class="faint">{node.id}</code></p>
+        <h2>{node.title || 'Nothing has this id'}</h2>
+        <a class="close" href={address('/graph')} aria-label="Close"><Icon name="close" /></a>
+        {node.tags && node.tags.length > 0 && <p class="chips">{node.tags.map((tag) => <a class="chip" key={tag} href={address('/tags', { tag })}>#{tag}</a>)}</p>}
+        {node.path && <p><a href={fileAddress(node.path)}>{node.path}</a></p>}
+      </header>
+      {groups.map(([way, ids]) => (
+        <div class="relations" key={way}>
+          <h3>{way} <span class="faint">{count(ids.length)}</span></h3>
+          <ul>
+            {ids.slice(0, 60).map((id) => (
+              <li key={id}><a href={address('/graph', { id })}><i class={`dot ${kindClass(graph.nodes.get(id)?.kind)}`} />{graph.nodes.get(id)?.title || id}</a></li>
+            ))}
+            {ids.length > 60 && <li class="faint">and {count(ids.length - 60)} more</li>}
+          </ul>
+        </div>
+      ))}
+      {node.kind && <Pending answer={text} />}
+      {body && <pre class="prose">{body}</pre>}
+    </aside>
+  );
+}

@@ -1,0 +1,105 @@
+// The page: who is shown, what frames it, and the keys that work everywhere.
+import { render } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import 'uplot/dist/uPlot.min.css';
+import './page.css';
+import { Fault, findToken, state } from './ask.ts';
+import { Calls } from './calls.tsx';
+import { Files } from './files.tsx';
+import { GraphView } from './graph.tsx';
+import { Icon, Nothing, Problem } from './parts.tsx';
+import { Search } from './search.tsx';
+import { Stats } from './stats.tsx';
+import { TagsView } from './tags.tsx';
+import { asFault, go, useAnswer, useEvery, useRoute, type Route } from './use.ts';
+
+const VIEWS = [
+  ['search', 'Search', Search],
+  ['files', 'Files', Files],
+  ['graph', 'Graph', GraphView],
+  ['tags', 'Tags', TagsView],
+  ['calls', 'Calls', Calls],
+  ['index', 'Index', Stats],
+] as const;
+
+const THEMES = ['auto', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+function useTheme(): [Theme, () => void] {
+  const [theme, setTheme] = useState<Theme>(() => THEMES.find((one) => one === localStorage.getItem('ixmcp-theme')) ?? 'auto');
+  useEffect(() => {
+    if (theme === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    localStorage.setItem('ixmcp-theme', theme);
+  }, [theme]);
+  return [theme, () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
+}
+
+/// One view. What breaks in it leaves the others alone.
+function Shown({ of: View, route }: { of: (typeof VIEWS)[number][2]; route: Route }) {
+  const [broken] = useErrorBoundary((error) => console.error(error));
+  return broken ? <Problem fault={asFault(broken)} /> : <View route={route} />;
+}
+
+function Page() {
+  const route = useRoute();
+  const [theme, nextTheme] = useTheme();
+  const [look, setLook] = useState(0);
+  useEvery(5000, () => setLook((before) => before + 1));
+  const now = useAnswer<{ root: string; daemon: { pid: number } | null }>([look], (signal) => state(signal));
+  const name = now.value?.root.split('/').filter(Boolean).at(-1) ?? '';
+  const at = VIEWS.find(([path]) => route.path === `/${path}`);
+  useEffect(() => {
+    document.title = `${at ? `${at[1]} · ` : ''}${name || 'ixmcp'}`;
+  }, [at, name]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input[type=search], textarea, select')) return;
+      if (event.key === '/') {
+        const box = document.querySelector<HTMLInputElement>('main input[type=search]');
+        if (box) box.focus();
+        else go('#/search');
+      } else if (/^[1-6]$/.test(event.key)) go(`#/${VIEWS[Number(event.key) - 1][0]}`);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  const View = at?.[2];
+  const isRunning = !!now.value?.daemon;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus(); }}>Skip to content</a>
+      <header class="bar">
+        <a class="brand" href="#/search" aria-label="ixmcp"><img src="/icon.svg" alt="" width="24" height="24" /><strong title={now.value?.root}>{name || 'ixmcp'}</strong></a>
+        <nav aria-label="Views">
+          {VIEWS.map(([path, label], index) => (
+            <a key={path} href={`#/${path}`} aria-current={route.path === `/${path}` ? 'page' : undefined} title={`${label} (${index + 1})`}><Icon name={path} /><span>{label}</span></a>
+          ))}
+        </nav>
+        <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon runs: this page’s own process answers'}>
+          <i class={`dot ${isRunning ? 'is-live' : 'is-off'}`} /><span>{now.fault ? 'gone' : isRunning ? 'daemon' : 'no daemon'}</span>
+        </span>
+        <button class="theme" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}><Icon name={theme} /></button>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {now.fault && <Problem fault={now.fault} />}
+        {View ? <Shown key={route.path} of={View} route={route} /> : <Nothing title="There is no such view"><p><a href="#/search">Search</a></p></Nothing>}
+      </main>
+    </>
+  );
+}
+
+function Locked() {
+  return (
+    <main>
+      <Problem fault={new Fault('TOKEN', 'This page needs its token.', 'Open the whole address that `ixmcp ui` printed, with what stands behind the #.')} />
+    </main>
+  );
+}
+
+// Another run's address, opened in this tab.
+addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload());
+findToken().then((token) => render(token ? <Page /> : <Locked />, document.body));

@@ -1,0 +1,201 @@
+// What several views are made of: icons, faults, waiting, marked text, badges, long lists.
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Answer } from './use.ts';
+import type { Fault } from './ask.ts';
+
+const ICONS = {
+  search: 'M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM15.5 15.5 20 20',
+  files: 'M6 3.5h8l4.5 4.5v12.5H6ZM14 3.5V8h4.5M9 13h6M9 16.5h6',
+  graph: 'M6 8.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM18 12.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM9 20.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5ZM8.3 7l7.4 2.200M16.300 11.900 10.700 16.300M6.500 8.500l1.900 7.100',
+  tags: 'M4 4h7.500l8.500 8.500-7.500 7.500L4 11.500ZM8 8h.01',
+  calls: 'M3.500 12h4l2.500-7 4 14 2.500-7h4',
+  index: 'M5 20V11M12 20V4M19 20v-6',
+  close: 'M6 6l12 12M18 6 6 18',
+  back: 'M14.500 5 7.500 12l7 7',
+  light: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 2.500v2M12 19.500v2M2.500 12h2M19.500 12h2M5.300 5.300l1.400 1.400M17.300 17.300l1.400 1.400M18.700 5.300l-1.400 1.400M6.700 17.300l-1.400 1.400',
+  dark: 'M19.500 14.500A8 8 0 0 1 9.500 4.500a8 8 0 1 0 10 10Z',
+  auto: 'M12 3.500a8.500 8.500 0 1 0 0 17 8.500 8.500 0 0 0 0-17ZM12 3.500v17',
+  plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
+  fit: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5',
+  folder: 'M3.500 6.500h6l2 2.500h9v9.500h-17Z',
+  file: 'M6.500 3.500h7l4 4v13h-11Z',
+  chevron: 'M9 6l6 6-6 6',
+} as const;
+
+export function Icon({ name }: { name: keyof typeof ICONS }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
+export function Problem({ fault }: { fault: Fault }) {
+  return (
+    <div class="problem" role="alert">
+      <strong>{fault.message}</strong>
+      {fault.hint && <p>{fault.hint}</p>}
+      <code>{fault.code}</code>
+    </div>
+  );
+}
+
+export function Nothing({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="nothing">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/// The fault of an answer, what it waits for, or that it waits.
+export function Pending({ answer }: { answer: Answer<unknown> }) {
+  if (answer.fault) return <Problem fault={answer.fault} />;
+  if (answer.value !== undefined) return null;
+  return (
+    <p class="pending" role="status">
+      <span class="spinner" />
+      {answer.waiting ?? 'Loading…'}
+    </p>
+  );
+}
+
+export const KINDS = ['decision', 'issue', 'idea', 'report', 'source', 'citation', 'agent', 'session', 'note'];
+export const kindClass = (kind?: string | null) => (kind && KINDS.includes(kind) ? `kind-${kind}` : kind ? 'kind-other' : 'kind-missing');
+
+export function Kind({ kind }: { kind?: string | null }) {
+  return <span class={`kind ${kindClass(kind)}`}>{kind ?? 'missing'}</span>;
+}
+
+/// Text with the words of a question marked in it; never more than a mark can be found in.
+export function Marked({ text, words }: { text: string; words: RegExp | null }) {
+  if (!words) return <>{text}</>;
+  const shown: ComponentChildren[] = [];
+  let at = 0;
+  for (const found of text.matchAll(words)) {
+    if (!found[0] || shown.length > 60) break;
+    if (found.index > at) shown.push(text.slice(at, found.index));
+    shown.push(<mark key={found.index}>{found[0]}</mark>);
+    at = found.index + found[0].length;
+  }
+  shown.push(text.slice(at));
+  return <>{shown}</>;
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/// What to mark for a question: its words and their parts, or the pattern itself.
+export function marks(text: string, mode: string, isCased: boolean): RegExp | null {
+  try {
+    if (mode === 'regex') return text ? new RegExp(text, isCased ? 'gu' : 'giu') : null;
+    if (mode === 'literal') return text ? new RegExp(escaped(text), isCased ? 'g' : 'gi') : null;
+  } catch {
+    return null; // The engine reads patterns that a browser does not.
+  }
+  const words = text
+    .replace(/(^|\s)-\S+/g, ' ')
+    .replace(/(^|\s)(path|lang|kind|tag):\S+/g, ' ')
+    .split(/[^\p{L}\p{N}_]+/u)
+    .flatMap((word) => [word, ...word.split(/_|(?<=\p{Ll})(?=\p{Lu})/u)])
+    .filter((word) => word.length > 1);
+  if (!words.length) return null;
+  const longest = [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, 30);
+  return new RegExp(longest.map(escaped).join('|'), 'gi');
+}
+
+/// A list of which only what is seen is there. Rows are all of one height.
+export function Rows(props: {
+  count: number;
+  height: number;
+  row: (at: number) => ComponentChildren;
+  /// A row to bring into view, once for each `key`.
+  show?: { at: number; key: unknown };
+  label: string;
+  class?: string;
+  wide?: boolean;
+  role?: 'tree';
+  onKeyDown?: (event: KeyboardEvent) => void;
+}) {
+  const { count, height, row, show } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [seen, setSeen] = useState({ from: 0, to: 60 });
+  const look = () => {
+    const element = box.current;
+    if (!element) return;
+    const from = Math.max(0, Math.floor(element.scrollTop / height) - 12);
+    const to = Math.min(count, Math.ceil((element.scrollTop + element.clientHeight) / height) + 12);
+    setSeen((before) => (before.from === from && before.to === to ? before : { from, to }));
+  };
+  useLayoutEffect(() => {
+    look();
+    const observer = new ResizeObserver(look);
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [count, height]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || !show || show.at < 0) return;
+    const top = show.at * height;
+    const isSeen = top >= element.scrollTop && top + height <= element.scrollTop + element.clientHeight;
+    if (!isSeen) element.scrollTop = Math.max(0, top - element.clientHeight / 3);
+    look();
+  }, [show?.key, count > 0]);
+  const rows: ComponentChildren[] = [];
+  for (let at = seen.from; at < Math.min(seen.to, count); at += 1) rows.push(row(at));
+  return (
+    <div class={`rows ${props.class ?? ''}`} ref={box} role={props.role} onScroll={look} onKeyDown={props.onKeyDown} aria-label={props.label} tabIndex={0}>
+      <div class="rows-all" style={{ height: `${count * height}px` }}>
+        <div class={props.wide ? 'rows-seen rows-wide' : 'rows-seen'} style={{ transform: `translateY(${seen.from * height}px)` }}>
+          {rows}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/// A few choices of which one holds.
+export function Choice<T extends string>(props: { label: string; value: T; of: readonly (readonly [T, string])[]; onPick: (value: T) => void }) {
+  return (
+    <div class="choice" role="radiogroup" aria-label={props.label}>
+      {props.of.map(([value, text]) => (
+        <label key={value} class={value === props.value ? 'is-on' : ''}>
+          <input type="radio" name={props.label} checked={value === props.value} onChange={() => props.onPick(value)} />
+          {text}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+export function Switch(props: { label: string; title?: string; value: boolean; onPick: (value: boolean) => void }) {
+  return (
+    <label class={`switch ${props.value ? 'is-on' : ''}`} title={props.title}>
+      <input type="checkbox" checked={props.value} onChange={(event) => props.onPick(event.currentTarget.checked)} />
+      {props.label}
+    </label>
+  );
+}
+
+/// Bars of amounts beside each other, the largest as wide as there is room.
+export function Bars({ rows, label }: { label: string; rows: { name: string; value: number; shown: string; to?: string; second?: string }[] }) {
+  const most = Math.max(1, ...rows.map((row) => row.value));
+  return (
+    <table class="bars" aria-label={label}>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.name}>
+            <th scope="row">{row.to ? <a href={row.to}>{row.name}</a> : row.name}</th>
+            <td class="bar">
+              <span style={{ width: `${Math.max(0.5, (100 * row.value) / most)}%` }} />
+            </td>
+            <td class="amount">{row.shown}</td>
+            {row.second !== undefined && <td class="amount faint">{row.second}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,56 @@
+// Numbers, times and places in words.
+
+const number = new Intl.NumberFormat('en');
+export const count = (value: number) => number.format(value);
+
+export function short(value: number): string {
+  if (value < 10_000) return count(value);
+  return value < 1_000_000 ? `${(value / 1000).toFixed(value < 100_000 ? 1 : 0)}k` : `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+export const many = (value: number, one: string, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  const units = ['KB', 'MB', 'GB'];
+  let at = -1;
+  do {
+    value /= 1024;
+    at += 1;
+  } while (value >= 1024 && at < units.length - 1);
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[at]}`;
+}
+
+export function duration(micros: number): string {
+  if (micros < 1000) return `${Math.round(micros)} µs`;
+  if (micros < 1_000_000) return `${(micros / 1000).toFixed(micros < 10_000 ? 1 : 0)} ms`;
+  return `${(micros / 1_000_000).toFixed(micros < 10_000_000 ? 2 : 1)} s`;
+}
+
+export const clock = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
+
+export function ago(when: string | number): string {
+  const seconds = Math.max(0, (Date.now() - new Date(when).getTime()) / 1000);
+  if (seconds < 45) return 'just now';
+  for (const [limit, size, unit] of [[3600, 60, 'min'], [86_400, 3600, 'h'], [Infinity, 86_400, 'd']] as const) {
+    if (seconds < limit) return `${Math.max(1, Math.round(seconds / size))} ${unit} ago`;
+  }
+  return '';
+}
+
+export function uptime(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+export function split(path: string): [folder: string, name: string] {
+  const at = path.lastIndexOf('/') + 1;
+  return [path.slice(0, at), path.slice(at)];
+}
+
+/// At most so many characters, as whole ones.
+export function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${Array.from(text.slice(0, most + 1)).slice(0, -1).join('')}…`;
+}

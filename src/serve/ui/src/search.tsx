@@ -1,0 +1,202 @@
+// Search as you type: the engine's own hits, in its order, with what their scores are made of.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { tool } from './ask.ts';
+import { Choice, Marked, Nothing, Pending, Switch, marks } from './parts.tsx';
+import { count, many, split } from './say.ts';
+import { address, fileAddress, go, route as routeNow, useAnswer, useMedia, type Route } from './use.ts';
+
+type Hit = {
+  file_path: string; line: number; start_line: number; end_line: number;
+  symbol_name?: string; score: number; preview: string; parts?: Record<string, number>;
+};
+type Found = { results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string };
+
+const MODES = [['smart', 'Smart'], ['literal', 'Literal'], ['regex', 'Regex']] as const;
+const PAGE = 30;
+/// What a person may type to begin with: a name, a filter, a phrase.
+const EXAMPLES = ['lang:python kind:class', 'path:tests', '"not found"', 'kind:decision', 'error -test'];
+
+export function Search({ route }: { route: Route }) {
+  const query = route.query;
+  const given = query.get('q') ?? '';
+  const [text, setText] = useState(given);
+  const mode = (query.get('mode') ?? 'smart') as 'smart' | 'literal' | 'regex';
+  const [explain, isWord, isCased] = ['explain', 'word', 'case'].map((name) => query.get(name) === '1');
+  const [limit, setLimit] = useState(PAGE);
+  const [selected, setSelected] = useState(0);
+  const box = useRef<HTMLInputElement>(null);
+  const isWide = useMedia('(min-width: 1000px)');
+
+  // Not `given`: letters typed since it was drawn would be lost.
+  useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
+  useEffect(() => {
+    setLimit(PAGE);
+    setSelected(0);
+  }, [given, mode, isWord, isCased]);
+  useEffect(() => {
+    if (matchMedia('(pointer: fine)').matches) box.current?.focus();
+  }, []);
+
+  const asked = (change: Record<string, string | undefined>) => {
+    const now = { q: given, mode: mode === 'smart' ? '' : mode, explain: explain ? '1' : '', word: isWord ? '1' : '', case: isCased ? '1' : '' };
+    go(address('/search', { ...now, ...change }), true);
+  };
+  const exact = mode === 'smart' ? {} : { word: isWord, case_sensitive: isCased };
+  const isAsked = mode === 'smart' ? given.trim() !== '' : given !== '';
+  const answer = useAnswer<Found>(
+    [given, mode, explain, isWord, isCased, limit],
+    isAsked ? (signal, waiting) => tool('query', { text: given, mode, limit, explain, ...exact }, signal, waiting) : null,
+    60,
+  );
+  const hits = isAsked ? (answer.value?.results ?? []) : [];
+  const words = marks(given, mode, isCased);
+  const current = hits[Math.min(selected, hits.length - 1)];
+
+  const move = (to: number) => {
+    const at = Math.max(0, Math.min(hits.length - 1, to));
+    setSelected(at);
+    document.getElementById(`hit-${at}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') move(selected + 1);
+    else if (event.key === 'ArrowUp') move(selected - 1);
+    else if (event.key === 'PageDown') move(selected + 8);
+    else if (event.key === 'PageUp') move(selected - 8);
+    else if (event.key === 'Enter' && current) go(fileAddress(current.file_path, current.line));
+    else if (event.key === 'Escape' && text) asked({ q: '' });
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <section class="search">
+      <form class="ask" role="search" onSubmit={(event) => event.preventDefault()}>
+        <input
+          ref={box} id="search-box" type="search" value={text} placeholder="Search code, documents and decisions"
+          aria-label="Search" autocomplete="off" autocapitalize="off" spellcheck={false} enterkeyhint="search"
+          role="combobox" list={undefined} aria-expanded={hits.length > 0} aria-controls="hits" aria-activedescendant={current ? `hit-${selected}` : undefined}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            asked({ q: event.currentTarget.value });
+          }}
+          onKeyDown={onKey}
+        />
+        <div class="options">
+          <Choice label="Mode" value={mode} of={MODES} onPick={(mode) => asked({ mode: mode === 'smart' ? '' : mode })} />
+          {mode !== 'smart' && <Switch label="Aa" title="Heed case" value={isCased} onPick={(on) => asked({ case: on ? '1' : '' })} />}
+          {mode !== 'smart' && <Switch label="Word" title="Whole words only" value={isWord} onPick={(on) => asked({ word: on ? '1' : '' })} />}
+          {mode === 'smart' && <Switch label="Explain" title="Show what each score is made of" value={explain} onPick={(on) => asked({ explain: on ? '1' : '' })} />}
+          <span class="told" role="status" aria-live="polite">
+            {isAsked && answer.value && (answer.value.total !== undefined ? many(answer.value.total, 'hit') : hits.length ? `first ${count(hits.length)} hits` : '')}
+          </span>
+        </div>
+      </form>
+
+      {!isAsked && (
+        <Nothing title="What agents find, you can look for here">
+          <p>Words are split the way code is written: <em>user id</em> finds <code>getUserById</code>. Filters go among the words:</p>
+          <p class="chips">
+            {EXAMPLES.map((example) => (
+              <a class="chip" key={example} href={address('/search', { q: example })}><code>{example}</code></a>
+            ))}
+          </p>
+          <p class="faint"><kbd>/</kbd> search <kbd>↑</kbd><kbd>↓</kbd> choose <kbd>Enter</kbd> open <kbd>Esc</kbd> clear</p>
+        </Nothing>
+      )}
+      {isAsked && <Pending answer={answer} />}
+      {isAsked && answer.value && hits.length === 0 && (
+        <Nothing title="Nothing found">
+          {answer.value.suggestion && (
+            <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
+          )}
+        </Nothing>
+      )}
+      {hits.length > 0 && (
+        <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
+          <div class="hits">
+            <ol id="hits" role="listbox" aria-label="Hits">
+              {hits.map((hit, at) => (
+                <HitRow key={`${hit.file_path}:${hit.line}`} hit={hit} at={at} words={words} isCurrent={isWide && at === selected}
+                  best={hits[0].score} onSeen={() => isWide && setSelected(at)} />
+              ))}
+            </ol>
+            {answer.value?.truncated && (
+              <button class="more" disabled={answer.isAsking} onClick={() => setLimit(Math.min(1000, limit + 2 * PAGE))}>More hits</button>
+            )}
+          </div>
+          {isWide && current && <Preview hit={current} words={words} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function HitRow(props: { hit: Hit; at: number; words: RegExp | null; isCurrent: boolean; best: number; onSeen: () => void }) {
+  const { hit, words } = props;
+  const [folder, name] = split(hit.file_path);
+  return (
+    <li id={`hit-${props.at}`} role="option" aria-selected={props.isCurrent} class={`hit ${props.isCurrent ? 'is-current' : ''}`} onPointerMove={props.onSeen}>
+      <a href={fileAddress(hit.file_path, hit.line)} tabIndex={props.isCurrent ? 0 : -1}>
+        <span class="place">
+          <span class="where"><bdi><span class="faint">{folder}</span><strong>{name}</strong></bdi></span><span class="line">:{hit.line}</span>
+          {hit.symbol_name && <span class="symbol">{hit.symbol_name}</span>}
+        </span>
+        <code class="preview"><Marked text={hit.preview.trim()} words={words} /></code>
+        {hit.parts && <Parts hit={hit} best={props.best} />}
+      </a>
+    </li>
+  );
+}
+
+function Parts({ hit, best }: { hit: Hit; best: number }) {
+  const parts = Object.entries(hit.parts ?? {}).filter(([, value]) => Math.abs(value) > 0.0005).sort((a, b) => b[1] - a[1]);
+  return (
+    <span class="parts" title={`score ${hit.score.toFixed(3)}`}>
+      <span class="part is-score"><b>score</b><i><u style={{ width: `${best > 0 ? Math.max(0, (100 * hit.score) / best) : 0}%` }} /></i>{hit.score.toFixed(2)}</span>
+      {parts.map(([name, value]) => (
+        <span class="part" key={name}><b>{name.replaceAll('_', ' ')}</b><i><u style={{ width: `${Math.min(100, Math.abs(value) * 100)}%` }} /></i>{value.toFixed(2)}</span>
+      ))}
+    </span>
+  );
+}
+
+const AROUND = 6;
+const MOST_LINES = 120;
+
+/// The chunk of a hit with some lines around it.
+function Preview({ hit, words }: { hit: Hit; words: RegExp | null }) {
+  const from = Math.max(1, Math.max(hit.start_line - AROUND, hit.line - MOST_LINES / 2));
+  const to = Math.min(hit.end_line + AROUND, from + MOST_LINES);
+  const answer = useAnswer<{ content: string; start_line: number }>(
+    [hit.file_path, from, to],
+    (signal, waiting) => tool('get_slice', { file_path: hit.file_path, start_line: from, end_line: to }, signal, waiting),
+    80,
+  );
+  const [folder, name] = split(hit.file_path);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const row = box.current?.querySelector<HTMLElement>('.is-line');
+    if (row && box.current) box.current.scrollTop = row.offsetTop - box.current.clientHeight / 3;
+  }, [answer.value, hit.line]);
+  return (
+    <aside class="look" aria-label="Preview">
+      <header>
+        <a href={fileAddress(hit.file_path, hit.line)}><span class="faint">{folder}</span><strong>{name}</strong></a>
+        <span class="faint">chunk {hit.start_line}–{hit.end_line}</span>
+      </header>
+      <Pending answer={answer} />
+      <div class="code" ref={box} tabIndex={0} aria-label="Lines around the hit">
+        {answer.value?.content.replace(/\n$/, '').split('\n').map((text, at) => {
+          const line = answer.value!.start_line + at;
+          const isIn = line >= hit.start_line && line <= hit.end_line;
+          return (
+            <div key={line} class={`codeline ${isIn ? 'is-chunk' : ''} ${line === hit.line ? 'is-line' : ''}`}>
+              <span class="number">{line}</span>
+              <span class="text">{isIn ? <Marked text={text.slice(0, 400)} words={words} /> : text.slice(0, 400)}</span>
+            </div>
+          );
+        })}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,2 @@
+// The bundler takes style sheets as they are.
+declare module '*.css';

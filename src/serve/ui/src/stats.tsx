@@ -1,0 +1,95 @@
+// What the index holds, and how it is kept.
+import { useState } from 'preact/hooks';
+import { state, tool } from './ask.ts';
+import { Bars, Choice, Pending } from './parts.tsx';
+import { ago, bytes, count, duration, many, short, uptime } from './say.ts';
+import { address, useAnswer, useEvery } from './use.ts';
+
+type Stats = {
+  root: string; total_files: number; total_chunks: number; total_symbols: number; total_references: number; index_size_bytes: number;
+  last_update?: string; languages: Record<string, { files: number; lines: number }>; skipped: Record<string, number>; entities: number; tags: number;
+  vectors: number; vectors_pending: number; model: { name: string; dimension: number; device: string }; schema_version: number; watch_mode: string;
+};
+type Requests = Record<string, { calls: number; errors: number; p50_us: number; p99_us: number }>;
+type Daemon = { pid: number; version: string; uptime_seconds: number; clients: number; pending_changes: number; memory: { own_bytes?: number }; watch_mode: string; requests: Requests };
+
+export function Stats() {
+  const [look, setLook] = useState(0);
+  const [by, setBy] = useState<'lines' | 'files'>('lines');
+  useEvery(5000, () => setLook((before) => before + 1));
+  const stats = useAnswer<Stats>([look], (signal, waiting) => tool('stats', {}, signal, waiting));
+  const now = useAnswer<{ version: string; daemon: Daemon | null }>([look], (signal) => state(signal));
+  const value = stats.value;
+  if (!value) return <section class="stats"><Pending answer={stats} /></section>;
+  const languages = Object.entries(value.languages).sort((a, b) => b[1][by] - a[1][by]);
+  const rest = languages.slice(14);
+  const skipped = Object.entries(value.skipped).sort((a, b) => b[1] - a[1]);
+  const share = value.total_chunks ? value.vectors / value.total_chunks : 1;
+  const daemon = now.value?.daemon;
+  const requests = Object.entries(daemon?.requests ?? {}).sort((a, b) => b[1].calls - a[1].calls);
+  return (
+    <section class="stats">
+      <dl class="tiles">
+        {([['Files', value.total_files], ['Chunks', value.total_chunks], ['Symbols', value.total_symbols], ['References', value.total_references], ['Entities', value.entities], ['Tags', value.tags]] as const).map(([name, amount]) => (
+          <div key={name}><dt>{name}</dt><dd title={count(amount)}>{short(amount)}</dd></div>
+        ))}
+      </dl>
+      <div class="cards">
+        <div class="card is-tall">
+          <header><h2>Languages</h2><Choice label="By" value={by} of={[['lines', 'Lines'], ['files', 'Files']]} onPick={setBy} /></header>
+          <Bars label={`Languages by ${by}`} rows={languages.slice(0, 14).map(([name, amounts]) => ({
+            name, value: amounts[by], shown: count(amounts[by]), to: address('/search', { q: `lang:${name}` }),
+          }))} />
+          {rest.length > 0 && <p class="faint">and {many(rest.length, 'language')} more with {count(rest.reduce((sum, [, amounts]) => sum + amounts[by], 0))} {by}</p>}
+          {languages.length === 0 && <p class="faint">Nothing is indexed yet.</p>}
+        </div>
+        <div class="card">
+          <h2>Index</h2>
+          <dl class="facts-list">
+            <dt>Size</dt><dd>{bytes(value.index_size_bytes)}</dd>
+            <dt>Changed</dt><dd title={value.last_update}>{value.last_update ? ago(value.last_update) : 'never'}</dd>
+            <dt>Kept fresh by</dt><dd>{value.watch_mode}</dd>
+            <dt>Schema</dt><dd>{value.schema_version}</dd>
+            <dt>Folder</dt><dd class="path">{value.root}</dd>
+          </dl>
+        </div>
+        <div class="card">
+          <h2>Meaning</h2>
+          <div class="meter" role="img" aria-label={`${Math.round(share * 100)} % of chunks have a vector`}><span style={{ width: `${share * 100}%` }} /></div>
+          <p>{count(value.vectors)} of {many(value.total_chunks, 'chunk')} have a vector{value.vectors_pending > 0 && `; ${count(value.vectors_pending)} follow`}.</p>
+          <p class="faint">{value.model.name}, {value.model.dimension} dimensions, {value.model.device}</p>
+        </div>
+        <div class="card">
+          <h2>Left out</h2>
+          {skipped.length > 0 ? <Bars label="Files left out, by reason" rows={skipped.map(([name, amount]) => ({ name, value: amount, shown: count(amount) }))} /> : <p class="faint">No file was left out.</p>}
+        </div>
+        <div class="card">
+          <h2>Daemon</h2>
+          {daemon ? (
+            <dl class="facts-list">
+              <dt>Process</dt><dd>{daemon.pid}, for {uptime(daemon.uptime_seconds)}</dd>
+              <dt>Clients</dt><dd>{count(daemon.clients)}</dd>
+              {daemon.memory.own_bytes !== undefined && daemon.memory.own_bytes !== null && <><dt>Memory</dt><dd>{bytes(daemon.memory.own_bytes)}</dd></>}
+              <dt>Version</dt><dd>{daemon.version}</dd>
+            </dl>
+          ) : now.value ? <p class="faint">None runs; this page’s own process answers.</p> : <Pending answer={now} />}
+        </div>
+        {requests.length > 0 && (
+          <div class="card is-wide">
+            <h2>Answered by the daemon</h2>
+            <div class="scroll">
+              <table class="requests">
+                <thead><tr><th scope="col">tool</th><th scope="col">calls</th><th scope="col">errors</th><th scope="col">median</th><th scope="col">99 %</th></tr></thead>
+                <tbody>
+                  {requests.map(([name, figures]) => (
+                    <tr key={name}><th scope="row">{name}</th><td>{count(figures.calls)}</td><td class={figures.errors ? 'bad' : 'faint'}>{count(figures.errors)}</td><td>{duration(figures.p50_us ?? 0)}</td><td>{duration(figures.p99_us ?? 0)}</td></tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+// Tags of entities and of documents, and what carries one.
+import { useState } from 'preact/hooks';
+import { tool } from './ask.ts';
+import { whole, type Whole } from './graph.tsx';
+import { Choice, Kind, Nothing, Pending } from './parts.tsx';
+import { count, many } from './say.ts';
+import { address, fileAddress, go, useAnswer, type Route } from './use.ts';
+
+type Tags = { total: number; tags: { tag: string; count: number }[] };
+
+export function TagsView({ route }: { route: Route }) {
+  const of = route.query.get('of') === 'documents' ? 'documents' : 'entities';
+  const tag = route.query.get('tag');
+  const [filter, setFilter] = useState('');
+  const tags = useAnswer<Tags>([of], (signal, waiting) => tool('ixchel_tags', of === 'documents' ? { kind: 'document' } : {}, signal, waiting));
+  const graph = useAnswer<Whole>([], whole);
+  const wanted = filter.trim().toLowerCase().replace(/^#/, '');
+  const shown = (tags.value?.tags ?? []).filter((one) => one.tag.toLowerCase().includes(wanted)).sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
+  const most = Math.max(1, ...shown.map((one) => one.count));
+  return (
+    <section class={`tags ${tag ? 'has-tag' : ''}`}>
+      <div class="tag-list">
+        <div class="options">
+          <Choice label="Tags of" value={of} of={[['entities', 'Entities'], ['documents', 'Documents']]} onPick={(of) => go(address('/tags', { of: of === 'documents' ? of : '' }))} />
+          <input type="search" value={filter} placeholder="Filter tags" aria-label="Filter tags" onInput={(event) => setFilter(event.currentTarget.value)} />
+          <span class="told" role="status">{tags.value && many(shown.length, 'tag')}</span>
+        </div>
+        <Pending answer={tags} />
+        {tags.value && tags.value.total === 0 && (
+          <Nothing title={of === 'entities' ? 'No entity carries a tag' : 'No document carries a tag'}>
+            <p>Tags stand in front matter, as <code>tags: [storage]</code>, or as <code>#hashtags</code> in Markdown.</p>
+          </Nothing>
+        )}
+        <ul class="cloud">
+          {shown.slice(0, 400).map((one) => (
+            <li key={one.tag}>
+              <a class={one.tag === tag ? 'is-current' : ''} aria-current={one.tag === tag} href={address('/tags', { of: of === 'documents' ? of : '', tag: one.tag })}>
+                <span class="name">#{one.tag}</span><span class="amount">{count(one.count)}</span>
+                <i style={{ width: `${(100 * one.count) / most}%` }} />
+              </a>
+            </li>
+          ))}
+        </ul>
+        {shown.length > 400 && <p class="faint">and {count(shown.length - 400)} more: filter them.</p>}
+      </div>
+      {tag && <Carriers tag={tag} of={of} graph={graph.value} />}
+    </section>
+  );
+}
+
+function Carriers({ tag, of, graph }: { tag: string; of: string; graph?: Whole }) {
+  const documents = useAnswer<{ results: { file_path: string; line: number; preview: string }[]; total?: number }>(
+    [tag, of],
+    of === 'documents' ? (signal, waiting) => tool('query', { text: `tag:${/\s/.test(tag) ? `"${tag}"` : tag}`, limit: 200 }, signal, waiting) : null,
+  );
+  const entities = [...(graph?.nodes.values() ?? [])].filter((node) => node.tags?.includes(tag));
+  const files = [...new Set(documents.value?.results.map((hit) => hit.file_path))];
+  return (
+    <div class="carriers">
+      <h2>#{tag}</h2>
+      {of === 'documents' ? (
+        <>
+          <Pending answer={documents} />
+          <ul class="plain">{files.map((path) => <li key={path}><a href={fileAddress(path)}>{path}</a></li>)}</ul>
+        </>
+      ) : (
+        <ul class="plain">
+          {entities.map((node) => (
+            <li key={node.id}><a href={address('/graph', { id: node.id })}><Kind kind={node.kind} /> <span>{node.title || node.id}</span></a></li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

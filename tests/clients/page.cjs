@@ -1,0 +1,295 @@
+// The page of `ixmcp ui` as a person uses it, in a real browser.
+//
+//   node page.cjs MODULES PLAN
+//
+// MODULES has playwright-core; PLAN is a file of JSON: {browser, address, bare, program, root, shots?}. `address` is of a page
+// whose repository has a daemon, entities and tags; `bare` of one that has none of them. Prints {failures, checks}.
+const { execFileSync } = require('node:child_process');
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const [modules, planFile] = process.argv.slice(2);
+const { chromium } = require(join(modules, 'node_modules', 'playwright-core'));
+const plan = JSON.parse(readFileSync(planFile, 'utf8'));
+
+const failures = [];
+let checks = 0;
+let at = 'start';
+function check(holds, what) {
+  checks += 1;
+  if (!holds) failures.push(`${at}: ${what}`);
+}
+
+/// What is seen within some seconds; a failure otherwise.
+async function seen(locator, what) {
+  try {
+    await locator.first().waitFor({ state: 'visible', timeout: 15000 });
+    check(true, what);
+    return true;
+  } catch {
+    check(false, `${what} is not seen`);
+    return false;
+  }
+}
+
+async function until(holds, what) {
+  for (let tries = 0; tries < 150; tries += 1) {
+    if (await holds()) return check(true, what);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  check(false, what);
+}
+
+const go = (page, hash) => page.evaluate((hash) => { location.hash = hash; }, hash);
+const ask = (tool, given) => {
+  try {
+    execFileSync(plan.program, ['call', tool, '--args', JSON.stringify(given), '--repo', plan.root], { stdio: 'pipe' });
+  } catch {
+    // A call that fails is shown as well.
+  }
+};
+
+/// A tab in which anything outside the page's own origin, and any complaint of the browser, is a failure.
+async function tab(browser, address, options) {
+  const context = await browser.newContext(options);
+  const origin = new URL(address).origin;
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/`)) failures.push(`${at}: it asked ${request.url()}`);
+  });
+  const page = await context.newPage();
+  page.mayComplain = false;
+  page.on('pageerror', (error) => failures.push(`${at}: ${error.stack}`));
+  page.on('dialog', () => failures.push(`${at}: a script of a file ran`));
+  page.on('console', (message) => {
+    // The browser itself tells of every answer with an error's status.
+    const isStatus = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !(page.mayComplain && isStatus)) failures.push(`${at}: ${message.text()}`);
+  });
+  await page.goto(address);
+  return { context, page };
+}
+
+const steps = {
+  async 'the token leaves the address'(page) {
+    await seen(page.locator('#search-box'), 'the search box');
+    check(!page.url().includes('token'), page.url());
+    check(await page.evaluate(() => history.length) <= 2, 'no step of the history has it');
+  },
+
+  async 'search as you type'(page) {
+    await page.locator('#search-box').fill('');
+    await page.locator('#search-box').pressSequentially('total price');
+    check((await page.locator('#search-box').inputValue()) === 'total price', 'no letter is lost');
+    await seen(page.locator('.hit', { hasText: 'shop.py' }), 'a hit');
+    check((await page.locator('.hit mark').allTextContents()).some((text) => /price/i.test(text)), 'the words are marked');
+    await page.getByText('Explain', { exact: true }).click();
+    await seen(page.locator('.part.is-score'), 'what the score is made of');
+    check((await page.locator('.hit').first().locator('.part').count()) > 2, 'several parts');
+    await page.locator('#search-box').press('ArrowDown');
+    await page.locator('#search-box').press('ArrowUp');
+    await page.locator('#search-box').press('Enter');
+    await until(() => page.url().includes('#/files?path='), 'Enter opens the hit');
+    await page.goBack();
+    await seen(page.locator('.hit'), 'the hits once more');
+  },
+
+  async 'exact search and its errors'(page) {
+    await go(page, '#/search?q=items&mode=literal');
+    await seen(page.locator('.hit', { hasText: 'shop.py' }), 'the line');
+    page.mayComplain = true;
+    await go(page, '#/search?q=(&mode=regex');
+    await seen(page.locator('.problem', { hasText: 'INVALID_ARGUMENT' }), 'why the pattern is none');
+    page.mayComplain = false;
+    await go(page, '#/search?q=zzzznowhere&mode=literal');
+    await seen(page.getByText('Nothing found'), 'that nothing was found');
+  },
+
+  async 'a file with its chunks and symbols'(page) {
+    await go(page, '#/files');
+    await seen(page.locator('.tree-row', { hasText: 'src' }), 'a folder');
+    await page.locator('.tree-row', { hasText: 'src' }).click();
+    await page.locator('.tree-row', { hasText: 'shop.py' }).click();
+    await seen(page.locator('.codeline', { hasText: 'class Cart' }), 'its text');
+    await seen(page.locator('.outline-row', { hasText: 'total_price' }), 'what it defines');
+    await page.locator('.outline-row', { hasText: 'total_price' }).click();
+    await seen(page.locator('.codeline.is-line', { hasText: 'def total_price' }), 'the line of a symbol');
+    await seen(page.locator('.codeline.is-chunk'), 'the chunk that it is in');
+    await go(page, '#/files?path=page.html');
+    await seen(page.locator('.codeline', { hasText: '<img src=x onerror=alert(1)>' }), 'markup, as text');
+    check((await page.locator('main img, main script, main iframe').count()) === 0, 'nothing of it is markup');
+    await go(page, `#/files?path=${encodeURIComponent('docs/<b>odd & name.md')}`);
+    await seen(page.locator('h1', { hasText: '<b>odd & name.md' }), 'an odd name, as text');
+    await go(page, '#/files?path=long.txt');
+    await seen(page.locator('.codeline', { hasText: 'more characters' }), 'a long line, cut');
+    page.mayComplain = true;
+    await go(page, '#/files?path=nowhere.py');
+    await seen(page.locator('.problem', { hasText: 'INVALID_PATH' }), 'that there is no such file');
+    page.mayComplain = false;
+  },
+
+  async 'thousands of files'(page) {
+    await go(page, '#/files');
+    const box = page.getByLabel('Filter files');
+    await box.fill('many file_2999');
+    await seen(page.locator('.tree-row', { hasText: 'file_2999.txt' }), 'one of them');
+    await box.fill('many/');
+    await until(async () => (await page.locator('.tree-row').count()) > 10, 'many of them');
+    check((await page.locator('.tree-row').count()) < 200, 'only those that are seen are there');
+    await box.fill('');
+  },
+
+  async 'the graph'(page) {
+    await go(page, '#/graph');
+    const node = page.locator('.node[data-id="dec-1a2b3c"]');
+    if (!(await seen(node, 'an entity'))) return;
+    await node.click();
+    await seen(page.locator('.entity h2', { hasText: 'Carts <i>sum</i> their items' }), 'what was clicked');
+    check((await node.getAttribute('aria-pressed')) === 'true', 'it is chosen');
+    await seen(page.locator('.entity .prose', { hasText: '<script>' }), 'its text, as text');
+    await page.locator('.entity .relations a', { hasText: 'Sums are slow' }).click();
+    await seen(page.locator('.entity h2', { hasText: 'Sums are slow' }), 'its neighbour');
+    const where = () => page.locator('.canvas svg > g').getAttribute('transform');
+    const before = await where();
+    await page.getByLabel('Zoom in').click();
+    await until(async () => (await where()) !== before, 'it zooms');
+    const zoomed = await where();
+    const box = await page.locator('.canvas').boundingBox();
+    await page.mouse.move(box.x + 20, box.y + box.height - 80);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 80, box.y + box.height - 120, { steps: 4 });
+    await page.mouse.up();
+    await until(async () => (await where()) !== zoomed, 'it pans');
+    await page.getByLabel('Show all').click();
+    await page.locator('.node[data-id="idea-77"]').focus();
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.entity h2', { hasText: 'Cache the sums' }), 'one chosen by key');
+    await page.getByLabel('Find an entity').fill('carts sum');
+    await page.getByLabel('Find an entity').press('Enter');
+    await seen(page.locator('.entity h2', { hasText: 'Carts' }), 'one that was looked for');
+  },
+
+  async 'tags'(page) {
+    await go(page, '#/tags');
+    await seen(page.locator('.cloud a', { hasText: '#shop' }), 'a tag');
+    await page.locator('.cloud a', { hasText: '#shop' }).click();
+    await seen(page.locator('.carriers a', { hasText: 'Carts' }), 'what carries it');
+    await page.getByText('Documents', { exact: true }).click();
+    await seen(page.locator('.cloud a', { hasText: '#manual' }), 'a tag of documents');
+    await page.locator('.cloud a', { hasText: '#manual' }).click();
+    await seen(page.locator('.carriers a', { hasText: 'README.md' }), 'the document');
+  },
+
+  async 'calls, as they happen'(page) {
+    await go(page, '#/calls');
+    await seen(page.locator('.live', { hasText: 'daemon runs' }), 'that nobody asked anything: what this page asks is not shown');
+    ask('query', { text: 'the needle of an agent', limit: 3 });
+    ask('get_slice', { file_path: 'src/shop.py', start_line: 900, end_line: 901 });
+    ask('get_symbol', { symbol_name: 'Cart' });
+    await seen(page.locator('.log li', { hasText: 'the needle of an agent' }), 'a call');
+    await seen(page.locator('.log li.is-bad', { hasText: 'INVALID_ARGUMENT' }), 'one that failed');
+    await seen(page.locator('.times canvas'), 'how long they took');
+    await page.locator('.log summary', { hasText: 'get_symbol' }).click();
+    await seen(page.locator('.call-more a', { hasText: 'src/shop.py:1' }), 'where its answer begins');
+    await page.locator('.chip', { hasText: 'get_symbol' }).click();
+    await until(async () => (await page.locator('.log > li').count()) === 1, 'one tool alone');
+  },
+
+  async 'the index in numbers'(page) {
+    await go(page, '#/index');
+    await seen(page.locator('.tiles dt', { hasText: 'Entities' }), 'the numbers');
+    await seen(page.locator('.bars th', { hasText: 'python' }), 'its languages');
+    await seen(page.locator('.requests th', { hasText: 'get_symbol' }), 'what the daemon answered');
+  },
+
+  async 'keys and colours'(page) {
+    await page.locator('main').focus();
+    await page.keyboard.press('3');
+    await seen(page.locator('.node'), 'the third view by its number');
+    await page.keyboard.press('1');
+    await seen(page.locator('#search-box'), 'the first');
+    const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await back();
+    await page.getByLabel(/^Colours/).click();
+    await page.getByLabel(/^Colours/).click();
+    check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark is chosen');
+    check((await back()) !== light, 'dark is dark');
+    await page.reload();
+    await seen(page.locator('#search-box'), 'the page, loaded again with what this tab kept');
+    check((await back()) !== light, 'and still dark');
+    await page.getByLabel(/^Colours/).click();
+  },
+
+  async 'widths'(page) {
+    for (const [width, height] of [[390, 844], [768, 1024], [1280, 800]]) {
+      await page.setViewportSize({ width, height });
+      for (const view of ['search', 'search?q=cart&explain=1', 'files', 'files?path=src/shop.py&line=2', 'files?path=long.txt', 'graph', 'graph?id=dec-1a2b3c', 'tags?tag=shop', 'calls', 'index']) {
+        await go(page, `#/${view}`);
+        await page.waitForTimeout(250);
+        const over = await page.evaluate(() => Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth) - innerWidth);
+        check(over <= 0, `${view} is ${over} px too wide at ${width}`);
+      }
+    }
+  },
+};
+
+async function run() {
+  const browser = await chromium.launch({
+    executablePath: plan.browser,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  try {
+    const { context, page } = await tab(browser, plan.address, { viewport: { width: 1280, height: 800 }, colorScheme: 'light' });
+    for (const [name, step] of Object.entries(steps)) {
+      at = name;
+      const begun = Date.now();
+      try {
+        await step(page);
+      } catch (error) {
+        failures.push(`${at}: ${error.message}`);
+      }
+      console.error(`${Date.now() - begun} ms: ${name}`);
+      if (failures.length) {
+        // The steps after it would only wait for what does not come.
+        if (plan.shots) await page.screenshot({ path: join(plan.shots, `${name.replaceAll(' ', '-')}.png`) });
+        return;
+      }
+    }
+    at = 'another tab';
+    const second = await context.newPage();
+    await second.goto(new URL('/#/index', plan.address).href);
+    await seen(second.locator('.tiles'), 'a second tab is let in by the first');
+    await context.close();
+
+    at = 'without a token';
+    const locked = await tab(browser, new URL('/', plan.address).href, {});
+    await seen(locked.page.locator('.problem', { hasText: 'token' }), 'that it needs one');
+    locked.page.mayComplain = true;
+    check((await locked.page.evaluate(() => fetch('/api/state').then((answer) => answer.status))) === 401, 'nothing is told');
+    await locked.context.close();
+
+    at = 'a bare repository';
+    const bare = await tab(browser, plan.bare, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    await seen(bare.page.locator('#search-box'), 'the search box');
+    await bare.page.locator('#search-box').fill('alone');
+    await seen(bare.page.locator('.hit', { hasText: 'only.py' }), 'a hit in an index made just now');
+    await go(bare.page, '#/graph');
+    await seen(bare.page.getByText('no entities yet'), 'that there are no entities');
+    await go(bare.page, '#/tags');
+    await seen(bare.page.getByText('No entity carries a tag'), 'that there are no tags');
+    await go(bare.page, '#/calls');
+    await seen(bare.page.getByText('Nothing to listen to'), 'that no daemon runs');
+    await go(bare.page, '#/index');
+    await seen(bare.page.getByText('None runs'), 'who answers instead');
+    at = 'the program ends';
+    bare.page.mayComplain = true;
+    process.kill(plan.pid);
+    await seen(bare.page.locator('.problem', { hasText: 'does not answer' }), 'that nobody answers any more');
+    await bare.context.close();
+  } finally {
+    await browser.close();
+  }
+}
+
+run()
+  .catch((error) => failures.push(`${at}: ${error.stack}`))
+  .finally(() => console.log(JSON.stringify({ checks, failures: [...new Set(failures)].slice(0, 40) })));

@@ -1,0 +1,384 @@
+//! `ixmcp ui`: the page in a real browser, and who is not let in.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+use crate::wire::{Wire, until};
+
+const SHOP: &str = "\
+//- /src/shop.py
+class Cart:
+    def total_price(self):
+        return sum(self.items)
+//- /README.md
+---
+tags: [manual]
+---
+# Shop
+
+How to check out.
+//- /page.html
+<p>Hello</p>
+<img src=x onerror=alert(1)>
+<script>alert(2)</script>
+//- /docs/<b>odd & name.md
+# Odd
+
+Text.
+//- /.ixchel/decisions/dec-1a2b3c.md
+---
+id: dec-1a2b3c
+title: Carts <i>sum</i> their items
+status: accepted
+tags: [shop]
+relates_to: [iss-42aa]
+---
+See `Cart` in src/shop.py. <script>alert(3)</script>
+//- /.ixchel/issues/iss-42aa.md
+---
+id: iss-42aa
+title: Sums are slow
+status: open
+tags: [shop, speed]
+---
+Very.
+//- /.ixchel/ideas/idea-77.md
+---
+id: idea-77
+title: Cache the sums
+implements: [iss-42aa]
+---
+Perhaps.
+";
+
+/// `ixmcp ui` at work.
+struct Page {
+    child: Child,
+    address: String,
+}
+
+impl Page {
+    fn of(repo: &Repo) -> Self {
+        Self::start(repo.command(&["ui", "--no-open"]))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
+        Self { child, address: address.trim().to_owned() }
+    }
+
+    /// `127.0.0.1:PORT`
+    fn host(&self) -> &str {
+        self.address.strip_prefix("http://").unwrap().split('/').next().unwrap()
+    }
+
+    fn token(&self) -> &str {
+        self.address.split("#token=").nth(1).unwrap()
+    }
+
+    /// Sends a request with exactly these headers, and gives the status and the whole answer.
+    fn send(&self, line: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = body.len();
+        let request =
+            format!("{line} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // One that is refused early may be reset before it is read to its end.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, answer)
+    }
+
+    /// The status and the data of a question that the page itself could ask.
+    fn ask(&self, line: &str, body: &str) -> (u16, Value) {
+        let token = format!("Bearer {}", self.token());
+        let (status, answer) = self.send(line, &[("Host", self.host()), ("Authorization", &token)], body);
+        let data = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+        (status, serde_json::from_str(data).unwrap_or_default())
+    }
+
+    fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients")
+}
+
+/// The browser of this machine, by one of the names that distributions give it.
+fn browser() -> PathBuf {
+    let found = ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| {
+        std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.exists())
+    });
+    found.expect("chromium is missing: run .ci/setup")
+}
+
+fn node() -> Command {
+    let node = clients().join("node/node_modules/.bin/node");
+    assert!(node.exists() && clients().join("page/node_modules").exists(), "clients are missing: run .ci/setup");
+    Command::new(node)
+}
+
+#[test]
+fn a_person_sees_in_a_browser_what_agents_see() {
+    let repo = Repo::new(SHOP);
+    repo.write("long.txt", format!("first\n{}\nlast\n", "a long line ".repeat(20_000)));
+    for number in 0..3000 {
+        repo.write(&format!("many/file_{number:04}.txt"), "x\n");
+    }
+    repo.sync();
+    repo.ok(&["daemon", "start"]);
+    let page = Page::of(&repo);
+    let bare = Repo::new("//- /only.py\ndef alone(): pass\n");
+    let bare_page = Page::of(&bare);
+
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plan_file = tempfile::NamedTempFile::new().unwrap();
+    let plan = json!({
+        "browser": browser(),
+        "address": page.address,
+        "bare": bare_page.address,
+        "pid": bare_page.child.id(),
+        "program": env!("CARGO_BIN_EXE_ixmcp"),
+        "root": repo.path(),
+        // For looking at what went wrong.
+        "shots": std::env::var_os("PAGE_SHOTS").map(PathBuf::from),
+    });
+    std::fs::write(plan_file.path(), plan.to_string()).unwrap();
+    let mut command = node();
+    for (name, value) in repo.command(&[]).get_envs() {
+        _ = match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let output =
+        command.arg(top.join("tests/clients/page.cjs")).arg(clients().join("page")).arg(plan_file.path()).output();
+    let output = output.unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{shown}");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["failures"], json!([]), "{said:#}");
+    assert!(said["checks"].as_u64().unwrap() > 70, "{said}");
+}
+
+#[test]
+fn strangers_get_nothing_of_the_page() {
+    let repo = Repo::new(SHOP);
+    let page = Page::of(&repo);
+    let (host, token) = (page.host().to_owned(), format!("Bearer {}", page.token()));
+    let port = host.split(':').nth(1).unwrap();
+    let own = [("Host", host.as_str()), ("Authorization", token.as_str())];
+    assert!(page.token().len() >= 32, "at least 128 bits");
+    assert_eq!(page.send("GET /api/state", &own, "").0, 200);
+    let local = format!("localhost:{port}");
+    assert_eq!(page.send("GET /api/state", &[("Host", &local), own[1]], "").0, 200);
+
+    for (headers, status) in [
+        (vec![own[0]], 401),
+        (vec![own[0], ("Authorization", "Bearer 0000")], 401),
+        (vec![own[0], ("Authorization", &token[..token.len() - 1])], 401),
+        (vec![own[0], ("Cookie", &token)], 401),
+        (vec![("Host", "evil.example"), own[1]], 403),
+        (vec![("Host", "127.0.0.1"), own[1]], 403),
+        (vec![("Host", "127.0.0.1.evil.example"), own[1]], 403),
+        (vec![own[1]], 403),
+        (vec![own[0], own[1], ("Origin", "http://evil.example")], 403),
+        (vec![own[0], own[1], ("Origin", "null")], 403),
+        (vec![own[0], own[1], ("Origin", "http://127.0.0.1:1")], 403),
+    ] {
+        for line in ["GET /api/state", "GET /api/calls?after=0", "POST /api/tool/query", "GET /api/nothing"] {
+            let (answered, text) = page.send(line, &headers, "{\"text\":\"Cart\"}");
+            assert_eq!(answered, status, "{line} {headers:?}: {text}");
+            assert!(!text.contains("shop.py") && !text.contains(&*repo.path().to_string_lossy()), "{text}");
+        }
+    }
+    // A name that is not ours gets not even the page.
+    assert_eq!(page.send("GET /", &[("Host", "evil.example")], "").0, 403);
+    let (status, text) = page.send("GET /", &[own[0]], "");
+    assert_eq!(status, 200);
+    assert!(!text.contains(page.token()), "what everybody gets tells no token");
+    let head = text.split("\r\n\r\n").next().unwrap().to_lowercase();
+    for said in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cache-control: no-store",
+        "frame-ancestors 'none'",
+        "x-frame-options: deny",
+    ] {
+        assert!(head.contains(said), "{said} is missing in {head}");
+    }
+    // Only this machine reaches it at all.
+    let listening = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let rows = listening.lines().filter(|row| row.contains(&format!(":{:04X} ", port.parse::<u16>().unwrap())));
+    assert!(rows.filter(|row| row.contains(" 0A ")).all(|row| row.contains("0100007F:")));
+}
+
+#[test]
+fn the_page_only_reads_and_only_its_own_repository() {
+    let repo = Repo::new(SHOP);
+    let other = Repo::new("//- /secret.py\nclass Secret: pass\n");
+    let page = Page::of(&repo);
+    for tool in ["index_files", "update_index", "ixchel_sync", "rename_symbol", "check", "../state", "", "query/"] {
+        let (status, answer) = page.ask(&format!("POST /api/tool/{tool}"), "{\"folderPath\":\"src\"}");
+        assert_eq!((status, &answer["code"]), (404, &json!("NOT_FOUND")), "{tool}: {answer}");
+    }
+    let named = json!({ "text": "Secret", "repo": other.path() }).to_string();
+    for line in ["POST /api/tool/query", "POST /api/view/graph"] {
+        let (status, answer) = page.ask(line, &named);
+        assert_eq!((status, &answer["code"]), (400, &json!("INVALID_ARGUMENT")), "{answer}");
+    }
+    let (status, answer) =
+        page.ask("POST /api/tool/get_slice", r#"{"file_path":"/etc/passwd","start_line":1,"end_line":2}"#);
+    assert_eq!((status, &answer["code"]), (404, &json!("INVALID_PATH")));
+    for wrong in ["", "[]", "{", &format!("{{\"text\":\"{}\"}}", "a".repeat(100_000))] {
+        let (status, answer) = page.ask("POST /api/tool/query", wrong);
+        assert_eq!(status, 400, "{answer}");
+    }
+    assert_eq!(page.ask("GET /api/tool/query", "").0, 404);
+    assert_eq!(page.send("POST /", &[("Host", page.host())], "").0, 405);
+    assert_eq!(page.send("GET /../Cargo.toml", &[("Host", page.host())], "").0, 404);
+    assert_eq!(page.send("GET /page.css", &[("Host", page.host())], "").0, 200);
+    let (status, found) = page.ask("POST /api/tool/query", r#"{"text":"total price"}"#);
+    assert_eq!((status, &found["results"][0]["file_path"]), (200, &json!("src/shop.py")));
+    let (_, graph) = page.ask("POST /api/view/graph", "{}");
+    assert_eq!(graph["nodes"].as_array().unwrap().len(), 3);
+    assert_eq!(graph["edges"][0], json!({ "from": "dec-1a2b3c", "to": "iss-42aa", "rel": "relates_to" }));
+    let (_, chunks) = page.ask("POST /api/view/chunks", r#"{"file":"src/shop.py"}"#);
+    assert_eq!((&chunks["total"], &chunks["chunks"][0]["start_line"]), (&json!(1), &json!(1)));
+    let (_, state) = page.ask("GET /api/state", "");
+    assert_eq!(state["daemon"], Value::Null, "it starts no daemon: {state}");
+    assert!(!repo.socket().exists());
+}
+
+#[test]
+fn the_page_asks_a_daemon_that_comes_and_goes() {
+    let repo = Repo::new(SHOP);
+    let page = Page::of(&repo);
+    assert_eq!(page.ask("GET /api/calls?after=0", "").1["daemon"], json!(false));
+    repo.ok(&["daemon", "start"]);
+    repo.call("get_symbol", &json!({ "symbol_name": "Cart" }));
+    page.ask("POST /api/tool/query", r#"{"text":"Cart"}"#);
+    let (_, calls) = page.ask("GET /api/calls?after=0", "");
+    assert_eq!((&calls["daemon"], calls["calls"].as_array().unwrap().len()), (&json!(true), 1), "{calls}");
+    assert_eq!(calls["calls"][0]["tool"], "get_symbol", "what the page asks is not shown: {calls}");
+    assert_eq!(calls["calls"][0]["outcome"]["places"][0], "src/shop.py:1");
+    assert_eq!(page.ask("GET /api/state", "").1["daemon"]["requests"]["get_symbol"]["calls"], 1);
+    // A daemon does not wait for those who wait for its next call.
+    let version = calls["version"].as_u64().unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| page.ask(&format!("GET /api/calls?after={version}"), ""));
+        until("the page waits", || repo.status()["clients"] == 1);
+        repo.ok(&["daemon", "stop"]);
+        let (status, answer) = waiting.join().unwrap();
+        assert_eq!((status, &answer["calls"]), (200, &json!([])));
+    });
+    assert_eq!(page.ask("POST /api/tool/query", r#"{"text":"Cart"}"#).0, 200, "this process answers again");
+}
+
+#[test]
+fn recent_calls_are_for_our_own_programs_alone() {
+    let repo = Repo::new(SHOP);
+    let mut daemon = repo.command(&["daemon", "start", "--tcp", "127.0.0.1:0"]);
+    assert!(daemon.status().unwrap().success());
+    let mut own = Wire::unix(&repo.socket());
+    own.call("query", json!({ "text": "Cart" }));
+    let seen = own.call("ixmcp/recent", json!({}));
+    assert_eq!(
+        (&seen["result"]["calls"][0]["way"], &seen["result"]["calls"][0]["tool"]),
+        (&json!("plain"), &json!("query"))
+    );
+    let address = repo.status()["tcp"]["listening"][0].as_str().unwrap().to_owned();
+    let mut port = Wire::tcp(&address);
+    for method in ["ixmcp/recent", "ixmcp/view", "chunks", "graph"] {
+        assert_eq!(port.call(method, json!({}))["error"]["code"], -32601, "{method}");
+    }
+    let named = own.call("tools/call", json!({ "name": "graph", "arguments": {} }));
+    assert_eq!(named["error"]["code"], -32602, "a view is no tool: {named}");
+}
+
+#[test]
+fn the_browser_is_led_to_the_page_without_showing_the_token_to_the_machine() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    repo.sync();
+    let folder = tempfile::tempdir().unwrap();
+    let opener = folder.path().join("xdg-open");
+    std::fs::write(
+        &opener,
+        "#!/bin/sh\necho \"$@\" >\"$0.asked\"\ncp -p \"$1\" \"$0.read\"\nmv \"$0.asked\" \"$0.done\"\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&opener, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let mut command = repo.command(&["ui"]);
+    command.env("PATH", path.unwrap()).env("DISPLAY", ":0");
+    let mut page = Page::start(command);
+    let written = |suffix: &str| PathBuf::from(format!("{}.{suffix}", opener.display()));
+    until("the browser was opened", || written("done").exists());
+    let asked = std::fs::read_to_string(written("done")).unwrap();
+    assert!(asked.trim().ends_with(".ixmcp/ui.html") && !asked.contains(page.token()), "{asked}");
+    assert!(std::fs::read_to_string(written("read")).unwrap().contains(&page.address));
+    assert_eq!(written("read").metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    rustix::process::kill_process(page.pid(), rustix::process::Signal::TERM).unwrap();
+    assert!(page.child.wait().unwrap().success(), "it ends well when told to");
+    assert!(!repo.path().join(".ixmcp/ui.html").exists());
+
+    let taken = Page::of(&repo);
+    let port = taken.host().split(':').nth(1).unwrap().to_owned();
+    let told = repo.fails(&["ui", "--no-open", "--port", &port]);
+    assert!(told.contains("BUSY") && told.contains("--port"), "{told}");
+}
+
+#[test]
+fn the_built_page_is_what_its_sources_give() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/serve/ui");
+    let lock = |folder: &Path| std::fs::read(folder.join("package-lock.json")).ok();
+    let installed = clients().join("ui");
+    assert_eq!(lock(&installed), lock(&sources), "target/clients/ui is missing or older: run .ci/setup");
+    let copy = tempfile::tempdir().unwrap();
+    std::fs::create_dir(copy.path().join("src")).unwrap();
+    for folder in ["", "src"] {
+        for entry in sources.join(folder).read_dir().unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_file() {
+                std::fs::copy(entry.path(), copy.path().join(folder).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    std::os::unix::fs::symlink(installed.join("node_modules"), copy.path().join("node_modules")).unwrap();
+    let output = node().arg(copy.path().join("build.mjs")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let files = |folder: PathBuf| {
+        let mut names: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let names = files(sources.join("built"));
+    assert_eq!(names, files(copy.path().join("built")));
+    for name in names {
+        let (kept, made) = (sources.join("built").join(&name), copy.path().join("built").join(&name));
+        let same = std::fs::read(&kept).unwrap() == std::fs::read(made).unwrap();
+        assert!(same, "{} is not what its sources give: `npm ci && npm run build` in src/serve/ui", kept.display());
+    }
+}
