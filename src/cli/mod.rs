@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod marks;
 mod mcp;
+mod model;
 mod output;
 mod overview;
 mod paint;
@@ -90,11 +91,14 @@ struct Cli {
     command: Option<Command>,
 }
 
+// Aliases are no second names to write down: they are what people try first.
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),
     Setup(setup::Arguments),
+    #[command(alias = "index")]
     Sync(sync::Arguments),
+    #[command(alias = "search")]
     Query(query::Arguments),
     Symbol(symbol::Arguments),
     Slice(slice::Arguments),
@@ -109,11 +113,13 @@ enum Command {
     Refs(refs::Arguments),
     Infer(infer::Arguments),
     Call(call::Arguments),
+    #[command(alias = "serve")]
     Mcp(mcp::Arguments),
     Daemon(daemon::Arguments),
     Ui(ui::Arguments),
     Sql(sql::Arguments),
     Eval(eval::Arguments),
+    Model(model::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
     Snapshot(snapshot::Arguments),
@@ -206,6 +212,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Ui(arguments) => ui::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
+        Command::Model(arguments) => model::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Snapshot(arguments) => snapshot::run(&session, &arguments),

@@ -168,9 +168,10 @@ fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) 
 /// As [`stat_of`], of what the system call gives.
 fn stat_from(found: &rustix::fs::Stat) -> Stat {
     const NS_PER_SECOND: i64 = 1_000_000_000;
-    let nanoseconds = |seconds: i64, rest: u64| {
-        seconds.saturating_mul(NS_PER_SECOND).saturating_add(i64::try_from(rest).unwrap_or(0))
-    };
+    // Systems differ in the sign of the rest.
+    fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+        seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest.try_into().unwrap_or(0))
+    }
     Stat {
         size: u64::try_from(found.st_size).unwrap_or(0),
         mtime_ns: nanoseconds(found.st_mtime, found.st_mtime_nsec),

@@ -14,25 +14,35 @@ fn check(client: &str, file: &str, before: &str, after: &Expect) {
     let repo = Repo::new("");
     let read = || fs::read_to_string(repo.path().join(file)).unwrap();
     repo.write(file, before);
-    let told = repo.run(&["setup", client]);
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    after.assert_eq(&read());
-    let patch = String::from_utf8(told.stdout).unwrap();
+    let shown = repo.ok(&["setup", client, "--print"]);
+    assert_eq!(read(), before, "--print changes nothing");
+    let patch = repo.ok(&["setup", client]);
     assert!(patch.starts_with("--- ") && patch.contains("\n+"), "{patch}");
+    assert_eq!(patch, shown, "--print shows what is written");
+    after.assert_eq(&read());
     let first = read();
     assert_eq!(repo.ok(&["setup", client]), "", "a second time changes nothing");
     assert_eq!(read(), first);
-    repo.ok(&["setup", client, "--remove"]);
-    // What was made for it stays, empty; everything else is as it was.
+    let shown = repo.ok(&["setup", client, "--remove", "--print"]);
+    assert_eq!(read(), first, "--remove --print changes nothing");
+    assert_eq!(repo.ok(&["setup", client, "--remove"]), shown);
     let removed = read();
+    // Where other servers stood, the text is what it was; what was made for ours stays, empty.
     let without = |text: &str| text.split_whitespace().collect::<String>();
-    let emptied = format!("{}\n{}", without(&removed), without(before));
-    let (left, right) = emptied.split_once('\n').unwrap();
-    assert!(
-        left == right || left.len() - right.len() <= "\"context_servers\":{},".len(),
-        "{client}: {removed}\n---\n{before}"
-    );
+    if ["\"command\"", "\"url\"", "command ="].iter().any(|server| before.contains(server)) {
+        // What stood on one line may be two.
+        let is_line = before.lines().count() == 1;
+        assert!(removed == before || (is_line && without(&removed) == without(before)), "{client}: {removed}");
+    } else {
+        let more = without(&removed).len() - without(before).len();
+        assert!(more <= "\"context_servers\":{},".len(), "{client}: {removed}\n---\n{before}");
+        assert!(!removed.contains("ixmcp"), "{removed}");
+    }
     assert_eq!(repo.ok(&["setup", client, "--remove"]), "");
+}
+
+fn home(repo: &Repo) -> PathBuf {
+    repo.command(&[]).get_envs().find(|(name, _)| *name == "HOME").unwrap().1.unwrap().into()
 }
 
 #[test]
@@ -57,6 +67,33 @@ fn claude_code_keeps_its_other_servers() {
             }
         "#]],
     );
+}
+
+#[test]
+fn claude_desktop_is_told_the_repository_and_keeps_what_the_person_prefers() {
+    let repo = Repo::new("");
+    let root = repo.path().canonicalize().unwrap();
+    let program = env!("CARGO_BIN_EXE_ixmcp");
+    let before = "{\n  \"globalShortcut\": \"Ctrl+Space\",\n  \"mcpServers\": {\n    \"filesystem\": {\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"@modelcontextprotocol/server-filesystem\",\n        \"/home/ana/Téléchargements\"\n      ]\n    }\n  },\n  \"preferences\": {\n    \"menuBarEnabled\": false\n  }\n}";
+    let file = home(&repo).join(".config/Claude/claude_desktop_config.json");
+    let after = before.replace(
+        "\"/home/ana/Téléchargements\"\n      ]\n    }\n",
+        &format!(
+            "\"/home/ana/Téléchargements\"\n      ]\n    }},\n    \"ixmcp\": {{\n      \"command\": \"{program}\",\n      \"args\": [\"mcp\", \"--repo\", \"{}\"]\n    }}\n",
+            root.display()
+        ),
+    );
+    for scope in [&["claude-desktop", "--scope", "user"][..], &["claude-desktop"]] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, before).unwrap();
+        repo.ok(&[&["setup"], scope].concat());
+        let entry: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(entry["mcpServers"]["ixmcp"]["args"][2], root.to_str().unwrap(), "{scope:?}");
+        repo.ok(&[&["setup"], scope, &["--remove"]].concat());
+        assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    }
+    repo.ok(&["setup", "claude-desktop", "--scope", "user"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), after);
 }
 
 #[test]
@@ -265,7 +302,7 @@ fn files_are_made_where_there_are_none_and_with_print_nothing_is() {
 #[test]
 fn settings_of_a_person_are_changed_behind_their_links_and_stay_private() {
     let repo = Repo::new("");
-    let home = PathBuf::from(repo.command(&[]).get_envs().find(|(name, _)| *name == "HOME").unwrap().1.unwrap());
+    let home = home(&repo);
     let kept = tempfile::tempdir().unwrap();
     let file = kept.path().join("claude.json");
     fs::write(&file, "{\n  \"numStartups\": 7,\n  \"projects\": {}\n}\n").unwrap();

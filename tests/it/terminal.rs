@@ -207,6 +207,8 @@ fn what_was_mistyped_is_met_with_what_may_have_been_meant() {
         let told = repo.fails(arguments);
         assert!(told.contains(meant), "{arguments:?}: {told}");
     }
+    assert_eq!(repo.ok(&["search", "checkout"]), repo.ok(&["query", "checkout"]), "what people try first");
+    assert!(repo.ok(&["index"]).starts_with("files "));
     let output = repo.run(&["symbol", "pay_ordr"]);
     let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(told.contains("pay_order"), "{told}");

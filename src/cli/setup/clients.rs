@@ -22,6 +22,8 @@ pub(in crate::cli) struct Client {
     /// What a file that was not there begins with, beside the entry.
     pub head: fn() -> Value,
     entry: fn(&str, &Path) -> Value,
+    /// What else a person must do before it starts what a project's settings name.
+    pub trust: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".mcp.json", ".claude", "~/.claude.json"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp"]),
+        trust: Some("Claude Code asks once whether it may start what .mcp.json names"),
     },
     Client {
         name: "claude-desktop",
@@ -96,6 +99,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         head: || json!({}),
         // It belongs to no project: the repository must be named.
         entry: |command, root| program(command, &["mcp", "--repo", &root.to_string_lossy()]),
+        trust: None,
     },
     Client {
         name: "cursor",
@@ -106,6 +110,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".cursor", "~/.cursor"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        trust: None,
     },
     Client {
         name: "vscode",
@@ -116,6 +121,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        trust: None,
     },
     Client {
         name: "codex",
@@ -128,6 +134,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".codex", "~/.codex"],
         head: || json!({}),
         entry: |command, _| program(command, &["mcp"]),
+        trust: Some("Codex reads it once the project is trusted, which it asks when it starts there"),
     },
     Client {
         name: "zed",
@@ -138,6 +145,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".zed", "~/.config/zed"],
         head: || json!({}),
         entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
+        trust: None,
     },
     Client {
         name: "gemini",
@@ -148,6 +156,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".gemini", "~/.gemini"],
         head: || json!({}),
         entry: |command, _| program(command, &["mcp"]),
+        trust: Some("Gemini CLI starts servers in trusted folders: /permissions there"),
     },
     Client {
         name: "opencode",
@@ -161,6 +170,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
         head: || json!({ "$schema": "https://opencode.ai/config.json" }),
         entry: |command, _| json!({ "type": "local", "command": [command, "mcp"], "enabled": true }),
+        trust: None,
     },
 ];
 

@@ -98,6 +98,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             answers.push(value_of!({ "client": client.name, "file": file, "changes": changes, "written": is_wanted }));
         } else {
             output::note(&format!("{}: {}", client.name, told(typed, changes, is_wanted, &file)));
+            if let (Some(trust), true, Scope::Project) = (client.trust, is_wanted && !typed.remove, typed.scope) {
+                output::note(&format!("    {trust}"));
+            }
         }
     }
     if typed.json {
