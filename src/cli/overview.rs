@@ -77,6 +77,9 @@ impl Standing {
         if !self.has_entities {
             next.push(("ixmcp init", "keep decisions and issues beside the code"));
         }
+        if matches!(self.index, Some(Ok(_))) {
+            next.push(("ixmcp ui", "look at it, and at what agents ask, in a browser"));
+        }
         next.push(("ixmcp --help", "all commands"));
         next
     }

@@ -110,6 +110,7 @@ const steps = {
     await page.locator('.tree-row', { hasText: 'src' }).click();
     await page.locator('.tree-row', { hasText: 'shop.py' }).click();
     await seen(page.locator('.codeline', { hasText: 'class Cart' }), 'its text');
+    await seen(page.locator('.facts', { hasText: '3 lines' }), 'how long it is');
     await seen(page.locator('.outline-row', { hasText: 'total_price' }), 'what it defines');
     await page.locator('.outline-row', { hasText: 'total_price' }).click();
     await seen(page.locator('.codeline.is-line', { hasText: 'def total_price' }), 'the line of a symbol');
@@ -211,11 +212,11 @@ const steps = {
     const light = await back();
     await page.getByLabel(/^Colours/).click();
     await page.getByLabel(/^Colours/).click();
-    check((await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark', 'dark is chosen');
-    check((await back()) !== light, 'dark is dark');
+    await until(() => page.evaluate(() => document.documentElement.dataset.theme === 'dark'), 'dark is chosen');
+    await until(async () => (await back()) !== light, 'dark is dark');
     await page.reload();
     await seen(page.locator('#search-box'), 'the page, loaded again with what this tab kept');
-    check((await back()) !== light, 'and still dark');
+    await until(async () => (await back()) !== light, 'and still dark');
     await page.getByLabel(/^Colours/).click();
   },
 

@@ -235,6 +235,93 @@ fn strangers_get_nothing_of_the_page() {
 }
 
 #[test]
+fn odd_requests_are_refused_and_the_page_lives_on() {
+    let repo = Repo::new(SHOP);
+    let page = Page::of(&repo);
+    let token = format!("Bearer {}", page.token());
+    let (host, bearer) = (("Host", page.host()), ("Authorization", token.as_str()));
+    for method in ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "QUERY"] {
+        assert_eq!(page.send(&format!("{method} /"), &[host], "").0, 405, "{method}");
+        assert_eq!(page.send(&format!("{method} /api/state"), &[host], "").0, 401, "{method}");
+        assert_eq!(page.send(&format!("{method} /api/tool/stats"), &[host, bearer], "{}").0, 404, "{method}");
+    }
+    assert_eq!(page.send("CONNECT evil.example:80", &[host], "").0, 405);
+    for path in [
+        "/../../etc/passwd",
+        "/..%2f..%2fetc%2fpasswd",
+        "//etc/passwd",
+        "/page.js/../../../etc/passwd",
+        "/page.js%00.css",
+        "/built/page.js",
+        "/api",
+        "//api/state",
+        "/API/state",
+        "/%61pi/state",
+        "/api%2fstate",
+        "*",
+    ] {
+        let (status, text) = page.send(&format!("GET {path}"), &[host], "");
+        assert!([400, 404].contains(&status) && !text.contains("root:"), "{path}: {status}");
+    }
+    for path in ["/api/", "/api//state", "/api/state/", "/api/../state", "/api/tool/%71uery", "/api/tool/stats/.."] {
+        assert_eq!(page.send(&format!("GET {path}"), &[host, bearer], "").0, 404, "{path}");
+        assert_eq!(page.send(&format!("POST {path}"), &[host, bearer], "{}").0, 404, "{path}");
+        assert_eq!(page.send(&format!("POST {path}"), &[host], "{}").0, 401, "{path}");
+    }
+    assert_eq!(page.send("GET /api/state", &[host, host, bearer], "").0, 403, "two names");
+    assert_eq!(page.send("GET /api/state", &[host, bearer, bearer], "").0, 401, "two tokens");
+    assert_eq!(page.send(&format!("GET /{}", "a".repeat(100_000)), &[host], "").0, 414);
+    let long = "a".repeat(1 << 20);
+    assert!([0, 431].contains(&page.send("GET /", &[host, ("X-Long", &long)], "").0));
+    let many: Vec<_> = std::iter::repeat_n(("X-Many", "1"), 200).chain([host]).collect();
+    assert_eq!(page.send("GET /", &many, "").0, 431);
+    for garbage in ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n", "{\"jsonrpc\":\"2.0\"}\n\r\n\r\n"] {
+        let mut stream = TcpStream::connect(page.host()).unwrap();
+        stream.write_all(garbage.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _reset = stream.read_to_string(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    for (body, chunks) in [("zz\r\n{}\r\n0\r\n\r\n", true), ("ffffffffffffffffff\r\n{}", true), ("", false)] {
+        let mut stream = TcpStream::connect(page.host()).unwrap();
+        let length = if chunks { "Transfer-Encoding: chunked" } else { "Content-Length: 99999999999" };
+        let head =
+            format!("POST /api/tool/query HTTP/1.1\r\nHost: {}\r\nAuthorization: {token}\r\n{length}", page.host());
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        let _reset = stream.read_to_string(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    let deep = format!("{{\"text\":{}", "[".repeat(60_000));
+    for wrong in [
+        deep.as_str(),
+        r#"{"text":"a","limit":-1}"#,
+        r#"{"text":"a","limit":1e400}"#,
+        r#"{"text":"(((((((((((((((((((a{999}){999}){999})","mode":"regex"}"#,
+        r#"{"text":["a"]}"#,
+        r#"{"text":"a","timeout_ms":"x"}"#,
+        "null",
+        "\u{feff}{}",
+    ] {
+        let (status, answer) = page.ask("POST /api/tool/query", wrong);
+        assert_eq!(status, 400, "{}: {answer}", &wrong[..wrong.len().min(60)]);
+    }
+    for (words, status) in [(100, 200), (10_000, 400)] {
+        let words = json!({ "text": "cart ".repeat(words), "limit": 1_000_000 }).to_string();
+        assert_eq!(page.ask("POST /api/tool/query", &words).0, status);
+    }
+    // One who promises more than comes is told so; meanwhile others are answered.
+    let mut slow = TcpStream::connect(page.host()).unwrap();
+    let head = format!("POST /api/tool/query HTTP/1.1\r\nHost: {}\r\nAuthorization: {token}", page.host());
+    slow.write_all(format!("{head}\r\nContent-Length: 50\r\n\r\n{{").as_bytes()).unwrap();
+    assert_eq!(page.ask("GET /api/state", "").0, 200);
+    let mut answer = String::new();
+    let _reset = slow.read_to_string(&mut answer);
+    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("end"), "{answer}");
+}
+
+#[test]
 fn the_page_only_reads_and_only_its_own_repository() {
     let repo = Repo::new(SHOP);
     let other = Repo::new("//- /secret.py\nclass Secret: pass\n");

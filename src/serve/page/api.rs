@@ -10,7 +10,9 @@
 //!
 //! An error is `{code, message, hint}` under a status of its own. The page is of one repository: no question names another.
 
-use http_body_util::{BodyExt, Full, Limited};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -42,6 +44,8 @@ const VIEWS: &[&str] = &["chunks", "graph"];
 
 /// The most bytes of a question.
 const QUESTION: usize = 64 << 10;
+/// All of a question must be there in this time.
+const QUESTION_TIME: Duration = Duration::from_secs(10);
 /// How long a question for the next call waits: less than what browsers and their owners bear.
 const WAIT_MS: u64 = 25_000;
 
@@ -75,8 +79,12 @@ async fn answered(asked: &Asked, request: Request<Incoming>) -> Result<Value> {
 }
 
 async fn arguments(request: Request<Incoming>) -> Result<Value> {
-    let body = Limited::new(request.into_body(), QUESTION).collect().await;
-    let body = body.map_err(|_| Error::invalid_argument(format!("the question is longer than {QUESTION} bytes")))?;
+    let body = tokio::time::timeout(QUESTION_TIME, Limited::new(request.into_body(), QUESTION).collect()).await;
+    let body = body.map_err(|_| Error::invalid_argument("the question does not come to its end"))?;
+    let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+        true => Error::invalid_argument(format!("the question is longer than {QUESTION} bytes")),
+        false => Error::invalid_argument("the question is broken off"),
+    })?;
     match serde_json::from_slice(&body.to_bytes()) {
         Ok(Value::Object(arguments)) if arguments.contains_key("repo") => {
             Err(Error::invalid_argument("argument `repo`: the page is of one repository"))

@@ -11,6 +11,7 @@ mod api;
 mod asked;
 mod assets;
 mod gate;
+mod patience;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -29,6 +30,7 @@ use tokio::sync::Semaphore;
 
 use self::asked::Asked;
 use self::gate::Gate;
+use self::patience::Patience;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
@@ -37,6 +39,8 @@ use crate::index::Workspaces;
 const MAX_CONNECTIONS: usize = 64;
 /// A request's head must be there in this time.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+/// So long may the other end take nothing of what it asked for.
+const TAKING_TIME: Duration = Duration::from_secs(30);
 /// After a failed accept, such as one for want of file numbers.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -109,7 +113,8 @@ impl House {
         };
         let mut server = hyper::server::conn::http1::Builder::new();
         let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_headers(64);
-        if let Err(error) = server.serve_connection(TokioIo::new(stream), service_fn(answer)).await {
+        let stream = TokioIo::new(Patience::new(stream, TAKING_TIME));
+        if let Err(error) = server.serve_connection(stream, service_fn(answer)).await {
             // A browser that went away is no news.
             tracing::debug!(%error, "a connection ended early");
         }

@@ -177,12 +177,16 @@ function Times({ calls }: { calls: Call[] }) {
     const make = () => {
       plot.current?.destroy();
       const axis = { stroke: color('--faint'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
+      const isTen = (value: number) => value > 0 && /^1e/.test(value.toExponential());
+      const tens = (_: uPlot, at: number[]) => at.map((value) => (isTen(value) ? value : null));
       const dots = (name: string) => ({ stroke: color(name), paths: () => null, points: { show: true, size: 7, fill: color(name), stroke: color('--card') } });
       plot.current = new uPlot(
         {
           width: element.clientWidth, height: 130, legend: { show: false }, cursor: { show: false },
-          scales: { x: { time: true }, y: { distr: 3, range: (_, min, max) => [Math.min(min ?? 0.1, 0.1), Math.max(max ?? 10, 10)] } },
-          axes: [{ ...axis, values: (_, at) => at.map((seconds) => clock(seconds * 1000)), space: 90 }, { ...axis, size: 56, values: (_, at) => at.map((ms) => (ms && /^[1]/.test(ms.toExponential()) ? duration(ms * 1000) : '')) }],
+          scales: { x: { time: true }, y: { distr: 3, range: (_, min, max) => [Math.min(0.1, 0.7 * (min ?? 1)), Math.max(20, 1.5 * (max ?? 1))] } },
+          axes: [{ ...axis, size: 26, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400], values: (_, at) => at.map((seconds) => clock(seconds * 1000)), space: 90 },
+            { ...axis, grid: { ...axis.grid, filter: tens as any }, size: 56, filter: tens as any, values: (_, at) => at.map((ms) => (ms ? duration(ms * 1000) : '')) },
+          ],
           series: [{}, dots('--accent'), dots('--bad')],
         },
         data,

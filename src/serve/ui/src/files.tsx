@@ -146,7 +146,7 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
   try {
     for (let offset: number | undefined = 0; offset !== undefined; ) {
       const page: any = await tool('get_file_details', { filePath: path, offset }, signal, waiting);
-      details ??= { content: '', total_lines: page.total_lines, language: page.language, size: page.fileSize, modified: page.lastModified, chunks: page.totalChunks };
+      details ??= { content: '', total_lines: page.totalLines, language: page.language, size: page.fileSize, modified: page.lastModified, chunks: page.totalChunks };
       details.content += page.content;
       offset = page.next_offset;
       if (offset !== undefined && details.content.length > MOST) {

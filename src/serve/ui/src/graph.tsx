@@ -98,7 +98,8 @@ function Picture({ graph, id }: { graph: Whole; id: string | null }) {
     grow(id);
     go(address('/graph', { id }), true);
   };
-  const hidden = (id: string) => (graph.links.get(id) ?? []).filter((edge) => !drawn.has(other(edge, id))).length;
+  /// How much hangs on each that is not drawn.
+  const hidden = useMemo(() => new Map([...drawn].map((id) => [id, (graph.links.get(id) ?? []).filter((edge) => !drawn.has(other(edge, id))).length])), [graph, drawn]);
   return (
     <section class={`graph ${known ? 'has-entity' : ''}`}>
       <div class="stage">
@@ -175,15 +176,39 @@ function Finder({ graph, onPick }: { graph: Whole; onPick: (id: string) => void 
 type Spot = { id: string; x: number; y: number; vx?: number; vy?: number; fx?: number | null; fy?: number | null; r: number };
 type Line = { source: Spot; target: Spot; rels: string[] };
 
-function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null; hidden: (id: string) => number; onChoose: (id: string) => void }) {
+/// How small and how large a picture gets.
+const CLOSEST: [number, number] = [0.1, 4];
+/// Of a name under a node.
+const LETTERS = 24;
+
+/// Those whose names can be read: no two lie upon each other, and those that matter go first.
+function legible(graph: Whole, points: Spot[], lit: string | null, near: Set<string>, k: number): Set<string> {
+  const rank = (spot: Spot) => (spot.id === lit ? 2000 : near.has(spot.id) ? 1000 : 0) + spot.r;
+  const named = new Set<string>();
+  const taken: [left: number, right: number, top: number, bottom: number][] = [];
+  for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
+    const node = graph.nodes.get(spot.id)!;
+    const half = (3.3 * Math.min(LETTERS + 1, (node.title || node.id).length)) / k;
+    const [left, right, top] = [spot.x - half, spot.x + half, spot.y + Math.max(spot.r, 5 / k) + 2 / k];
+    const bottom = top + 15 / k;
+    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) continue;
+    taken.push([left, right, top, bottom]);
+    named.add(spot.id);
+  }
+  return named;
+}
+
+function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null; hidden: Map<string, number>; onChoose: (id: string) => void }) {
   const { graph, drawn, chosen } = props;
   const svg = useRef<SVGSVGElement>(null);
   const spots = useRef(new Map<string, Spot>());
   const simulation = useRef<Simulation<Spot, undefined>>(undefined);
   const behavior = useRef<ZoomBehavior<SVGSVGElement, unknown>>(undefined);
   const [view, setView] = useState({ x: 0, y: 0, k: 1 });
-  const [, setTick] = useState(0);
+  const [tick, setTick] = useState(0);
   const [pointed, setPointed] = useState<string | null>(null);
+  /// Whether a person chose what part is seen: then a panel that opens beside it leaves it so.
+  const isMoved = useRef(false);
 
   const { points, lines } = useMemo(() => {
     const before = spots.current;
@@ -230,19 +255,22 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
     const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
     if (isFirst || isStill) {
       forces.tick(isFirst ? 260 : 160);
-      setTick((tick) => tick + 1);
+      setTick((before) => before + 1);
       if (isFirst) fit();
     } else {
-      forces.alpha(0.6).on('tick', () => setTick((tick) => tick + 1)).restart();
+      forces.alpha(0.6).on('tick', () => setTick((before) => before + 1)).restart();
     }
     return () => void forces.stop();
   }, [points, lines]);
 
   useEffect(() => {
     const element = select(svg.current!);
-    behavior.current = zooming<SVGSVGElement, unknown>().scaleExtent([0.1, 4]).on('zoom', (event) => setView({ x: event.transform.x, y: event.transform.y, k: event.transform.k }));
+    behavior.current = zooming<SVGSVGElement, unknown>().scaleExtent(CLOSEST).on('zoom', (event) => {
+      if (event.sourceEvent) isMoved.current = true;
+      setView({ x: event.transform.x, y: event.transform.y, k: event.transform.k });
+    });
     element.call(behavior.current).on('dblclick.zoom', null);
-    const observer = new ResizeObserver(() => fit());
+    const observer = new ResizeObserver(() => isMoved.current || fit());
     observer.observe(svg.current!);
     return () => {
       observer.disconnect();
@@ -251,21 +279,31 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
   }, []);
 
   const box = () => svg.current!.getBoundingClientRect();
-  /// Everything in view, names included.
+  /// Everything in view, names included, and beside what lies over the picture.
   const fit = () => {
     const all = [...spots.current.values()];
     if (!all.length || !behavior.current || !svg.current) return;
     const { width, height } = box();
     if (!width || !height) return;
+    const head = (svg.current.closest('.stage')?.querySelector<HTMLElement>('.stage-head')?.offsetHeight ?? 0) + 36;
+    const [side, foot] = [64, 64];
     const xs = all.map((spot) => spot.x);
     const ys = all.map((spot) => spot.y);
-    const [left, right, top, bottom] = [Math.min(...xs) - 70, Math.max(...xs) + 70, Math.min(...ys) - 30, Math.max(...ys) + 45];
-    const k = Math.min(1.6, width / (right - left), height / (bottom - top));
-    const to = zoomIdentity.translate(width / 2 - (k * (left + right)) / 2, height / 2 - (k * (top + bottom)) / 2).scale(k);
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const room = (whole: number, taken: number) => Math.max(80, whole - taken);
+    const k = Math.max(CLOSEST[0], Math.min(1.6, room(width, 2 * side) / Math.max(1, right - left), room(height, head + foot) / Math.max(1, bottom - top)));
+    const to = zoomIdentity.translate(width / 2 - (k * (left + right)) / 2, (head + height - foot) / 2 - (k * (top + bottom)) / 2).scale(k);
     behavior.current.transform(select(svg.current), to);
+    isMoved.current = false;
   };
-  const scale = (by: number) => behavior.current!.scaleBy(select(svg.current!), by);
-  const pan = (x: number, y: number) => behavior.current!.translateBy(select(svg.current!), x / view.k, y / view.k);
+  const scale = (by: number) => {
+    isMoved.current = true;
+    behavior.current!.scaleBy(select(svg.current!), by);
+  };
+  const pan = (x: number, y: number) => {
+    isMoved.current = true;
+    behavior.current!.translateBy(select(svg.current!), x / view.k, y / view.k);
+  };
 
   // One that was chosen elsewhere is brought into view.
   useEffect(() => {
@@ -303,10 +341,49 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
     event.preventDefault();
   };
 
-  const near = new Set<string>();
   const lit = pointed ?? chosen;
-  if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
-  const isBusy = points.length > 90;
+  // What is drawn, whatever part of it is seen: moving the picture draws nothing anew.
+  const drawing = useMemo(() => {
+    const near = new Set<string>();
+    if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
+    // Far away a node is still seen.
+    const radius = (spot: Spot) => Math.max(spot.r, 5 / view.k);
+    const named = legible(graph, points, lit, near, view.k);
+    // Names have one size on the screen, however far away.
+    const letters = (size: number) => ({ fontSize: `${size / view.k}px`, strokeWidth: `${3.5 / view.k}px` });
+    return (
+      <>
+        {lines.map((line) => {
+          const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
+          const length = Math.hypot(dx, dy) || 1;
+          const [x1, y1] = [line.source.x + (dx / length) * radius(line.source), line.source.y + (dy / length) * radius(line.source)];
+          const [x2, y2] = [line.target.x - (dx / length) * (radius(line.target) + 3), line.target.y - (dy / length) * (radius(line.target) + 3)];
+          const isLit = lit === line.source.id || lit === line.target.id;
+          return (
+            <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
+              <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
+              {isLit && length * view.k > 60 && <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 3} style={letters(10.5)}>{cut(line.rels.join(', '), 30)}</text>}
+            </g>
+          );
+        })}
+        {points.map((spot) => {
+          const node = graph.nodes.get(spot.id)!;
+          const more = props.hidden.get(spot.id) ?? 0;
+          const look = ['node', kindClass(node.kind), spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
+          return (
+            <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
+              aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
+              onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
+              <circle r={radius(spot)} />
+              {more > 0 && <circle class="more" r={radius(spot) + 4} />}
+              {named.has(spot.id) && <text y={radius(spot) + 13 / view.k} style={letters(11.5)}>{cut(node.title || node.id, LETTERS)}</text>}
+              <title>{`${node.id}: ${node.title}`}</title>
+            </g>
+          );
+        })}
+      </>
+    );
+  }, [graph, points, lines, tick, view.k, lit, chosen, props.hidden]);
   return (
     <div class="canvas">
       <svg ref={svg} tabindex={0} role="application" aria-label="Entity graph. Tab to an entity, arrow keys to move, Enter to choose, plus and minus to zoom." onKeyDown={onKey}>
@@ -315,35 +392,7 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
           <marker id="arrow-lit" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 .8 7 4 0 7.200Z" /></marker>
         </defs>
         <g transform={`translate(${view.x} ${view.y}) scale(${view.k})`}>
-          {lines.map((line) => {
-            const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
-            const length = Math.hypot(dx, dy) || 1;
-            const [x1, y1] = [line.source.x + (dx / length) * line.source.r, line.source.y + (dy / length) * line.source.r];
-            const [x2, y2] = [line.target.x - (dx / length) * (line.target.r + 3), line.target.y - (dy / length) * (line.target.r + 3)];
-            const isLit = lit === line.source.id || lit === line.target.id;
-            return (
-              <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
-                <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
-                {isLit && length > 50 && <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 3}>{cut(line.rels.join(', '), 30)}</text>}
-              </g>
-            );
-          })}
-          {points.map((spot) => {
-            const node = graph.nodes.get(spot.id)!;
-            const isNamed = !isBusy || spot.r > 11 || spot.id === lit || near.has(spot.id) || view.k > 1.3;
-            const more = props.hidden(spot.id);
-            const look = ['node', kindClass(node.kind), spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
-            return (
-              <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
-                aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
-                onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
-                <circle r={spot.r} />
-                {more > 0 && <circle class="more" r={spot.r + 4} />}
-                {isNamed && <text y={spot.r + 13}>{cut(node.title || node.id, 24)}</text>}
-                <title>{`${node.id}: ${node.title}`}</title>
-              </g>
-            );
-          })}
+          {drawing}
         </g>
       </svg>
       <div class="zoom" role="group" aria-label="Zoom">

@@ -124,7 +124,7 @@ export function Search({ route }: { route: Route }) {
               <button class="more" disabled={answer.isAsking} onClick={() => setLimit(Math.min(1000, limit + 2 * PAGE))}>More hits</button>
             )}
           </div>
-          {isWide && current && <Preview hit={current} words={words} />}
+          {isWide && current && <Preview hit={current} words={words} isChunk={mode === 'smart'} />}
         </div>
       )}
     </section>
@@ -154,7 +154,7 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
     <span class="parts" title={`score ${hit.score.toFixed(3)}`}>
       <span class="part is-score"><b>score</b><i><u style={{ width: `${best > 0 ? Math.max(0, (100 * hit.score) / best) : 0}%` }} /></i>{hit.score.toFixed(2)}</span>
       {parts.map(([name, value]) => (
-        <span class="part" key={name}><b>{name.replaceAll('_', ' ')}</b><i><u style={{ width: `${Math.min(100, Math.abs(value) * 100)}%` }} /></i>{value.toFixed(2)}</span>
+        <span class={`part ${value < 0 ? 'is-minus' : ''}`} key={name}><b>{name.replaceAll('_', ' ')}</b><i><u style={{ width: `${Math.min(100, Math.abs(value) * 100)}%` }} /></i>{value.toFixed(2)}</span>
       ))}
     </span>
   );
@@ -163,8 +163,8 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
 const AROUND = 6;
 const MOST_LINES = 120;
 
-/// The chunk of a hit with some lines around it.
-function Preview({ hit, words }: { hit: Hit; words: RegExp | null }) {
+/// The chunk of a hit, or its line, with some lines around it.
+function Preview({ hit, words, isChunk }: { hit: Hit; words: RegExp | null; isChunk: boolean }) {
   const from = Math.max(1, Math.max(hit.start_line - AROUND, hit.line - MOST_LINES / 2));
   const to = Math.min(hit.end_line + AROUND, from + MOST_LINES);
   const answer = useAnswer<{ content: string; start_line: number }>(
@@ -182,7 +182,7 @@ function Preview({ hit, words }: { hit: Hit; words: RegExp | null }) {
     <aside class="look" aria-label="Preview">
       <header>
         <a href={fileAddress(hit.file_path, hit.line)}><span class="faint">{folder}</span><strong>{name}</strong></a>
-        <span class="faint">chunk {hit.start_line}–{hit.end_line}</span>
+        <span class="faint">{isChunk ? `chunk ${hit.start_line}–${hit.end_line}` : `line ${hit.line}`}</span>
       </header>
       <Pending answer={answer} />
       <div class="code" ref={box} tabIndex={0} aria-label="Lines around the hit">
