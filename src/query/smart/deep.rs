@@ -14,8 +14,8 @@ use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 
-/// Hits that are looked at again.
-pub const LOOKED_AT: usize = 80;
+/// Hits that are looked at again: as many as there is time for soon after, not all that could be meant.
+pub const LOOKED_AT: usize = 50;
 /// Threads that embed for one question.
 const MOST_THREADS: usize = 2;
 
