@@ -22,33 +22,32 @@ use crate::store::{ChunkHit, ChunkId, Snapshot};
 
 /// Declares what is known of a question and a chunk, each with its weights.
 macro_rules! evidence {
-    ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $of_name:literal, $by_model:literal;)*) => {
+    ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $of_name:literal;)*) => {
         /// What the numbers of an [`Evidence`] are.
         pub const NAMES: &[&str] = &[$($name),*];
         /// For a question in words.
         const OF_WORDS: [f64; NAMES.len()] = [$($words),*];
         /// For a name: one word, or words that only code has.
         const OF_NAME: [f64; NAMES.len()] = [$($of_name),*];
-        /// For a question in words, where the cosine is that of a model of a person's choice.
-        const BY_MODEL: [f64; NAMES.len()] = [$($by_model),*];
     };
 }
 
 evidence! {
-    /// The cosine of the two vectors.
-    "cosine", 12.29, 8.0, 12.29;
+    /// The cosine of the two vectors; that of a model of a person's choice is brought onto the table's scale first. Weights
+    /// that were fitted to such a one came out nearly as these.
+    "cosine", 12.29, 8.0;
     /// The share of the question that stands in the chunk: its text, names, headings or path.
-    "covers", 0.98, 2.0, 0.98;
+    "covers", 0.98, 2.0;
     /// The share of the question that stands within a few lines.
-    "window", 5.41, 3.0, 5.41;
+    "window", 5.41, 3.0;
     /// The share of the question that the names defined in the chunk and the headings above it make up.
-    "names", 9.59, 8.0, 9.59;
+    "names", 9.59, 8.0;
     /// The share of the question that stands in the path.
-    "path", 5.68, 4.0, 5.68;
+    "path", 5.68, 4.0;
     /// Neighbours in the question that are neighbours in the chunk.
-    "phrase", 0.24, 1.0, 0.24;
+    "phrase", 0.24, 1.0;
     /// The same for every chunk.
-    "bias", -4.59, -4.5, -4.59;
+    "bias", -4.59, -4.5;
 }
 
 /// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
@@ -60,12 +59,10 @@ const UNKNOWN: f64 = 0.2;
 pub struct Evidence {
     pub known: [f64; NAMES.len()],
     pub is_name: bool,
-    /// Whether the cosine is that of a model of a person's choice, on the table's scale.
-    pub by_model: bool,
 }
 
 impl Evidence {
-    fn of(question: &Question, found: &Ranked, cosine: f64, by_model: bool) -> Self {
+    fn of(question: &Question, found: &Ranked, cosine: f64) -> Self {
         let known = [
             cosine.max(0.0),
             question.share_of(found.seen.all | found.names | found.path),
@@ -75,16 +72,12 @@ impl Evidence {
             found.parts.of(Part::Phrase),
             1.0,
         ];
-        Self { known, is_name: question.is_name(), by_model }
+        Self { known, is_name: question.is_name() }
     }
 
     /// How likely it is that the chunk answers the question, where half of all do.
     pub fn score(&self) -> f64 {
-        let weights = match (self.is_name, self.by_model) {
-            (true, _) => OF_NAME,
-            (false, true) => BY_MODEL,
-            (false, false) => OF_WORDS,
-        };
+        let weights = if self.is_name { OF_NAME } else { OF_WORDS };
         let sum: f64 = self.known.iter().zip(weights).map(|(known, weight)| known * weight).sum();
         1.0 / (1.0 + (-sum).exp())
     }
@@ -127,11 +120,11 @@ pub fn relevant(
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
-    let score = |at: usize, cosine: Option<f64>, by_model: bool| {
-        rounded(Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN), by_model).score())
+    let score = |at: usize, cosine: Option<f64>| {
+        rounded(Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN)).score())
     };
     let mut scored: Vec<(usize, f64)> =
-        cosines.iter().enumerate().map(|(at, &cosine)| (at, score(at, cosine, false))).collect();
+        cosines.iter().enumerate().map(|(at, &cosine)| (at, score(at, cosine))).collect();
     let order = |scored: &mut Vec<(usize, f64)>| scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     order(&mut scored);
     if let Some(deep) = deep {
@@ -139,7 +132,7 @@ pub fn relevant(
         let looked_at: Vec<ChunkId> = surest.iter().map(|(at, _)| ids[*at]).collect();
         for ((at, known), cosine) in surest.iter_mut().zip(deep.table_cosines(snapshot, text, &looked_at)?) {
             if cosine.is_some() {
-                *known = score(*at, cosine, true);
+                *known = score(*at, cosine);
             }
         }
         order(&mut scored);
@@ -180,7 +173,7 @@ pub fn evidence(
             &mut scanner,
             Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0 },
         );
-        Evidence::of(&question, &found, cosine(own), !is_table)
+        Evidence::of(&question, &found, cosine(own))
     });
     Ok(judged.collect())
 }
