@@ -211,6 +211,12 @@ impl Workspace {
         self.config().model.time
     }
 
+    /// What one text took of late; nothing before any was timed.
+    pub fn time_of_text(&self) -> Duration {
+        let pace = *locked(&self.chosen.pace);
+        pace.time.checked_div(pace.chunks).unwrap_or_default()
+    }
+
     /// Keeps what a question learnt, and sees to what it had no time for.
     pub fn remember(
         self: &Arc<Self>,
