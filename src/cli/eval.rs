@@ -272,7 +272,7 @@ fn ask_all(
         }
         let plain = PlainSearch::of(snapshot)?;
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
-        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX));
+        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX, Duration::ZERO));
         for (contender, ranked_by) in contenders.iter().enumerate() {
             for &question in of_tree {
                 let asked = &questions[question];

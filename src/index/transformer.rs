@@ -5,6 +5,7 @@
 //! whole, from one transaction on. Vectors of two models never meet.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ use crate::budget::Budget;
 use crate::embed::transformer::{Gpu, Means, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{ChunkId, SpaceId, Unembedded};
+use crate::store::{ChunkId, Unembedded};
 
 /// Chunks of a model's own batch: between two a question has its turn.
 const BATCH: usize = 8;
@@ -30,6 +31,10 @@ const LOOK: Duration = Duration::from_millis(250);
 const MOST_WANTED: usize = 400;
 /// A model that failed is not tried again for so long.
 const TRY_AGAIN: Duration = Duration::from_secs(300);
+/// Threads of one who waits for all vectors; in the background it is one.
+const MOST_THREADS: usize = 2;
+/// How often such a one is told how far it is.
+const TELL: Duration = Duration::from_secs(5);
 
 /// What a workspace has of its model.
 #[derive(Default)]
@@ -206,6 +211,12 @@ impl Workspace {
         self.config().model.time
     }
 
+    /// What one text took of late; nothing before any was timed.
+    pub fn time_of_text(&self) -> Duration {
+        let pace = *locked(&self.chosen.pace);
+        pace.time.checked_div(pace.chunks).unwrap_or_default()
+    }
+
     /// Keeps what a question learnt, and sees to what it had no time for.
     pub fn remember(
         self: &Arc<Self>,
@@ -282,7 +293,7 @@ impl Workspace {
             std::thread::sleep(LOOK);
             return Ok(true);
         }
-        self.embed_some(&model)
+        self.embed_some(&model, 1)
     }
 
     /// Vectors for the best hits of questions.
@@ -299,7 +310,7 @@ impl Workspace {
             }
             Ok(missing)
         })?;
-        let vectors = self.timed(model, &chunks)?;
+        let vectors = self.timed(model, &chunks, 1)?;
         self.store.write(|batch| {
             let space = batch.use_space(&key)?;
             let kept = chunks.iter().zip(&vectors).map(|(chunk, vector)| (chunk.hash.as_slice(), vector.components()));
@@ -308,12 +319,12 @@ impl Workspace {
     }
 
     /// The next chunks in turn; `false` when the space is whole and nothing is left.
-    fn embed_some(&self, model: &Transformer) -> Result<bool> {
+    fn embed_some(&self, model: &Transformer, threads: usize) -> Result<bool> {
         let Some(_alone) = if_free(&self.chosen.in_turn) else { return Ok(false) };
         let key = key(model);
         let space = self.store.write(|batch| batch.use_space(&key))?;
         let (batch, known) = self.store.read(&Budget::unlimited(), |snapshot| {
-            let batch = snapshot.unembedded(space, BATCH)?;
+            let batch = snapshot.unembedded(space, BATCH * threads)?;
             let known = batch.iter().map(|chunk| snapshot.text_vector(space, &chunk.hash));
             let known = known.collect::<Result<Vec<_>>>()?;
             Ok((batch, known))
@@ -329,7 +340,7 @@ impl Workspace {
         }
         let missing: Vec<Unembedded> =
             batch.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(chunk, _)| chunk.clone()).collect();
-        let mut made = self.timed(model, &missing)?.into_iter();
+        let mut made = self.timed(model, &missing, threads)?.into_iter();
         let vectors: Vec<Vec<i8>> = known
             .into_iter()
             .map(|known| known.or_else(|| made.next().map(|vector| vector.components().to_vec())).unwrap_or_default())
@@ -348,10 +359,20 @@ impl Workspace {
     }
 
     /// Vectors of these, and how long they took.
-    fn timed(&self, model: &Transformer, chunks: &[Unembedded]) -> Result<Vec<Vector>> {
+    fn timed(&self, model: &Transformer, chunks: &[Unembedded], threads: usize) -> Result<Vec<Vector>> {
         let begun = Instant::now();
         let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
-        let vectors = model.embed(Purpose::Passage, &texts)?;
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let each = texts.len().div_ceil(threads.min(cores)).max(1);
+        let vectors = std::thread::scope(|scope| {
+            let parts: Vec<_> =
+                texts.chunks(each).map(|part| scope.spawn(move || model.embed(Purpose::Passage, part))).collect();
+            let mut vectors = Vec::with_capacity(texts.len());
+            for part in parts {
+                vectors.extend(part.join().map_err(|_| Error::internal("a model failed"))??);
+            }
+            Ok::<_, Error>(vectors)
+        })?;
         if !chunks.is_empty() {
             let mut pace = locked(&self.chosen.pace);
             // The last hundred or so count.
@@ -365,21 +386,18 @@ impl Workspace {
     }
 
     /// Embeds all chunks with the chosen model, and lets its space answer: what the background does when nobody asks.
-    pub fn embed_all_by_model(&self, budget: &Budget) -> Result<()> {
+    /// `tell` hears how far it is now and then.
+    pub fn embed_all_by_model(&self, budget: &Budget, tell: &dyn Fn(&ModelState)) -> Result<()> {
         let Some(model) = self.transformer()? else { return Ok(()) };
-        while self.embed_some(&model)? {
+        let mut told = Instant::now();
+        while self.embed_some(&model, MOST_THREADS)? {
             budget.check()?;
+            if told.elapsed() >= TELL {
+                told = Instant::now();
+                tell(&self.model_state(&model, budget)?);
+            }
         }
         Ok(())
-    }
-
-    /// The space of the chosen model, if answers come from it.
-    pub fn whole_space(&self, model: &Transformer, budget: &Budget) -> Result<Option<SpaceId>> {
-        let key = key(model);
-        self.read(budget, |snapshot| match snapshot.space(&key)? {
-            Some(space) => Ok(snapshot.is_whole(space)?.then_some(space)),
-            None => Ok(None),
-        })
     }
 
     /// How far the chosen model has come; `None` where none is chosen.

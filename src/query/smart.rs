@@ -226,7 +226,8 @@ fn ranked(
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
     let mut candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
-    let deep = among.deep.filter(|_| rank::weights(question, ranking).of(Part::Transformer) != 0.0);
+    // Names are not asked for by meaning.
+    let deep = among.deep.filter(|_| !question.is_name());
     let written = question.written();
     if let Some(deep) = deep {
         let near = deep.nearest(snapshot, &written, candidates::NEAREST, among.scope)?;
@@ -242,7 +243,7 @@ fn ranked(
     }
     let complete = complete && loaded.len() < CANDIDATES;
     let mut ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
-    if let Some(deep) = deep {
+    if let Some(deep) = deep.filter(|_| rank::weights(question, ranking).of(Part::Transformer) != 0.0) {
         look_again(snapshot, deep, &written, rank::weights(question, ranking), &mut ranked)?;
     }
     Ok(Found { ranked, complete })

@@ -203,7 +203,7 @@ impl Call<'_> {
         let Some(model) = self.workspace.transformer_at_hand()? else {
             return self.read_part(part, |snapshot| ask(snapshot, None));
         };
-        let deep = Deep::new(&*model, self.workspace.rerank_time());
+        let deep = Deep::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
         let answer = self.read_part(part, |snapshot| ask(snapshot, Some(&deep)))?;
         let (learnt, wanted) = deep.taken();
         if let Err(error) = self.workspace.remember(&model, &learnt, &wanted) {

@@ -205,6 +205,19 @@ fn a_model_that_a_clone_names_by_its_path_is_not_read() {
 }
 
 #[test]
+fn who_waits_for_a_model_has_it_find_documents_that_share_no_word() {
+    let repo = repository();
+    let folder = fixture("bert");
+    let asked = json!({ "query": "zymurgy quokka", "options": { "minScore": 0.0 } });
+    assert_eq!(repo.call("search_documents", &asked)["results"], json!([]));
+    assert!(repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]).contains("finds chunks by itself"));
+    let model = repo.call("stats", &json!({}))["transformer"].clone();
+    assert_eq!((&model["answers"], &model["vectors"]), (&json!(true), &json!(3)), "{model}");
+    let found = repo.call("search_documents", &asked);
+    assert_eq!(found["total"], 3, "{found}");
+}
+
+#[test]
 fn all_chunks_are_embedded_while_nobody_asks() {
     let repo = repository();
     repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);

@@ -47,6 +47,9 @@ struct List {
 struct Use {
     /// A name as `list` shows it, the folder of a model (with a slash in it), or `built-in` for the table alone
     model: String,
+    /// Embed everything now, so that it finds chunks by itself when this returns, and not some time after
+    #[arg(long)]
+    now: bool,
 }
 
 /// Throw a model away
@@ -147,7 +150,19 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         output::note(warning);
     }
     output::line(&format!("{} is used here, on {}.", printable(&name), model.device()));
+    if typed.now {
+        super::freshen(&workspace, &budget)?;
+        workspace.embed_all_by_model(&budget, &|state| {
+            let left = state.seconds_left.map_or_else(String::new, |left| format!(", {}", time_left(left)));
+            output::note(&format!("{} of {} chunks{left}", state.done, state.total));
+        })?;
+        output::line("It finds chunks by itself.");
+    }
     Ok(Outcome::Found)
+}
+
+fn time_left(seconds: u64) -> String {
+    format!("about {} min left", seconds.div_ceil(60))
 }
 
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
@@ -191,9 +206,7 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
         output::line("  cannot be used");
     } else {
         output::line(&format!("  {} numbers a vector, on {}", model["dimension"], output::text(&model["device"])));
-        let left = model["seconds_left"]
-            .as_u64()
-            .map_or_else(String::new, |left| format!(", about {} min left", left.div_ceil(60)));
+        let left = model["seconds_left"].as_u64().map_or_else(String::new, |left| format!(", {}", time_left(left)));
         output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
         let says = if model["answers"] == true { "finds chunks by itself" } else { "looks at the best hits" };
         output::line(&format!("  it {says}"));

@@ -14,8 +14,8 @@ use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 
-/// Hits that are looked at again.
-pub const LOOKED_AT: usize = 80;
+/// Hits that are looked at again: as many as there is time for soon after, not all that could be meant.
+pub const LOOKED_AT: usize = 50;
 /// Threads that embed for one question.
 const MOST_THREADS: usize = 2;
 
@@ -26,15 +26,18 @@ pub type Learnt = (Vec<u8>, Vector);
 pub struct Deep<'m> {
     model: &'m dyn Embedder,
     time: Duration,
+    /// What one text takes, as far as that is known.
+    each: Duration,
     question: RefCell<Option<(String, Vector)>>,
     learnt: RefCell<Vec<Learnt>>,
     wanted: RefCell<Vec<ChunkId>>,
 }
 
 impl<'m> Deep<'m> {
-    pub fn new(model: &'m dyn Embedder, time: Duration) -> Self {
+    /// `time` is for all texts of a question, and `each` what one is known to take.
+    pub fn new(model: &'m dyn Embedder, time: Duration, each: Duration) -> Self {
         let (learnt, wanted) = (RefCell::default(), RefCell::default());
-        Self { model, time, question: RefCell::default(), learnt, wanted }
+        Self { model, time, each, question: RefCell::default(), learnt, wanted }
     }
 
     /// Vectors that were made on the way, and chunks that there was no time for.
@@ -127,9 +130,10 @@ impl<'m> Deep<'m> {
     /// Vectors of as many texts as there is time for, in order.
     fn made(&self, texts: &[(usize, Unembedded)], end: Option<Instant>) -> Result<Vec<Option<Vector>>> {
         let made: Vec<Mutex<Option<Vector>>> = texts.iter().map(|_| Mutex::default()).collect();
-        let (model, next) = (self.model, AtomicUsize::new(0));
+        let (model, each, next) = (self.model, self.each, AtomicUsize::new(0));
         let work = || -> Result<()> {
-            while end.is_none_or(|end| Instant::now() < end) {
+            // None is begun that would not be ready.
+            while end.is_none_or(|end| Instant::now() + each < end) {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some((_, text)) = texts.get(at) else { break };
                 let vector = model.embed(Purpose::Passage, &[&text.text])?.into_iter().next();
