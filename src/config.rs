@@ -35,6 +35,18 @@ pub struct Config {
     /// `all`, `core`, or names separated by commas.
     pub tools: String,
     pub python: Python,
+    pub model: Model,
+}
+
+/// How a model that a person chose is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// `off`, `auto` or `required`.
+    pub gpu: String,
+    /// The library of ONNX Runtime.
+    pub runtime: Option<PathBuf>,
+    /// What a question may spend on the vectors of its best hits.
+    pub time: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -341,6 +353,11 @@ impl Settings {
                 exclude: list("index.exclude"),
                 trigrams_from: self.number("index.trigrams_from"),
                 notes: list("entities.notes"),
+            },
+            model: Model {
+                gpu: self.text("model.gpu"),
+                runtime: Some(self.text("model.onnxruntime")).filter(|path| !path.is_empty()).map(PathBuf::from),
+                time: Duration::from_millis(self.number("model.rerank_ms")),
             },
             log_filter: self.text("log.filter"),
             daemon: Daemon { tcp, idle: time("daemon.idle") },

@@ -92,7 +92,7 @@ pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
                 return Err(format!("{path} was saved with a new word, which was not found").into());
             }
         }
-        workspace.read(&budget, |snapshot| smart::search(snapshot, &word, &everywhere, 0, (0, 10), &budget))?;
+        workspace.read(&budget, |snapshot| smart::search(snapshot, None, &word, &everywhere, 0, (0, 10), &budget))?;
         writeln!(stdout, "{kind} {}", started.elapsed().as_micros())?;
         if number % saves.div_ceil(LITERALS) == 0 {
             let pattern =

@@ -14,7 +14,7 @@ use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::query::measure::{self, Gain, Judged, Summary, Target};
-use crate::query::smart::{self, ARMS, Arm, Part, Ranking};
+use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking};
 use crate::store::{PlainSearch, Snapshot};
 
 /// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     /// JSON lines with questions and their relevant places
     #[arg(required = true)]
     queries: Vec<PathBuf>,
-    /// Rows with one arm more each, beside the row before: bm25,vector,rerank [default: one row with all]
+    /// Rows with one arm more each, beside the row before: bm25,vector,rerank,transformer [default: one row with all]
     #[arg(long, value_delimiter = ',')]
     arms: Option<Vec<String>>,
     /// Also measure without each part of the ranking in turn
@@ -264,16 +264,20 @@ fn ask_all(
     let workspace = session.workspaces.at(&root_of(session, tree)?)?;
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
-    workspace.read(&budget, |snapshot| {
+    workspace.embed(&budget)?;
+    let model = workspace.transformer()?;
+    let learnt = workspace.read(&budget, |snapshot| {
         if typed.candidates {
-            return print_candidates(snapshot, questions, of_tree, contenders);
+            return print_candidates(snapshot, questions, of_tree, contenders).map(|()| Vec::new());
         }
         let plain = PlainSearch::of(snapshot)?;
+        // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
+        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX));
         for (contender, ranked_by) in contenders.iter().enumerate() {
             for &question in of_tree {
                 let asked = &questions[question];
                 let (places, time) = match &ranked_by.ranking {
-                    Some(ranking) => measure::ask_smart(snapshot, ranking, &asked.query)?,
+                    Some(ranking) => measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?,
                     None => measure::ask_plain(snapshot, &plain, &asked.query)?,
                 };
                 let mut targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
@@ -284,8 +288,12 @@ fn ask_all(
                 came.push(Came { contender, question, judged: measure::judge(&targets, &places), time });
             }
         }
-        Ok(())
-    })
+        Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
+    })?;
+    match model {
+        Some(model) => workspace.remember(&model, &learnt, &[]),
+        None => Ok(()),
+    }
 }
 
 /// One line a question, for weights to be chosen from.

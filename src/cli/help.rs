@@ -16,7 +16,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Decisions, issues and notes", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
     ("Look inside and mend", &["ui", "sql", "eval", "rebuild", "snapshot"]),
-    ("The program itself", &["completions", "man"]),
+    ("The program itself", &["model", "completions", "man"]),
 ];
 
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}\n";

@@ -20,6 +20,7 @@ mod log;
 mod man;
 mod marks;
 mod mcp;
+mod model;
 mod output;
 mod overview;
 mod paint;
@@ -114,6 +115,7 @@ enum Command {
     Ui(ui::Arguments),
     Sql(sql::Arguments),
     Eval(eval::Arguments),
+    Model(model::Arguments),
     Rebuild(rebuild::Arguments),
     Doctor(doctor::Arguments),
     Snapshot(snapshot::Arguments),
@@ -206,6 +208,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Ui(arguments) => ui::run(&session, &arguments),
         Command::Sql(arguments) => sql::run(&session, &arguments),
         Command::Eval(arguments) => eval::run(&session, &arguments),
+        Command::Model(arguments) => model::run(&session, &arguments),
         Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
         Command::Doctor(arguments) => doctor::run(&session, &arguments),
         Command::Snapshot(arguments) => snapshot::run(&session, &arguments),

@@ -76,6 +76,14 @@ const SHAPES: &[(&str, Shape)] = &[
             "{rows: [{half, kind, ranking, questions, ndcg_at_10, mrr, recall_at_10, p50_ms, p99_ms, gain?, beside?}]}",
         ),
     ),
+    ("model list", Written("{built_in, models: [{name, bytes, path, used}], used}")),
+    (
+        "model info",
+        Written(
+            "{built_in: {name, dimension, device}, transformer: {name, device?, dimension?, vectors, answers, \
+             seconds_left?, warning?}}",
+        ),
+    ),
     ("rebuild", REPORT),
     ("snapshot save", Written("{file, bytes, files, schema}")),
     ("snapshot load", REPORT),

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use super::wordpiece::Vocabulary;
-use super::{Embedder, Purpose, Space, Vector};
+use super::{Embedder, Purpose, Scale, Space, Vector};
 use crate::error::Result;
 
 const MODEL: &str = "ixmcp-static";
@@ -97,6 +97,11 @@ impl Embedder for BuiltIn {
             Vector::pointing(&sum)
         };
         Ok(texts.iter().map(vector).collect())
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        static SCALE: OnceLock<Option<Scale>> = OnceLock::new();
+        *SCALE.get_or_init(|| Scale::of(self).ok().flatten())
     }
 }
 

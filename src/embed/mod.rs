@@ -1,14 +1,18 @@
 //! From text to vectors that can be compared.
 //!
-//! Owns the embedders: what is built in, and (later) models that a person names. Does not own where vectors are kept
+//! Owns the embedders: what is built in, and models that a person names. Does not own where vectors are kept
 //! (`store`) nor when they are made (`index`).
 
 mod built_in;
+mod scale;
+pub mod shelf;
+pub mod transformer;
 mod wordpiece;
 
 use crate::error::Result;
 
 pub use built_in::{BuiltIn, built_in};
+pub use scale::Scale;
 
 /// Vectors can be compared only within one space: one model, the very same file of it, one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +36,9 @@ pub trait Embedder: Send + Sync {
 
     /// One vector a text, in order.
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>>;
+
+    /// What its cosines say; `None` where they say nothing.
+    fn scale(&self) -> Option<Scale>;
 }
 
 /// A direction in a space: whole numbers from -127 to 127, the largest of them one of the two. All zero for a text that

@@ -8,6 +8,7 @@ mod documents;
 mod entities;
 mod folder;
 mod folders;
+mod idle;
 mod lock;
 mod paths;
 mod pipeline;
@@ -16,6 +17,7 @@ mod rebuild;
 mod snapshot;
 mod state;
 mod sync;
+mod transformer;
 mod trigrams;
 mod vectors;
 mod watch;
@@ -26,7 +28,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
@@ -43,6 +45,7 @@ pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
+pub use transformer::ModelState;
 pub use workspaces::{Watching, Workspaces};
 
 use folders::Folders;
@@ -55,14 +58,6 @@ const FRESH_WITHIN: Duration = Duration::from_millis(150);
 
 /// Reads within this time of a cookie need none of their own; well inside [`FRESH_WITHIN`].
 const SHARE_COOKIES: Duration = Duration::from_millis(100);
-
-/// How often everything is looked at although it is watched; and where watches ran out.
-const SWEEP_EVERY: Duration = Duration::from_secs(300);
-const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
-/// A workspace that nobody asks gives back its memory after this.
-const REST_AFTER: Duration = Duration::from_secs(60);
-/// How soon a workspace that was closed is noticed by its sweeper.
-const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
 
 /// Another process may be writing a batch while this one opens.
 const OPEN_WAIT: Duration = Duration::from_secs(30);
@@ -83,6 +78,8 @@ pub struct Workspace {
     embed_again: AtomicBool,
     /// Held by the thread that gathers trigrams.
     gathering: Mutex<()>,
+    /// The model that a person named.
+    chosen: transformer::Chosen,
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
@@ -182,6 +179,7 @@ impl Workspace {
             embedding: Mutex::new(()),
             embed_again: AtomicBool::new(false),
             gathering: Mutex::new(()),
+            chosen: transformer::Chosen::default(),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
             kept: Mutex::default(),
@@ -210,7 +208,7 @@ impl Workspace {
                 // Another thread may have been first: one watch is enough.
                 let _ = self.watch.set(watch);
                 self.store.stay();
-                sweep_now_and_then(Arc::downgrade(self));
+                idle::sweep_now_and_then(Arc::downgrade(self));
             }
             Err(error) => tracing::warn!("{error}"),
         }
@@ -504,6 +502,7 @@ impl Workspace {
                 if let Err(error) = workspace.embed_soon() {
                     tracing::warn!("some vectors are missing: {error}");
                 }
+                workspace.work_on();
             })
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         *current = Some(Arc::clone(&run));
@@ -550,31 +549,6 @@ impl Settings {
         let extensions = containers.flat_map(|format| format.extensions).copied().collect();
         let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
         Ok(Self { rules, folders, config })
-    }
-}
-
-/// Sweeps once in a while: events can be lost without a word.
-fn sweep_now_and_then(workspace: Weak<Workspace>) {
-    let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
-        let mut last = Instant::now();
-        loop {
-            std::thread::sleep(LOOK_FOR_SWEEP);
-            let Some(workspace) = workspace.upgrade() else { return };
-            let Some(watch) = workspace.watch.get() else { return };
-            workspace.store.rest_after(REST_AFTER);
-            let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
-            if last.elapsed() < every {
-                continue;
-            }
-            watch.ask_for_sweep();
-            if let Err(error) = workspace.catch_up() {
-                tracing::warn!("a sweep failed: {error}");
-            }
-            last = Instant::now();
-        }
-    });
-    if let Err(error) = spawned {
-        tracing::warn!("no sweeps in the background: {error}");
     }
 }
 

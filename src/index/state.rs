@@ -25,6 +25,9 @@ pub(super) struct State {
     /// Folders that were indexed as documents, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<Chosen>,
+    /// The model that a person named: its name, or the absolute path of its folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// A folder with its options.
@@ -48,6 +51,9 @@ struct Own {
     root: PathBuf,
     #[serde(default)]
     folders: Vec<String>,
+    /// A model that is named by its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
 }
 
 impl Chosen {
@@ -56,7 +62,17 @@ impl Chosen {
     }
 }
 
+/// Which of the files that had the name it is, and when it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(u64, i64, i64, u64);
+
 impl State {
+    /// Tells one content of the file from another; `None` where there is none.
+    pub fn stamp(root: &Path) -> Option<Stamp> {
+        let found = fs::symlink_metadata(root.join(FOLDER).join(FILE)).ok()?;
+        Some(Stamp(found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+    }
+
     /// What counts of what is written there: nothing of a file that git tracks or that is not this user's.
     pub fn load(root: &Path, environment: &Environment) -> Self {
         let file = root.join(FOLDER).join(FILE);
@@ -73,6 +89,13 @@ impl State {
             }
             counts && folder.overlap < folder.chunk_size
         });
+        state.model = state.model.filter(|model| {
+            let counts = !model.starts_with('/') || own.model.as_ref() == Some(model);
+            if !counts {
+                tracing::warn!("{model}: {FOLDER}/{FILE} names this model, but you did not: it is not read");
+            }
+            counts
+        });
         state.folders.sort_by(|a, b| a.path.cmp(&b.path));
         state.folders.dedup_by(|a, b| a.path == b.path);
         state
@@ -85,8 +108,9 @@ impl State {
         // First what lets the other count: one who reads in between sees the old state.
         if let Some(file) = own_file(root, environment) {
             let known = parsed::<Own>(&file).unwrap_or_default();
-            if known.folders != outside {
-                write(&file, &Own { root: root.to_owned(), folders: outside })?;
+            let model = self.model.clone().filter(|model| model.starts_with('/'));
+            if known.folders != outside || known.model != model {
+                write(&file, &Own { root: root.to_owned(), folders: outside, model })?;
             }
         }
         write(&root.join(FOLDER).join(FILE), self)

@@ -92,7 +92,7 @@ pub(super) fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 /// What the space of an embedder is called in the store.
-fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
+pub(super) fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
     let space = embedder.space();
     SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension }
 }

@@ -1,7 +1,7 @@
 //! Questions about documents: the chunks that answer one, and what a file says around a chunk.
 
 use super::PathFilter;
-use super::smart::relevance;
+use super::smart::{Deep, relevance};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::{DocumentFile, Piece, Snapshot};
@@ -29,13 +29,14 @@ pub struct Answers {
 /// Chunks that answer `text` with a score of at least `least`, the surest first.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     least: f64,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Answers> {
-    let found = relevance::relevant(snapshot, text, filter, budget)?;
+    let found = relevance::relevant(snapshot, deep, text, filter, budget)?;
     let total = found.iter().filter(|one| one.score >= least).count();
     let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
     let answers = page

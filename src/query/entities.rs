@@ -130,6 +130,7 @@ pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> 
 /// id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&smart::Deep>,
     text: &str,
     (of_kind, tag): (Option<&str>, Option<&str>),
     (offset, limit): (usize, usize),
@@ -141,7 +142,7 @@ pub fn search(
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
-    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, text, (0, wanted), budget)?;
+    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
     let complete = hits.next_offset.is_none();
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<Found> = Vec::new();

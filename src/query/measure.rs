@@ -157,11 +157,16 @@ impl Gain {
 }
 
 /// Asks as `query` does, by a ranking of the caller's.
-pub fn ask_smart(snapshot: &Snapshot, ranking: &smart::Ranking, text: &str) -> Result<(Vec<Place>, Duration)> {
+pub fn ask_smart(
+    snapshot: &Snapshot,
+    ranking: &smart::Ranking,
+    deep: Option<&smart::Deep>,
+    text: &str,
+) -> Result<(Vec<Place>, Duration)> {
     let begun = Instant::now();
     let everywhere = PathFilter::default();
     let budget = Budget::unlimited();
-    let page = smart::search_by(ranking, snapshot, text, &everywhere, 0, (0, ASKED), &budget)?;
+    let page = smart::search_by(ranking, snapshot, deep, text, &everywhere, 0, (0, ASKED), &budget)?;
     let took = begun.elapsed();
     let places = page.items.into_iter().map(|hit| Place { path: hit.path, lines: (hit.start_line, hit.end_line) });
     Ok((places.collect(), took))

@@ -6,6 +6,7 @@
 
 mod alike;
 mod candidates;
+mod deep;
 mod listed;
 mod meaning;
 mod places;
@@ -26,10 +27,12 @@ use crate::extract::languages;
 use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
+pub use deep::{Deep, Learnt};
 pub(in crate::query) use places::Place;
 pub use question::says_nothing;
 pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
+use deep::{LOOKED_AT, reorder, shares};
 use exact::Pattern;
 use meaning::Meaning;
 
@@ -47,21 +50,26 @@ const HITS_A_FILE: usize = 2;
 ///
 /// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
 /// the text hold until they leave nothing: then they are text too.
+///
+/// With a model at hand the best hits are looked at by it, too.
 pub fn search(
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    search_by(&Ranking::default(), snapshot, text, filter, context, (offset, limit), budget)
+    search_by(&Ranking::default(), snapshot, deep, text, filter, context, (offset, limit), budget)
 }
 
 /// The same by a ranking of the caller's.
+#[expect(clippy::too_many_arguments, reason = "one more than `search`")]
 pub fn search_by(
     ranking: &Ranking,
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     context: u32,
@@ -75,7 +83,8 @@ pub fn search_by(
             return Ok(listed);
         }
     }
-    let (question, found) = answered(ranking, snapshot, text, question, Among { filter, scope: None }, budget)?;
+    let among = Among { filter, scope: None, deep: deep.filter(|_| ranking.has(Arm::Transformer)) };
+    let (question, found) = answered(ranking, snapshot, text, question, among, budget)?;
     if found.ranked.is_empty() {
         return inside(snapshot, text, filter, context, (offset, limit), budget);
     }
@@ -87,12 +96,13 @@ pub fn search_in(
     scope: &Scope,
     paths: impl FnOnce() -> Result<HashSet<String>>,
     snapshot: &Snapshot,
+    deep: Option<&Deep>,
     text: &str,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
     let ranking = Ranking::default();
-    let among = Among { filter: &PathFilter::default(), scope: Some(scope) };
+    let among = Among { filter: &PathFilter::default(), scope: Some(scope), deep };
     let question = Question::read(text, snapshot)?;
     let (question, found) = answered(&ranking, snapshot, text, question, among, budget)?;
     if found.ranked.is_empty() {
@@ -106,6 +116,8 @@ pub fn search_in(
 struct Among<'a> {
     filter: &'a PathFilter,
     scope: Option<&'a Scope>,
+    /// A model that looks at the best.
+    deep: Option<&'a Deep<'a>>,
 }
 
 /// The question as it was taken in the end, and what answers it.
@@ -185,7 +197,7 @@ pub struct Weighed {
 /// All candidates of a question with what their scores are made of: what weights are chosen from.
 pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec<Weighed>> {
     let mut question = Question::read(text, snapshot)?;
-    let among = Among { filter: &PathFilter::default(), scope: None };
+    let among = Among { filter: &PathFilter::default(), scope: None, deep: None };
     let found = ranked(ranking, snapshot, &mut question, among, &Budget::unlimited())?;
     let is_code = question.shape == question::Shape::Code;
     let of = |found: Ranked| Weighed {
@@ -213,7 +225,13 @@ fn ranked(
     let is_filtered = !among.filter.is_empty() || question.has_filters();
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
-    let candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
+    let mut candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
+    let deep = among.deep.filter(|_| rank::weights(question, ranking).of(Part::Transformer) != 0.0);
+    let written = question.written();
+    if let Some(deep) = deep {
+        let near = deep.nearest(snapshot, &written, candidates::NEAREST, among.scope)?;
+        candidates::add_new(&mut candidates, near);
+    }
     let complete = candidates.len() < most;
     let mut loaded = load(snapshot, question, among.filter, candidates, budget)?;
     if let Some(meaning) = meaning {
@@ -223,8 +241,27 @@ fn ranked(
         }
     }
     let complete = complete && loaded.len() < CANDIDATES;
-    let ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
+    let mut ranked = rank::rank(snapshot, question, ranking, ranking.has(Arm::Rerank), loaded)?;
+    if let Some(deep) = deep {
+        look_again(snapshot, deep, &written, rank::weights(question, ranking), &mut ranked)?;
+    }
     Ok(Found { ranked, complete })
+}
+
+/// Has a model look at the best, and puts those that it came to into their new order.
+fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, ranked: &mut Vec<Ranked>) -> Result<()> {
+    let ids: Vec<ChunkId> = ranked.iter().take(LOOKED_AT).map(|found| found.id).collect();
+    let shares = shares(&deep.cosines(snapshot, text, &ids)?);
+    for (found, share) in ranked.iter_mut().zip(&shares) {
+        if let Some(share) = share {
+            found.parts.set(Part::Transformer, *share);
+            found.score += share * weights.of(Part::Transformer);
+        }
+    }
+    let scores: Vec<Option<f64>> =
+        ranked.iter().zip(&shares).map(|(found, share)| share.map(|_| found.score)).collect();
+    reorder(ranked, &scores);
+    Ok(())
 }
 
 /// The texts of the first candidates that no filter leaves out.

@@ -1,6 +1,6 @@
 //! Which vectors are in memory: when they come there, and by whom.
 //!
-//! Owns the one space that is kept there. A question reads what it lacks if that takes some milliseconds. Where there is
+//! Owns the spaces that are kept there: the table's, and that of a model that a person chose. A question reads what it lacks if that takes some milliseconds. Where there is
 //! more, a process that stays reads it in a thread of its own, and until that ends its questions are answered with what
 //! there is; one that ends with its question has no later, and waits.
 
@@ -18,13 +18,16 @@ const AT_ONCE: usize = 50_000;
 /// When more than one in so many belongs to no chunk any more, all are read anew.
 const TOO_MANY_GONE: usize = 10;
 
-/// The vectors of the space that was asked for last.
+/// Spaces that are asked for in turn.
+const MOST_SPACES: usize = 2;
+
+/// The vectors of the spaces that were asked for last.
 pub(super) struct Loaded {
     /// Of the database.
     path: PathBuf,
     /// Whether there will be later questions.
     stays: AtomicBool,
-    vectors: Mutex<Option<Vectors>>,
+    vectors: Mutex<Vec<Vectors>>,
     is_loading: AtomicBool,
 }
 
@@ -33,7 +36,7 @@ impl Loaded {
         Self {
             path: path.to_owned(),
             stays: AtomicBool::new(false),
-            vectors: Mutex::new(None),
+            vectors: Mutex::default(),
             is_loading: AtomicBool::new(false),
         }
     }
@@ -43,15 +46,18 @@ impl Loaded {
     }
 
     pub fn forget(&self) {
-        *locked(&self.vectors) = None;
+        locked(&self.vectors).clear();
     }
 
     /// What was read, unless another has read more of the same meanwhile.
     fn keep(&self, vectors: &Vectors) {
         let mut kept = locked(&self.vectors);
-        if kept.as_ref().is_none_or(|kept| !kept.is_like(vectors) || kept.embedded <= vectors.embedded) {
-            *kept = Some(vectors.clone());
+        if kept.iter().any(|kept| kept.is_like(vectors) && kept.embedded > vectors.embedded) {
+            return;
         }
+        kept.retain(|kept| kept.space != vectors.space);
+        kept.truncate(MOST_SPACES - 1);
+        kept.insert(0, vectors.clone());
     }
 }
 
@@ -137,9 +143,9 @@ impl Snapshot<'_> {
     /// Chunks that the questions to this snapshot found by their words alone: they have no vector yet, or it was not in
     /// memory yet.
     pub fn vectors_out_of_reach(&self, space: SpaceId) -> Result<u64> {
-        match self.reached.get() {
-            Some(0) => self.all_chunks(),
-            Some(reached) => self.chunks_above(reached),
+        match self.reached.get().filter(|(reached_in, _)| *reached_in == space) {
+            Some((_, 0)) => self.all_chunks(),
+            Some((_, reached)) => self.chunks_above(reached),
             None => self.vectors_pending(space),
         }
     }
@@ -154,7 +160,10 @@ impl Snapshot<'_> {
             Ok(Some(begun))
         } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
             load_in_background(self.caches, space);
-            self.reached.set(Some(begun.embedded));
+            // What is said of it is said of the space that is asked for first: the table's.
+            if self.reached.get().is_none_or(|(known, _)| known == space) {
+                self.reached.set(Some((space, begun.embedded)));
+            }
             Ok(Some(begun).filter(|begun| begun.len() > 0))
         } else {
             self.read_on(begun, &state).map(Some)
@@ -164,10 +173,11 @@ impl Snapshot<'_> {
     /// What is in memory of a space; nothing where too much of that is outlived.
     fn begun(&self, space: SpaceId, state: &State) -> Vectors {
         let stored = usize::try_from(state.vectors).unwrap_or_default();
-        let known = locked(&self.caches.vectors.vectors).clone();
-        let known = known
-            .filter(|known| known.is_of(space, state) && known.len().saturating_sub(stored) <= stored / TOO_MANY_GONE);
-        known.unwrap_or_else(|| Vectors::new(space, state))
+        let kept = locked(&self.caches.vectors.vectors);
+        let known = kept.iter().find(|known| known.is_of(space, state));
+        known
+            .filter(|known| known.len().saturating_sub(stored) <= stored / TOO_MANY_GONE)
+            .map_or_else(|| Vectors::new(space, state), Vectors::clone)
     }
 
     /// Brings what came since into memory.

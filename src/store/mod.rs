@@ -32,6 +32,7 @@ mod scope;
 mod search;
 mod statements;
 mod symbols;
+mod text_vectors;
 mod trigrams;
 mod vectors;
 
@@ -144,8 +145,8 @@ struct Interned {
 pub struct Snapshot<'c> {
     connection: &'c Connection,
     caches: &'c Arc<Caches>,
-    /// Where vectors were asked for and some were not in memory: the last chunk of those that were.
-    reached: std::cell::Cell<Option<i64>>,
+    /// Where vectors of a space were asked for and some were not in memory: the last chunk of those that were.
+    reached: std::cell::Cell<Option<(SpaceId, i64)>>,
 }
 
 impl<'c> Snapshot<'c> {

@@ -14,7 +14,7 @@ pub(super) use statements;
 mod tests {
     use crate::store::{
         Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, packed, plain, relations,
-        scope, search, symbols, trigrams, vectors,
+        scope, search, symbols, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -36,6 +36,7 @@ mod tests {
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
+            text_vectors::STATEMENTS,
             trigrams::STATEMENTS,
             vectors::STATEMENTS,
         ];

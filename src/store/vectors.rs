@@ -39,6 +39,12 @@ const A_LOOK_AT_EACH: i64 = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpaceId(i64);
 
+impl SpaceId {
+    pub(super) const fn key(self) -> i64 {
+        self.0
+    }
+}
+
 /// What names a space: the model, a hash of its files, and how many numbers a vector has.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceKey<'a> {

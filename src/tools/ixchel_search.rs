@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::index::Part;
 use crate::query::entities;
 
 pub(super) static IXCHEL_SEARCH: Declaration = declare! {
@@ -72,8 +73,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
     let budget = call.budget();
     let space = call.workspace().space();
-    let (found, pending) = call.read_entities(|snapshot| {
-        let found = entities::search(snapshot, &arguments.query, narrowed, page, budget)?;
+    let (found, pending) = call.read_deeply(Part::Entities, |snapshot, deep| {
+        let found = entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)?;
         Ok((found, entities::vectors_pending(snapshot, narrowed, &space)?))
     })?;
     Ok(Answer {

@@ -52,6 +52,7 @@ use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
+use crate::query::smart::Deep;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
@@ -194,6 +195,21 @@ impl Call<'_> {
             *self.stale.borrow_mut() = Some(reason);
         }
         self.workspace.read(&self.budget, ask)
+    }
+
+    /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
+    /// question.
+    fn read_deeply<T>(&self, part: Part, ask: impl FnOnce(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
+        let Some(model) = self.workspace.transformer_at_hand()? else {
+            return self.read_part(part, |snapshot| ask(snapshot, None));
+        };
+        let deep = Deep::new(&*model, self.workspace.rerank_time());
+        let answer = self.read_part(part, |snapshot| ask(snapshot, Some(&deep)))?;
+        let (learnt, wanted) = deep.taken();
+        if let Err(error) = self.workspace.remember(&model, &learnt, &wanted) {
+            tracing::warn!("vectors of hits are not kept: {error}");
+        }
+        Ok(answer)
     }
 
     /// Brings the entities up to date and counts what changed.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
+use crate::index::Part;
 use crate::query::{Hit, PathFilter, exact, smart};
 
 pub(super) static QUERY: Declaration = declare! {
@@ -114,9 +115,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, suggestion, vectors_pending) = call.read(|snapshot| {
+    let (found, suggestion, vectors_pending) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if mode == Mode::Smart {
-            let found = smart::search(snapshot, &arguments.text, &filter, context, page, budget)?;
+            let found = smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(snapshot, &arguments.text)? } else { None };
             return Ok((found, suggestion, super::vectors_pending(call, snapshot)?));

@@ -7,6 +7,7 @@ use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
+use crate::index::Part;
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
 
@@ -123,13 +124,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let with_metadata = options.include_metadata.unwrap_or(true);
     let with_embedding = options.include_embedding.unwrap_or(false);
     let space = call.workspace().space();
-    let (found, results, pending) = call.read(|snapshot| {
+    let (found, results, pending) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if snapshot.file_count()? == 0 {
             return Err(
                 Error::new(ErrorKind::IndexNotFound, "nothing is indexed").hint("Index a folder with index_files.")
             );
         }
-        let found = documents::search(snapshot, &arguments.query, &filter, least, (offset, limit), call.budget())?;
+        let found =
+            documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
         let id = snapshot.space(&space)?;
         let results = found.answers.iter().map(|answer| {
             let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;

@@ -46,6 +46,8 @@ struct Answer {
     /// Chunks that are found by their words alone until they have a vector.
     vectors_pending: u64,
     model: Model,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transformer: Option<Transformer>,
     schema_version: i64,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
     watch_mode: &'static str,
@@ -54,9 +56,30 @@ struct Answer {
 /// What texts are embedded with.
 #[derive(Serialize, JsonSchema)]
 struct Model {
-    name: &'static str,
+    name: String,
     dimension: usize,
-    device: &'static str,
+    device: String,
+}
+
+/// A model that a person chose beside the built-in one.
+#[derive(Serialize, JsonSchema)]
+struct Transformer {
+    name: String,
+    /// What it runs on; absent where it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimension: Option<usize>,
+    /// Chunks that have its vector; until all have, it looks at the best hits alone.
+    vectors: u64,
+    /// Whether its vectors find chunks, too.
+    answers: bool,
+    /// About how long all chunks still take, when nobody asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_left: Option<u64>,
+    /// Why it is not used, or not as it was hoped for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -68,6 +91,35 @@ struct Language {
 /// A time as answers tell it: RFC 3339.
 pub(super) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
+}
+
+/// How things stand with the chosen model.
+fn transformer(call: &Call) -> Option<Transformer> {
+    let workspace = call.workspace();
+    let name = workspace.chosen_model()?;
+    let state = workspace
+        .transformer()
+        .and_then(|model| model.map(|model| workspace.model_state(&model, call.budget())).transpose());
+    Some(match state {
+        Ok(Some(state)) => Transformer {
+            name,
+            device: Some(state.device),
+            dimension: Some(state.dimension),
+            vectors: state.done,
+            answers: state.whole,
+            seconds_left: state.seconds_left,
+            warning: state.warning,
+        },
+        other => Transformer {
+            name,
+            device: None,
+            dimension: None,
+            vectors: 0,
+            answers: false,
+            seconds_left: None,
+            warning: other.err().map(|error| error.message),
+        },
+    })
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
@@ -96,7 +148,8 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         tags: counts.tags,
         vectors,
         vectors_pending,
-        model: Model { name: space.model, dimension: space.dimension, device: "cpu" },
+        model: Model { name: space.model.to_owned(), dimension: space.dimension, device: "cpu".to_owned() },
+        transformer: transformer(call),
         schema_version: schema_version(),
         watch_mode: workspace.watch_mode(),
     })

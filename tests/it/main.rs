@@ -22,6 +22,7 @@ mod incremental;
 mod inferred;
 mod languages;
 mod mcp;
+mod models;
 mod naming;
 mod page;
 mod paraphrase;

@@ -138,6 +138,8 @@ const ASKED: &[(&str, &[&str])] = &[
     ("entity ready", &[]),
     ("graph", &[]),
     ("eval", &["questions.jsonl"]),
+    ("model list", &[]),
+    ("model info", &[]),
     ("rebuild", &[]),
     ("snapshot save", &["index.snapshot"]),
     ("snapshot load", &["index.snapshot"]),

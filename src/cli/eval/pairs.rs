@@ -5,12 +5,14 @@
 //! was taken away. Unrelated are chunks drawn from the question's tree, its own files left out, and from other trees.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::{Asked, Relevant, freshen, output};
 use crate::budget::Budget;
 use crate::cli::Session;
+use crate::embed::transformer::Transformer;
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
 use crate::query::measure::{Random, Target};
@@ -49,7 +51,9 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
     for tree in trees.keys() {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         freshen(&workspace, &budget)?;
-        pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, &mut random))?);
+        let model = workspace.transformer()?;
+        let by = embedder(model.as_ref());
+        pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, by, &mut random))?);
     }
     output::json(&json!({ "names": relevance::NAMES }));
     for (tree, of_tree) in &trees {
@@ -61,13 +65,15 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
             .filter(|(other, asked)| *other != tree && asked.first().is_some_and(|asked| asked.half == half))
             .flat_map(|(other, _)| &pools[other])
             .collect();
+        let model = workspace.transformer()?;
+        let by = embedder(model.as_ref());
         workspace.read(&budget, |snapshot| {
-            let mut posed = made(snapshot, half.as_ref(), &mut random)?;
+            let mut posed = made(snapshot, by, half.as_ref(), &mut random)?;
             for asked in of_tree {
-                posed.push(named(snapshot, asked)?);
+                posed.push(named(snapshot, by, asked)?);
             }
             for question in posed {
-                print_one(snapshot, *tree, &question, (&pools[tree], &others), &mut random)?;
+                print_one(snapshot, by, *tree, &question, (&pools[tree], &others), &mut random)?;
             }
             Ok(())
         })?;
@@ -77,6 +83,7 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
 
 fn print_one(
     snapshot: &Snapshot,
+    by: &dyn Embedder,
     tree: Option<&str>,
     posed: &Posed,
     (own, others): (&[Passage], &[&Passage]),
@@ -98,7 +105,7 @@ fn print_one(
             sorts.push(("other", 0));
         }
     }
-    let known = relevance::evidence(snapshot, &posed.text, &passages)?;
+    let known = relevance::evidence(snapshot, by, &posed.text, &passages)?;
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
     let pairs: Vec<_> = sorts
         .iter()
@@ -119,33 +126,38 @@ fn print_one(
     Ok(())
 }
 
+/// The model that the tree's score is by: the one that was chosen there, else the table.
+fn embedder(model: Option<&Arc<Transformer>>) -> &dyn Embedder {
+    model.map_or(built_in() as &dyn Embedder, |model| &**model)
+}
+
 /// A chunk as it would be embedded.
-fn passage(snapshot: &Snapshot, piece: &Piece) -> Result<Passage> {
+fn passage(snapshot: &Snapshot, by: &dyn Embedder, piece: &Piece) -> Result<Passage> {
     let headings = if piece.headings.is_empty() { String::new() } else { format!("{}\n", piece.headings) };
     let text = format!("{headings}{}{}", piece.lead, piece.text);
-    let vector = built_in().embed(Purpose::Passage, &[&text])?.remove(0);
+    let vector = by.embed(Purpose::Passage, &[&text])?.remove(0);
     Ok(Passage { chunk: snapshot.chunk(piece.id)?, vector })
 }
 
-fn draw(snapshot: &Snapshot, random: &mut Random) -> Result<Vec<Passage>> {
+fn draw(snapshot: &Snapshot, by: &dyn Embedder, random: &mut Random) -> Result<Vec<Passage>> {
     let count = usize::try_from(snapshot.chunk_count()?).unwrap_or(usize::MAX);
     let mut drawn = Vec::new();
     for _ in 0..POOL.min(count) {
         if let Some(id) = snapshot.nth_chunk(random.below(count) as u64)? {
-            drawn.push(passage(snapshot, &snapshot.piece(id)?)?);
+            drawn.push(passage(snapshot, by, &snapshot.piece(id)?)?);
         }
     }
     Ok(drawn)
 }
 
 /// A question of the set, with the chunks of the places that it names.
-fn named(snapshot: &Snapshot, asked: &Asked) -> Result<Posed> {
+fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed> {
     let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
     let mut right = Vec::new();
     for (group, target) in targets.iter().enumerate() {
         for piece in snapshot.pieces(&target.path)? {
             if target.lines.is_none_or(|(first, last)| piece.start_line <= last && first <= piece.end_line) {
-                right.push((group, passage(snapshot, &piece)?));
+                right.push((group, passage(snapshot, by, &piece)?));
             }
         }
     }
@@ -159,7 +171,7 @@ fn named(snapshot: &Snapshot, asked: &Asked) -> Result<Posed> {
 }
 
 /// Questions made of prose: in turn the first sentence of a chunk, and the heading above one.
-fn made(snapshot: &Snapshot, half: Option<&String>, random: &mut Random) -> Result<Vec<Posed>> {
+fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &mut Random) -> Result<Vec<Posed>> {
     let mut prose = Vec::new();
     for (path, language) in snapshot.paths(None)? {
         if PROSE.contains(&language.as_str()) {
@@ -173,7 +185,7 @@ fn made(snapshot: &Snapshot, half: Option<&String>, random: &mut Random) -> Resu
         let Some(text) = (if is_sentence { take_sentence(&mut piece) } else { take_heading(&mut piece) }) else {
             continue;
         };
-        let mut right = passage(snapshot, &piece)?;
+        let mut right = passage(snapshot, by, &piece)?;
         right.chunk.text.clone_from(&piece.text);
         if !is_sentence {
             // The innermost heading is the first name that stands for it.

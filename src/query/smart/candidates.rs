@@ -261,7 +261,7 @@ fn named(snapshot: &Snapshot, question: &Question) -> Result<Vec<ChunkId>> {
     Ok(found)
 }
 
-fn add_new(found: &mut Vec<ChunkId>, more: Vec<ChunkId>) {
+pub(super) fn add_new(found: &mut Vec<ChunkId>, more: Vec<ChunkId>) {
     let mut known: HashSet<ChunkId> = found.iter().copied().collect();
     found.extend(more.into_iter().filter(|id| known.insert(*id)));
 }

@@ -32,9 +32,8 @@ impl Meaning {
         Ok((!vector.is_zero()).then_some(Self { space, vector }))
     }
 
-    pub(super) fn vector_of(question: &Question) -> Result<Vector> {
-        let text: Vec<&str> = question.terms.iter().map(|term| term.written.as_str()).collect();
-        let vector = built_in().embed(Purpose::Question, &[&text.join(" ")])?.into_iter().next();
+    fn vector_of(question: &Question) -> Result<Vector> {
+        let vector = built_in().embed(Purpose::Question, &[&question.written()])?.into_iter().next();
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 

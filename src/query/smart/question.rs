@@ -91,6 +91,11 @@ pub(super) struct Word {
 }
 
 impl Question {
+    /// Its words as they were written, without filters.
+    pub fn written(&self) -> String {
+        self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
     /// Reads filters, exclusions and phrases; a filter whose value nothing has is text.
     pub fn read(text: &str, snapshot: &Snapshot) -> Result<Self> {
         let mut question = Self::default();

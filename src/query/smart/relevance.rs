@@ -7,6 +7,7 @@
 //! `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand.
 
 use super::candidates;
+use super::deep::{self, Deep, LOOKED_AT};
 use super::meaning::Meaning;
 use super::question::Question;
 use super::rank::{self, Loaded, Ranked};
@@ -14,7 +15,7 @@ use super::scan::Scanner;
 use super::weights::{Part, Ranking};
 use super::{Among, Found, ranked};
 use crate::budget::Budget;
-use crate::embed::Vector;
+use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::query::PathFilter;
 use crate::store::{ChunkHit, ChunkId, Snapshot};
@@ -97,10 +98,18 @@ fn ranking() -> Ranking {
     ranking
 }
 
-/// What may answer `text`, the surest first, and of what is as sure the best by all weights.
-pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &Budget) -> Result<Vec<Relevant>> {
+/// What may answer `text`, the surest first, and of what is as sure the best by all weights. A model's word on the surest
+/// counts instead of the table's, as far as there is time for it.
+pub fn relevant(
+    snapshot: &Snapshot,
+    deep: Option<&Deep>,
+    text: &str,
+    filter: &PathFilter,
+    budget: &Budget,
+) -> Result<Vec<Relevant>> {
     let mut question = Question::of_words(text);
-    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, Among { filter, scope: None }, budget)?;
+    let among = Among { filter, scope: None, deep: None };
+    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
     let cosines = match Meaning::of_any(&question, snapshot)? {
         Some(meaning) => meaning.cosines(snapshot, &ids)?,
@@ -109,28 +118,52 @@ pub fn relevant(snapshot: &Snapshot, text: &str, filter: &PathFilter, budget: &B
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
-    let scored = ranked.iter().zip(cosines).map(|(found, cosine)| Relevant {
-        id: found.id,
-        score: rounded(Evidence::of(&question, found, cosine.unwrap_or(UNKNOWN)).score()),
-    });
-    let mut relevant: Vec<Relevant> = scored.collect();
-    relevant.sort_by(|a, b| b.score.total_cmp(&a.score));
-    Ok(relevant)
+    let score = |at: usize, cosine: Option<f64>| {
+        rounded(Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN)).score())
+    };
+    let mut scored: Vec<(usize, f64)> =
+        cosines.iter().enumerate().map(|(at, &cosine)| (at, score(at, cosine))).collect();
+    let order = |scored: &mut Vec<(usize, f64)>| scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    order(&mut scored);
+    if let Some(deep) = deep {
+        let surest = &mut scored[..LOOKED_AT.min(ids.len())];
+        let looked_at: Vec<ChunkId> = surest.iter().map(|(at, _)| ids[*at]).collect();
+        for ((at, known), cosine) in surest.iter_mut().zip(deep.table_cosines(snapshot, text, &looked_at)?) {
+            if cosine.is_some() {
+                *known = score(*at, cosine);
+            }
+        }
+        order(&mut scored);
+    }
+    Ok(scored.into_iter().map(|(at, score)| Relevant { id: ids[at], score }).collect())
 }
 
 /// A text that may answer, of this index or of another.
 #[derive(Clone, Debug)]
 pub struct Passage {
     pub chunk: ChunkHit,
+    /// Of the embedder that is judged.
     pub vector: Vector,
 }
 
-/// What is known of a question to this index and any passages: what the weights are fitted from.
-pub fn evidence(snapshot: &Snapshot, text: &str, passages: &[Passage]) -> Result<Vec<Evidence>> {
+/// What is known of a question to this index and any passages, by an embedder: what the weights are fitted from.
+pub fn evidence(
+    snapshot: &Snapshot,
+    embedder: &dyn Embedder,
+    text: &str,
+    passages: &[Passage],
+) -> Result<Vec<Evidence>> {
     let mut question = Question::of_words(text);
     question.add_others();
     candidates::weigh_apart(snapshot, &mut question)?;
-    let vector = Meaning::vector_of(&question)?;
+    let is_table = embedder.space() == built_in().space();
+    let asked = if is_table { question.written() } else { text.to_owned() };
+    let vectors = embedder.embed(Purpose::Question, &[&asked])?;
+    let onto_table = deep::onto_table(embedder);
+    let cosine = |own: &Vector| {
+        let cosine = vectors.first().map_or(0.0, |vector| f64::from(vector.cosine(own)));
+        onto_table.as_ref().filter(|_| !is_table).map_or(cosine, |onto_table| onto_table(cosine))
+    };
     let mut scanner = Scanner::new(&question);
     let judged = passages.iter().map(|Passage { chunk, vector: own }| {
         let found = rank::look_at(
@@ -138,7 +171,7 @@ pub fn evidence(snapshot: &Snapshot, text: &str, passages: &[Passage]) -> Result
             &mut scanner,
             Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0 },
         );
-        Evidence::of(&question, &found, f64::from(vector.cosine(own)))
+        Evidence::of(&question, &found, cosine(own))
     });
     Ok(judged.collect())
 }

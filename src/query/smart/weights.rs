@@ -31,6 +31,8 @@ weights! {
     Words = "words", 1.0, 1.0;
     /// How near the chunk's vector is to the question's, of the nearest one's.
     Meaning = "meaning", 0.2, 0.0;
+    /// How near a model of a person's choice finds it, beside the other best ones: from the farthest to the nearest.
+    Transformer = "transformer", 2.0, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.4, 2.0;
     /// The same with the same upper and lower case.
@@ -135,10 +137,12 @@ pub enum Arm {
     Meaning,
     /// The order of candidates by all weights; without it, by those of words and meaning.
     Rerank,
+    /// Candidates and their order by a model of a person's choice, where there is one.
+    Transformer,
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank];
+    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank, Self::Transformer];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -147,6 +151,7 @@ impl Arm {
             Self::Alike => "alike",
             Self::Meaning => "meaning",
             Self::Rerank => "rerank",
+            Self::Transformer => "transformer",
         }
     }
 
@@ -156,8 +161,12 @@ impl Arm {
 }
 
 /// What an evaluation adds to each other, by name: stages that belong together.
-pub const ARMS: &[(&str, &[Arm])] =
-    &[("bm25", &[Arm::Words, Arm::Names, Arm::Alike]), ("vector", &[Arm::Meaning]), ("rerank", &[Arm::Rerank])];
+pub const ARMS: &[(&str, &[Arm])] = &[
+    ("bm25", &[Arm::Words, Arm::Names, Arm::Alike]),
+    ("vector", &[Arm::Meaning]),
+    ("rerank", &[Arm::Rerank]),
+    ("transformer", &[Arm::Transformer]),
+];
 
 /// How a question is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,259 @@
+//! Fetching the files of a model from a hub: the one place of the program that opens a connection outwards.
+//!
+//! Owns the hub's interface (`<hub>/<name>/resolve/<revision>/<file>`), going on where a transfer broke off, and checksums. A
+//! proxy is taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+use ureq::http::{HeaderMap, Response, StatusCode};
+use ureq::{Agent, Body};
+
+use super::super::output;
+use crate::config::Environment;
+use crate::error::{Error, Result};
+use crate::model::printable;
+
+const HUB: &str = "https://huggingface.co";
+/// A file is on a store that the hub sends on to, and that perhaps once more.
+const MOST_REDIRECTS: usize = 5;
+/// A transfer that breaks off is gone on with so often, as long as each brings something.
+const MOST_TRIES: usize = 5;
+const LARGEST: u64 = 2 << 30;
+const CONNECT: Duration = Duration::from_secs(20);
+/// A server that says nothing for so long is gone.
+const SILENCE: Duration = Duration::from_secs(60);
+const TELL: Duration = Duration::from_secs(5);
+
+pub(super) struct Hub {
+    agent: Agent,
+    base: String,
+    token: Option<String>,
+}
+
+/// What the hub says of a file before it comes.
+struct Told {
+    /// SHA-256, hexadecimal, of a large file.
+    checksum: Option<String>,
+    size: Option<u64>,
+}
+
+impl Hub {
+    pub fn new(environment: &Environment) -> Result<Self> {
+        let base = environment.get("HF_ENDPOINT").unwrap_or(HUB).trim_end_matches('/').to_owned();
+        if !(base.starts_with("https://") || base.starts_with("http://")) {
+            return Err(Error::invalid_argument(format!("HF_ENDPOINT is {:?}", printable(&base)))
+                .hint("It must begin with https://."));
+        }
+        let config = Agent::config_builder()
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .https_only(base.starts_with("https://"))
+            .timeout_connect(Some(CONNECT))
+            .timeout_recv_response(Some(SILENCE))
+            .timeout_per_read(Some(SILENCE))
+            .user_agent(concat!("ixmcp/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let token = environment.get("HF_TOKEN").map(str::to_owned);
+        Ok(Self { agent: config.into(), base, token })
+    }
+
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Puts a file of the model at `to`; `false` where the model has none of that name.
+    pub fn fetch(&self, name: &str, revision: &str, file: &str, to: &Path) -> Result<bool> {
+        let part = to.with_file_name(format!("{}.part", to.file_name().unwrap_or_default().to_string_lossy()));
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
+        }
+        let mut tries = 0;
+        let mut resumed = length(&part) > 0;
+        loop {
+            let before = length(&part);
+            match self.go_on(name, revision, file, &part) {
+                Ok(None) => return Ok(false),
+                Ok(Some(told)) if fits(&told, &part)? => {
+                    fs::rename(&part, to).map_err(|error| Error::io("put", to, error))?;
+                    return Ok(true);
+                }
+                Ok(Some(_)) => {
+                    let _ = fs::remove_file(&part);
+                    if !resumed {
+                        return Err(Error::internal(format!("{file} came with another checksum than the hub says"))
+                            .hint("Nothing of it is kept. Try again; if it stays so, do not trust the source."));
+                    }
+                    // What lay there may have been the beginning of another file.
+                    resumed = false;
+                }
+                Err(Failed::Broken(reason)) => {
+                    tries = if length(&part) > before { 0 } else { tries + 1 };
+                    if tries >= MOST_TRIES {
+                        return Err(Error::internal(format!("{file}: the transfer broke off: {reason}"))
+                            .hint("Try again: it goes on where it ended."));
+                    }
+                    resumed = length(&part) > 0;
+                    std::thread::sleep(Duration::from_millis(200) * u32::try_from(tries).unwrap_or(1));
+                }
+                Err(Failed::Refused(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Fetches what `part` lacks.
+    fn go_on(&self, name: &str, revision: &str, file: &str, part: &Path) -> std::result::Result<Option<Told>, Failed> {
+        let have = length(part);
+        let mut url = format!("{}/{name}/resolve/{revision}/{file}", self.base);
+        let mut told = Told { checksum: None, size: None };
+        for _ in 0..=MOST_REDIRECTS {
+            let mut request = self.agent.get(&url);
+            if have > 0 {
+                request = request.header("Range", format!("bytes={have}-"));
+            }
+            // To the hub alone, not to where it sends on.
+            if let Some(token) = self.token.as_ref().filter(|_| url.starts_with(&format!("{}/", self.base))) {
+                request = request.header("Authorization", format!("Bearer {token}"));
+            }
+            let response = request.call().map_err(|error| self.unreachable(&error))?;
+            hear(response.headers(), &mut told);
+            match response.status() {
+                status if status.is_redirection() => {
+                    let next = header(response.headers(), "location").unwrap_or_default();
+                    url = if next.starts_with('/') { format!("{}{next}", origin(&url)) } else { next };
+                    if !(url.starts_with("https://")
+                        || (url.starts_with("http://") && self.base.starts_with("http://")))
+                    {
+                        return Err(refused(format!("{file}: the hub sends on to {:?}", printable(&url))));
+                    }
+                }
+                StatusCode::OK | StatusCode::PARTIAL_CONTENT => {
+                    receive(response, file, have, part, &mut told)?;
+                    return Ok(Some(told));
+                }
+                // All of it is there, or too much.
+                StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(Some(told)),
+                StatusCode::NOT_FOUND => return Ok(None),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                    return Err(Failed::Refused(
+                        Error::not_found(format!("the hub shows {name} to nobody, or not to you"))
+                            .hint("Look at the name. If the model asks for consent, give it there and set HF_TOKEN."),
+                    ));
+                }
+                status if status.is_server_error() => return Err(Failed::Broken(format!("the hub answers {status}"))),
+                status => return Err(refused(format!("{file}: the hub answers {status}"))),
+            }
+        }
+        Err(refused(format!("{file}: the hub sends on and on")))
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> Failed {
+        match error {
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Tls(_) => {
+                Failed::Refused(Error::internal(format!("{} cannot be reached: {error}", self.base)).hint(
+                    "Look at the network and HTTPS_PROXY, or bring the model's folder here and use `--from FOLDER`.",
+                ))
+            }
+            error => Failed::Broken(error.to_string()),
+        }
+    }
+}
+
+enum Failed {
+    /// To be gone on with.
+    Broken(String),
+    Refused(Error),
+}
+
+fn refused(message: String) -> Failed {
+    Failed::Refused(
+        Error::internal(message).hint("Try again later, or bring the model's folder here and use `--from FOLDER`."),
+    )
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    Some(headers.get(name)?.to_str().ok()?.trim().to_owned())
+}
+
+/// `https://host` of an address.
+fn origin(url: &str) -> &str {
+    let after = url.find("://").map_or(0, |at| at + 3);
+    url[after..].find('/').map_or(url, |at| &url[..after + at])
+}
+
+/// Large files have their checksum where they are linked from.
+fn hear(headers: &HeaderMap, told: &mut Told) {
+    let tag = header(headers, "x-linked-etag").map(|tag| tag.trim_start_matches("W/").trim_matches('"').to_lowercase());
+    let is_checksum = |tag: &String| tag.len() == 64 && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
+    told.checksum = tag.filter(is_checksum).or_else(|| told.checksum.take());
+    told.size = header(headers, "x-linked-size").and_then(|size| size.parse().ok()).or(told.size);
+}
+
+fn receive(
+    response: Response<Body>,
+    file: &str,
+    have: u64,
+    part: &Path,
+    told: &mut Told,
+) -> std::result::Result<(), Failed> {
+    let failed = |error| Failed::Refused(Error::io("write", part, error));
+    // A server that knows no ranges sends all of it again.
+    let from = if response.status() == StatusCode::PARTIAL_CONTENT { have } else { 0 };
+    let mut options = OpenOptions::new();
+    let mut out = options.create(true).append(from > 0).write(true).truncate(from == 0).open(part).map_err(failed)?;
+    let total = response.body().content_length().map(|length| from + length);
+    told.size = told.size.or(total);
+    if total.is_some_and(|total| total > LARGEST) {
+        return Err(refused(format!("{file} is too large")));
+    }
+    let mut reader = response.into_body().into_reader().take(LARGEST);
+    let (mut room, mut done, mut last) = (vec![0; 1 << 16], from, Instant::now());
+    loop {
+        let count = match reader.read(&mut room) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) => return Err(Failed::Broken(error.to_string())),
+        };
+        out.write_all(&room[..count]).map_err(failed)?;
+        done += count as u64;
+        if last.elapsed() >= TELL {
+            last = Instant::now();
+            let of = total.map_or_else(String::new, |total| format!(" of {}", total >> 20));
+            output::note(&format!("{file}: {}{of} MB", done >> 20));
+        }
+    }
+    out.sync_all().map_err(failed)?;
+    if total.is_some_and(|total| done < total) {
+        return Err(Failed::Broken(format!("{done} bytes came")));
+    }
+    Ok(())
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}
+
+/// Whether the file is what the hub says.
+fn fits(told: &Told, part: &Path) -> Result<bool> {
+    if told.size.is_some_and(|size| size != length(part)) {
+        return Ok(false);
+    }
+    let Some(checksum) = &told.checksum else { return Ok(true) };
+    let failed = |error| Error::io("read", part, error);
+    let mut file = File::open(part).map_err(failed)?;
+    let mut hasher = Sha256::new();
+    let mut room = vec![0; 1 << 16];
+    loop {
+        let count = file.read(&mut room).map_err(failed)?;
+        if count == 0 {
+            break;
+        }
+        hasher.update(&room[..count]);
+    }
+    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(found == *checksum)
+}

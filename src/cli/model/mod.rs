@@ -1,0 +1,205 @@
+//! `ixmcp model list|pull|use|remove|info`: models of a person's choice, beside the built-in table.
+
+mod hub;
+mod pull;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{Outcome, Session, output};
+use crate::budget::Budget;
+use crate::embed::transformer::{Gpu, Means, Transformer};
+use crate::embed::{Embedder, built_in, shelf as names};
+use crate::error::{Error, Result};
+use crate::model::printable;
+
+/// Choose a model that looks at the best answers, too
+///
+/// The built-in table is always there. A sentence-transformer knows more, and costs time: it puts the best hits of a question
+/// into order, and embeds everything while nobody asks.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(List),
+    Pull(pull::Arguments),
+    Use(Use),
+    Remove(Remove),
+    Info(Info),
+}
+
+/// Show the models that are here
+#[derive(Debug, Args)]
+struct List {
+    /// Print them as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Use a model for this repository from now on
+#[derive(Debug, Args)]
+struct Use {
+    /// A name as `list` shows it, the folder of a model (with a slash in it), or `built-in` for the table alone
+    model: String,
+}
+
+/// Throw a model away
+#[derive(Debug, Args)]
+struct Remove {
+    name: String,
+}
+
+/// Show the model of this repository, and how far it has come
+#[derive(Debug, Args)]
+struct Info {
+    /// Print it as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+    match &arguments.command {
+        Command::List(typed) => list(session, typed),
+        Command::Pull(typed) => pull::run(session, typed),
+        Command::Use(typed) => choose(session, typed),
+        Command::Remove(typed) => remove(session, typed),
+        Command::Info(typed) => info(session, typed),
+    }
+}
+
+/// Where the models of this person lie.
+fn shelf(session: &Session) -> Result<PathBuf> {
+    let folder = session.sources.environment.data_folder().map(|folder| folder.join("models"));
+    folder.ok_or_else(|| {
+        Error::not_found("there is no folder for models").hint("Set HOME, or XDG_DATA_HOME to a full path.")
+    })
+}
+
+fn means(session: &Session) -> Means {
+    let model = &session.config.model;
+    let gpu = match model.gpu.as_str() {
+        "off" => Gpu::Off,
+        "required" => Gpu::Required,
+        _ => Gpu::Auto,
+    };
+    Means { gpu, library: model.runtime.clone() }
+}
+
+fn list(session: &Session, typed: &List) -> Result<Outcome> {
+    let models = names::list(&shelf(session)?);
+    // Outside a repository nothing is in use.
+    let used = session.workspace().ok().and_then(|workspace| workspace.chosen_model());
+    let table = &built_in().space().model;
+    if typed.json {
+        let models: Vec<_> = models
+            .iter()
+            .map(|one| json!({ "name": one.name, "bytes": one.bytes, "path": one.folder, "used": used.as_ref() == Some(&one.name) }))
+            .collect();
+        output::json(&json!({ "built_in": table, "models": models, "used": used }));
+        return Ok(Outcome::Found);
+    }
+    output::line(&format!("  {table} (built in)"));
+    for one in &models {
+        let mark = if used.as_ref() == Some(&one.name) { '*' } else { ' ' };
+        output::line(&format!("{mark} {} ({} MB)", one.name, one.bytes >> 20));
+    }
+    if let Some(path) = used.filter(|used| used.starts_with('/')) {
+        output::line(&format!("* {}", printable(&path)));
+    }
+    Ok(Outcome::Found)
+}
+
+fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
+    let workspace = session.workspace()?;
+    let budget = Budget::unlimited();
+    if typed.model == "built-in" {
+        workspace.choose_model(None, &budget)?;
+        output::line("The built-in table alone is used here.");
+        return Ok(Outcome::Found);
+    }
+    let shelf = shelf(session)?;
+    let on_shelf =
+        names::is_name(&typed.model).then(|| shelf.join(&typed.model)).filter(|folder| names::is_model(folder));
+    let (name, folder) = match on_shelf {
+        Some(folder) => (typed.model.clone(), folder),
+        None => {
+            let folder =
+                std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| path.canonicalize().ok());
+            let folder = folder.filter(|folder| typed.model.contains('/') && folder.is_dir()).ok_or_else(|| {
+                Error::not_found(format!("the model {} is not here", printable(&typed.model))).hint(format!(
+                    "Fetch it with `ixmcp model pull {}`; `ixmcp model list` shows what is here.",
+                    printable(&typed.model)
+                ))
+            })?;
+            let name = folder.to_str().ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8"))?;
+            (name.to_owned(), folder.clone())
+        }
+    };
+    let model = Transformer::open(&name, &folder, &means(session))?;
+    workspace.choose_model(Some(name.clone()), &budget)?;
+    if let Some(warning) = model.warning() {
+        output::note(warning);
+    }
+    output::line(&format!("{} is used here, on {}.", printable(&name), model.device()));
+    Ok(Outcome::Found)
+}
+
+fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
+    let shelf = shelf(session)?;
+    let folder = names::folder_of(&shelf, &typed.name)?;
+    let partial = shelf.join(".partial").join(&typed.name);
+    let _ = std::fs::remove_dir_all(&partial);
+    if !names::is_model(&folder) {
+        output::note(&format!("There is no model {}.", printable(&typed.name)));
+        return Ok(Outcome::Nothing);
+    }
+    std::fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
+    if let Some(owner) = folder.parent().filter(|owner| **owner != shelf) {
+        // Only an empty one goes.
+        let _ = std::fs::remove_dir(owner);
+    }
+    if let Ok(workspace) = session.workspace()
+        && workspace.chosen_model().as_ref() == Some(&typed.name)
+    {
+        workspace.choose_model(None, &Budget::unlimited())?;
+    }
+    output::line(&format!("{} is gone.", typed.name));
+    Ok(Outcome::Found)
+}
+
+fn info(session: &Session, typed: &Info) -> Result<Outcome> {
+    let stats = session.call("stats", json!({}))?;
+    let model = &stats["transformer"];
+    if typed.json {
+        output::json(&json!({ "built_in": stats["model"], "transformer": model }));
+        return Ok(Outcome::Found);
+    }
+    let table = &stats["model"];
+    output::line(&format!("{}, {} numbers a vector", output::text(&table["name"]), table["dimension"]));
+    if model.is_null() {
+        output::line("No other model is used here. `ixmcp model pull` fetches one, `ixmcp model use` chooses it.");
+        return Ok(Outcome::Found);
+    }
+    output::line(&printable(&output::text(&model["name"])));
+    if model["device"].is_null() {
+        output::line("  cannot be used");
+    } else {
+        output::line(&format!("  {} numbers a vector, on {}", model["dimension"], output::text(&model["device"])));
+        let left = model["seconds_left"]
+            .as_u64()
+            .map_or_else(String::new, |left| format!(", about {} min left", left.div_ceil(60)));
+        output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
+        let says = if model["answers"] == true { "finds chunks by itself" } else { "looks at the best hits" };
+        output::line(&format!("  it {says}"));
+    }
+    if let Some(warning) = model["warning"].as_str() {
+        output::line(&format!("  {}", printable(warning)));
+    }
+    Ok(Outcome::Found)
+}

@@ -1,0 +1,100 @@
+//! `ixmcp model pull`: a model's files onto the shelf, from a hub or from a folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::super::{Outcome, Session, output};
+use super::hub::Hub;
+use super::{means, shelf};
+use crate::embed::shelf as names;
+use crate::embed::transformer::{FILES, MODEL_FILES, Transformer};
+use crate::error::{Error, Result};
+
+/// Fetch a model, from the hub or from a folder
+///
+/// This alone opens a connection. A transfer that broke off is gone on with; checksums are compared.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// As the hub has it [default: Xenova/paraphrase-albert-small-v2]
+    name: Option<String>,
+    /// Copy it from this folder; nothing is fetched
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+    /// The state of the model that is wanted, as the hub names it
+    #[arg(long, default_value = "main")]
+    revision: String,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let name = typed.name.as_deref().unwrap_or(names::DEFAULT);
+    let shelf = shelf(session)?;
+    let to = names::folder_of(&shelf, name)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if typed.revision.is_empty() || typed.revision.contains("..") || !typed.revision.chars().all(is_plain) {
+        return Err(Error::invalid_argument("--revision is no name of a branch, a tag or a commit")
+            .hint("It is `main` where it is not given."));
+    }
+    // Until it is whole it lies where no list looks; the next try finds there what came already.
+    let partial = shelf.join(".partial").join(name);
+    fs::create_dir_all(&partial).map_err(|error| Error::io("make", &partial, error))?;
+    match &typed.from {
+        Some(from) => copy(from, &partial)?,
+        None => fetch(session, name, &typed.revision, &partial)?,
+    }
+    let model = Transformer::open(name, &partial, &means(session)).inspect_err(|_| {
+        let _ = fs::remove_dir_all(&partial);
+    })?;
+    if to.exists() {
+        fs::remove_dir_all(&to).map_err(|error| Error::io("replace", &to, error))?;
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
+    }
+    fs::rename(&partial, &to).map_err(|error| Error::io("put", &to, error))?;
+    let size = names::list(&shelf).into_iter().find(|one| one.name == name).map_or(0, |one| one.bytes);
+    let dimension = crate::embed::Embedder::space(&model).dimension;
+    output::line(&format!("{name}: {} MB, {dimension} numbers a vector, runs on {}.", size >> 20, model.device()));
+    output::note(&format!("To have it look at answers here: ixmcp model use {name}"));
+    Ok(Outcome::Found)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let model = MODEL_FILES.iter().find(|file| from.join(file).is_file()).ok_or_else(|| {
+        Error::not_found(format!("{} holds no model", crate::model::printable(&from.to_string_lossy())))
+            .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
+    })?;
+    for file in FILES.iter().chain([model]).filter(|file| from.join(file).is_file()) {
+        let target = to.join(file);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
+        }
+        fs::copy(from.join(file), &target).map_err(|error| Error::io("copy to", &target, error))?;
+    }
+    Ok(())
+}
+
+fn fetch(session: &Session, name: &str, revision: &str, to: &Path) -> Result<()> {
+    let hub = Hub::new(&session.sources.environment)?;
+    output::note(&format!("Fetching {name} from {}", hub.base()));
+    for file in FILES {
+        let target = to.join(file);
+        if !target.is_file() && !hub.fetch(name, revision, file, &target)? && *file == FILES[0] {
+            return Err(missing(name, file));
+        }
+    }
+    for file in MODEL_FILES {
+        let target = to.join(file);
+        if target.is_file() || hub.fetch(name, revision, file, &target)? {
+            return Ok(());
+        }
+    }
+    Err(missing(name, MODEL_FILES[0]))
+}
+
+fn missing(name: &str, file: &str) -> Error {
+    Error::not_found(format!("the hub has no {file} of {name}")).hint(
+        "Look at the name. A model must have been exported as ONNX: the hub's `Xenova/…` and `onnx-community/…` are.",
+    )
+}

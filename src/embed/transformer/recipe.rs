@@ -1,0 +1,214 @@
+//! What a model's folder says: which files there are, how long a text may be, how its tokens become one vector.
+//!
+//! Owns the reading of sentence-transformers' files. Where one is missing, what that library would do holds.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Output, unfit};
+use crate::error::{Error, Result};
+
+/// Where the ONNX file is looked for, in this order.
+pub const MODEL_FILES: &[&str] =
+    &["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx"];
+
+/// The other files of a model; all but the first may be missing.
+pub const FILES: &[&str] = &[
+    "tokenizer.json",
+    "config.json",
+    "tokenizer_config.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "1_Pooling/config.json",
+];
+
+/// Weights of more than half a milliard parameters would not be run on somebody's desk.
+const LARGEST_MODEL: u64 = 2 << 30;
+const LARGEST_TOKENIZER: u64 = 64 << 20;
+const LARGEST_CONFIG: u64 = 4 << 20;
+/// A longer window costs its square.
+const LONGEST_WINDOW: usize = 512;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// Of all the files that a vector depends on, hexadecimal.
+    pub hash: String,
+    /// Of the folder's files the model itself.
+    pub model_file: &'static str,
+    pub pooling: Pooling,
+    /// Whether vectors are brought to length one.
+    pub normalise: bool,
+    /// Most tokens of a window, those around the text included.
+    pub longest: usize,
+    pub question_prefix: String,
+    pub passage_prefix: String,
+    pub lower_case: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooling {
+    First,
+    Last,
+    Mean,
+    Max,
+    /// The sum over the root of the count.
+    MeanRoot,
+    /// Later tokens count more.
+    Weighted,
+}
+
+impl Recipe {
+    pub fn read(folder: &Path) -> Result<Self> {
+        let model_file = MODEL_FILES.iter().copied().find(|file| folder.join(file).is_file()).ok_or_else(|| {
+            Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy())))
+                .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
+        })?;
+        let bert = json(folder, "sentence_bert_config.json")?;
+        let modules = json(folder, "modules.json")?;
+        let names: Vec<&str> =
+            modules.as_array().into_iter().flatten().filter_map(|module| module["type"].as_str()).collect();
+        let known = |name: &&str| ["Transformer", "Pooling", "Normalize"].iter().any(|known| name.ends_with(known));
+        if let Some(strange) = names.iter().find(|name| !known(name)) {
+            return Err(unfit(format!("it has a part that is not known here: {strange:?}")));
+        }
+        // Without a word of modules, vectors are compared by their angle alone.
+        let normalise = modules.is_null() || names.iter().any(|name| name.ends_with("Normalize"));
+        let prompts = json(folder, "config_sentence_transformers.json")?;
+        let prompt = |names: &[&str]| {
+            let found = names.iter().find_map(|name| prompts["prompts"][name].as_str());
+            let default = || prompts["prompts"][prompts["default_prompt_name"].as_str()?].as_str();
+            found.or_else(default).unwrap_or_default().to_owned()
+        };
+        Ok(Self {
+            hash: hash(folder, model_file)?,
+            model_file,
+            pooling: Pooling::read(&json(folder, "1_Pooling/config.json")?)?,
+            normalise,
+            longest: longest(folder, &bert)?,
+            question_prefix: prompt(&["query", "search_query"]),
+            passage_prefix: prompt(&["passage", "document", "search_document"]),
+            lower_case: bert["do_lower_case"].as_bool().unwrap_or_default(),
+        })
+    }
+
+    pub fn model(&self, folder: &Path) -> Result<Vec<u8>> {
+        bytes(&folder.join(self.model_file), LARGEST_MODEL)
+    }
+
+    pub fn tokenizer(&self, folder: &Path) -> Result<Vec<u8>> {
+        bytes(&folder.join("tokenizer.json"), LARGEST_TOKENIZER)
+    }
+}
+
+/// The least of what the files say a text may have in tokens.
+fn longest(folder: &Path, bert: &Value) -> Result<usize> {
+    let (tokenizer, config) = (json(folder, "tokenizer_config.json")?, json(folder, "config.json")?);
+    let trained = bert["max_seq_length"].as_u64();
+    let positions = config["max_position_embeddings"].as_u64().map(|positions| {
+        // RoBERTa counts from behind its padding.
+        let is_shifted =
+            matches!(config["model_type"].as_str(), Some("roberta" | "xlm-roberta" | "camembert" | "mpnet"));
+        if is_shifted { positions.saturating_sub(2) } else { positions }
+    });
+    let most = trained.or_else(|| tokenizer["model_max_length"].as_u64()).unwrap_or(u64::MAX);
+    let most = most.min(positions.unwrap_or(u64::MAX));
+    Ok(usize::try_from(most).unwrap_or(usize::MAX).min(LONGEST_WINDOW))
+}
+
+/// Of the files that say what a vector is.
+fn hash(folder: &Path, model_file: &str) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    for name in std::iter::once(&model_file).chain(FILES) {
+        let path = folder.join(name);
+        match std::fs::File::open(&path) {
+            Ok(file) => {
+                hasher.update(name.as_bytes()).update(&[0]);
+                hasher.update_reader(file).map_err(|error| Error::io("read", &path, error))?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io("read", &path, error)),
+        }
+    }
+    Ok(hasher.finalize().to_hex()[..32].to_owned())
+}
+
+fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let failed = |error| Error::io("read", path, error);
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if !metadata.is_file() || metadata.len() > most {
+        let shown = crate::model::printable(&path.to_string_lossy());
+        return Err(unfit(format!("{shown} is no file of at most {} MiB", most >> 20)));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
+    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// A file of settings; null where there is none.
+fn json(folder: &Path, name: &str) -> Result<Value> {
+    let path = folder.join(name);
+    if !path.exists() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(&bytes(&path, LARGEST_CONFIG)?).map_err(|_| unfit(format!("its {name} is no JSON")))
+}
+
+impl Pooling {
+    fn read(config: &Value) -> Result<Self> {
+        let known = [
+            ("pooling_mode_cls_token", Self::First),
+            ("pooling_mode_lasttoken", Self::Last),
+            ("pooling_mode_max_tokens", Self::Max),
+            ("pooling_mode_mean_sqrt_len_tokens", Self::MeanRoot),
+            ("pooling_mode_weightedmean_tokens", Self::Weighted),
+            ("pooling_mode_mean_tokens", Self::Mean),
+        ];
+        let chosen: Vec<Self> =
+            known.iter().filter(|(name, _)| config[*name].as_bool() == Some(true)).map(|(_, mode)| *mode).collect();
+        match chosen[..] {
+            [] => Ok(Self::Mean),
+            [one] => Ok(one),
+            _ => Err(unfit("it pools in several ways at once")),
+        }
+    }
+
+    /// One vector for a window.
+    #[expect(clippy::cast_precision_loss, reason = "counts of tokens")]
+    pub(super) fn pool(self, output: &Output) -> Result<Vec<f32>> {
+        let (rows, width) = match output.shape[..] {
+            [1, rows, width] => (rows, width),
+            // The model did it itself.
+            [1, _] | [_] => return Ok(output.values.clone()),
+            _ => return Err(unfit("its output is of no shape that is known here")),
+        };
+        if rows == 0 || width == 0 || output.values.len() != rows * width {
+            return Err(unfit("its output is empty"));
+        }
+        let mut tokens = output.values.chunks_exact(width);
+        let (first, last) = (&output.values[..width], &output.values[(rows - 1) * width..]);
+        let summed = |weight: &dyn Fn(usize) -> f32, over: f32| {
+            let mut sum = vec![0.0; width];
+            for (at, token) in output.values.chunks_exact(width).enumerate() {
+                sum.iter_mut().zip(token).for_each(|(sum, value)| *sum += weight(at) * value);
+            }
+            sum.iter_mut().for_each(|value| *value /= over);
+            sum
+        };
+        let count = rows as f32;
+        Ok(match self {
+            Self::First => first.to_vec(),
+            Self::Last => last.to_vec(),
+            Self::Mean => summed(&|_| 1.0, count),
+            Self::MeanRoot => summed(&|_| 1.0, count.sqrt()),
+            Self::Weighted => summed(&|at| at as f32 + 1.0, count * (count + 1.0) / 2.0),
+            Self::Max => tokens.by_ref().skip(1).fold(first.to_vec(), |mut most, token| {
+                most.iter_mut().zip(token).for_each(|(most, value)| *most = most.max(*value));
+                most
+            }),
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! ONNX Runtime, where a person has its library: loaded when it is first asked for, never fetched.
+//!
+//! Owns sessions of that library and the question whether a GPU works. Several threads may ask at once; each session does
+//! one thing at a time, on one core.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+
+use ort::environment::Environment;
+use ort::ep::{CUDA, ExecutionProvider};
+use ort::session::{Session as Loaded, SessionInputValue};
+use ort::value::Tensor;
+
+use super::{Gpu, Output, Runner, unfit};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Sessions side by side: each has the whole model in memory.
+const MOST_SESSIONS: usize = 2;
+
+pub struct Session {
+    sessions: Vec<Mutex<Loaded>>,
+    inputs: Vec<String>,
+    output: String,
+    on_gpu: bool,
+}
+
+/// The library, loaded once: another path later is not heard, for it cannot be let go.
+fn environment(library: &Path) -> Result<&'static Environment> {
+    static LOADED: Mutex<()> = Mutex::new(());
+    static ENVIRONMENT: OnceLock<(PathBuf, Environment)> = OnceLock::new();
+    let _one_at_a_time = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((path, environment)) = ENVIRONMENT.get() {
+        if path != library {
+            tracing::warn!("ONNX Runtime stays that of {}", path.display());
+        }
+        return Ok(environment);
+    }
+    if !library.is_absolute() || !library.is_file() {
+        let shown = crate::model::printable(&library.to_string_lossy());
+        return Err(Error::invalid_path(format!("{shown} is no library: it must be the full path of a file"))
+            .hint("Name the file libonnxruntime.so by ORT_DYLIB_PATH or `model.onnxruntime`."));
+    }
+    let failed = |error: &dyn std::fmt::Display| {
+        Error::new(ErrorKind::UnsupportedFormat, format!("cannot load {}: {error}", library.display()))
+            .hint("It must be ONNX Runtime 1.17 or later for this machine.")
+    };
+    let builder = ort::init_from(library).map_err(|error| failed(&error))?;
+    let environment = builder.with_telemetry(false).build().map_err(|error| failed(&error))?;
+    Ok(&ENVIRONMENT.get_or_init(|| (library.to_owned(), environment)).1)
+}
+
+impl Session {
+    /// The model in the library, on a GPU where that is wanted and works; the text says why it does not.
+    pub fn open(library: &Path, model: &[u8], gpu: Gpu) -> Result<(Self, Option<String>)> {
+        let environment = environment(library)?;
+        let mut note = None;
+        if gpu != Gpu::Off {
+            match Self::on_gpu(environment, model) {
+                Ok(session) => return Ok((session, None)),
+                Err(reason) if gpu == Gpu::Required => {
+                    return Err(Error::new(ErrorKind::GpuNotAvailable, format!("no GPU can be used: {reason}"))
+                        .hint("Set `model.gpu = \"auto\"` to run on the CPU instead."));
+                }
+                Err(reason) => note = Some(format!("no GPU can be used, the model runs on the CPU: {reason}")),
+            }
+        }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let mut sessions = Vec::new();
+        for _ in 0..cores.min(MOST_SESSIONS) {
+            sessions.push(plain(environment, model).map_err(|error| unfit(brief(&error)))?);
+        }
+        Self::over(sessions, false).map(|session| (session, note))
+    }
+
+    /// Only a run shows that a GPU works: a library that was built for one says nothing of the machine.
+    fn on_gpu(environment: &Environment, model: &[u8]) -> Result<Self, String> {
+        if !CUDA::is_available().map_err(|error| brief(&error))? {
+            return Err("this ONNX Runtime was built without CUDA".to_owned());
+        }
+        let session = Loaded::builder(environment)
+            .and_then(|builder| Ok(builder.with_execution_providers([CUDA::default().build().error_on_failure()])?))
+            .and_then(|mut builder| builder.commit_from_memory(model))
+            .map_err(|error| brief(&error))?;
+        let session = Self::over(vec![session], true).map_err(|error| error.message)?;
+        session.run(&[0, 1, 2, 3]).map_err(|error| error.message)?;
+        Ok(session)
+    }
+
+    fn over(sessions: Vec<Loaded>, on_gpu: bool) -> Result<Self> {
+        let names = |outlets: &[ort::value::Outlet]| -> Vec<String> {
+            outlets.iter().map(|outlet| outlet.name().to_owned()).collect()
+        };
+        let first = sessions.first().ok_or_else(|| unfit("nothing can run it"))?;
+        let (inputs, outputs) = (names(first.inputs()), names(first.outputs()));
+        if let Some(strange) = inputs.iter().find(|name| !super::INPUTS.contains(&name.as_str())) {
+            return Err(unfit(format!("it asks for an input that no text has: {strange:?}")));
+        }
+        let output = super::wanted(&outputs.iter().map(String::as_str)).to_owned();
+        Ok(Self { inputs, output, on_gpu, sessions: sessions.into_iter().map(Mutex::new).collect() })
+    }
+}
+
+fn plain(environment: &Environment, model: &[u8]) -> ort::Result<Loaded> {
+    Loaded::builder(environment)?.with_intra_threads(1)?.commit_from_memory(model)
+}
+
+/// The first line of what the library says, without the names of its own functions.
+fn brief(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    crate::model::printable(line).chars().take(300).collect()
+}
+
+impl Runner for Session {
+    fn run(&self, ids: &[i64]) -> Result<Output> {
+        let free = self.sessions.iter().find_map(|session| match session.try_lock() {
+            Ok(free) => Some(free),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        });
+        let mut session = free.unwrap_or_else(|| self.sessions[0].lock().unwrap_or_else(PoisonError::into_inner));
+        let failed = |error: ort::Error| unfit(brief(&error));
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for name in &self.inputs {
+            let values: Vec<i64> = match name.as_str() {
+                "input_ids" => ids.to_vec(),
+                "attention_mask" => vec![1; ids.len()],
+                "position_ids" => (0..).take(ids.len()).collect(),
+                _ => vec![0; ids.len()],
+            };
+            let tensor = Tensor::from_array(([1, ids.len()], values)).map_err(failed)?;
+            inputs.push((name.as_str(), SessionInputValue::from(tensor)));
+        }
+        let outputs = session.run(inputs).map_err(failed)?;
+        let output = outputs.get(&self.output).ok_or_else(|| unfit("it gives nothing"))?;
+        let (shape, values) = output.try_extract_tensor::<f32>().map_err(failed)?;
+        let shape = shape.iter().map(|&axis| usize::try_from(axis).unwrap_or_default()).collect();
+        Ok(Output { shape, values: values.to_vec() })
+    }
+
+    fn device(&self) -> String {
+        if self.on_gpu { "cuda" } else { "cpu (ONNX Runtime)" }.to_owned()
+    }
+}

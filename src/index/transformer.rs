@@ -1,0 +1,427 @@
+//! The model that a person chose for a repository: when it is read, what it is asked, where its vectors go.
+//!
+//! Owns the choice (`state.toml`), the loaded model, and the work that nobody waits for: vectors of hits that a question had
+//! no time for, and then of all chunks. The built-in table answers all the while; a model's own space answers when it is
+//! whole, from one transaction on. Vectors of two models never meet.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::lock::UpdateLock;
+use super::state::{Stamp, State};
+use super::vectors::{if_free, key};
+use super::{Workspace, locked};
+use crate::budget::Budget;
+use crate::embed::transformer::{Gpu, Means, Transformer};
+use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{ChunkId, SpaceId, Unembedded};
+
+/// Chunks of a model's own batch: between two a question has its turn.
+const BATCH: usize = 8;
+/// How long nobody must have asked before chunks are embedded that nobody asked for.
+const IDLE: Duration = Duration::from_secs(2);
+/// How long vectors wait to be stored together.
+const LOOK: Duration = Duration::from_millis(250);
+/// Hits that wait for their vectors; more are forgotten.
+const MOST_WANTED: usize = 400;
+/// A model that failed is not tried again for so long.
+const TRY_AGAIN: Duration = Duration::from_secs(300);
+
+/// What a workspace has of its model.
+#[derive(Default)]
+pub(super) struct Chosen {
+    /// What the state said when it was last written.
+    name: Mutex<(Option<Stamp>, Option<String>)>,
+    model: Mutex<Loaded>,
+    /// Chunks of the best hits of questions, the newest first.
+    wanted: Mutex<VecDeque<ChunkId>>,
+    last_asked: Mutex<Option<Instant>>,
+    /// Whether a thread is at work.
+    at_work: AtomicBool,
+    pace: Mutex<Pace>,
+    /// Held by the thread that embeds chunk after chunk.
+    in_turn: Mutex<()>,
+}
+
+#[derive(Default)]
+enum Loaded {
+    #[default]
+    None,
+    Ready(String, Means, Arc<Transformer>),
+    Failed(String, Means, Instant, Error),
+}
+
+/// How fast the work in the background went of late.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    chunks: u32,
+    time: Duration,
+}
+
+/// How things stand with the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelState {
+    pub name: String,
+    pub dimension: usize,
+    pub device: String,
+    /// Chunks that have a vector of it, of all.
+    pub done: u64,
+    pub total: u64,
+    /// Whether its space answers.
+    pub whole: bool,
+    /// What is left, in the background; `None` where nothing is left or no chunk was timed yet.
+    pub seconds_left: Option<u64>,
+    pub warning: Option<String>,
+}
+
+impl Workspace {
+    /// The name or path of the model that is chosen.
+    pub fn chosen_model(&self) -> Option<String> {
+        let stamp = State::stamp(&self.root)?;
+        let mut known = locked(&self.chosen.name);
+        if known.0 != Some(stamp) {
+            *known = (Some(stamp), State::load(&self.root, &self.sources.environment).model);
+        }
+        known.1.clone()
+    }
+
+    /// Chooses a model for this repository from now on: by name or by the absolute path of its folder; `None`: the built-in
+    /// table alone.
+    pub fn choose_model(&self, model: Option<String>, budget: &Budget) -> Result<()> {
+        if self.store.is_read_only() {
+            return Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
+                .hint("Make the repository's folder `.ixmcp` writable."));
+        }
+        let _turn = UpdateLock::take(&self.root, budget)?;
+        let mut state = State::load(&self.root, &self.sources.environment);
+        if state.model != model {
+            state.model = model;
+            state.save(&self.root, &self.sources.environment)?;
+        }
+        if state.model.is_none() {
+            let table = key(built_in());
+            self.store.write(|batch| batch.keep_only(&table, table.model))?;
+        }
+        Ok(())
+    }
+
+    /// Where the models of this user lie.
+    pub fn shelf(&self) -> Option<PathBuf> {
+        self.sources.environment.data_folder().map(|folder| folder.join("models"))
+    }
+
+    fn means(&self) -> Means {
+        let model = self.config().model;
+        let gpu = match model.gpu.as_str() {
+            "off" => Gpu::Off,
+            "required" => Gpu::Required,
+            _ => Gpu::Auto,
+        };
+        Means { gpu, library: model.runtime }
+    }
+
+    /// The chosen model, read if it is not; `None` where none is chosen.
+    pub fn transformer(&self) -> Result<Option<Arc<Transformer>>> {
+        let Some(name) = self.chosen_model() else {
+            *locked(&self.chosen.model) = Loaded::None;
+            return Ok(None);
+        };
+        let means = self.means();
+        let mut loaded = locked(&self.chosen.model);
+        match &*loaded {
+            Loaded::Ready(known, with, model) if *known == name && *with == means => {
+                return Ok(Some(Arc::clone(model)));
+            }
+            Loaded::Failed(known, with, when, error)
+                if *known == name && *with == means && when.elapsed() < TRY_AGAIN =>
+            {
+                return Err(error.again());
+            }
+            _ => {}
+        }
+        let folder = if name.starts_with('/') {
+            PathBuf::from(&name)
+        } else {
+            let shelf =
+                self.shelf().ok_or_else(|| Error::not_found("there is no folder for models: HOME is not set"))?;
+            shelf::folder_of(&shelf, &name)?
+        };
+        if !shelf::is_model(&folder) {
+            return Err(Error::not_found(format!("the model {} is not here", crate::model::printable(&name)))
+                .hint(format!("Fetch it with `ixmcp model pull {name}`, or choose another with `ixmcp model use`.")));
+        }
+        match Transformer::open(&name, &folder, &means) {
+            Ok(model) => {
+                let model = Arc::new(model);
+                if let Some(warning) = model.warning() {
+                    tracing::warn!("{warning}");
+                }
+                *loaded = Loaded::Ready(name, means, Arc::clone(&model));
+                Ok(Some(model))
+            }
+            Err(error) => {
+                tracing::warn!("{error}");
+                *loaded = Loaded::Failed(name, means, Instant::now(), error.again());
+                Err(error)
+            }
+        }
+    }
+
+    /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but
+    /// `GPU_NOT_AVAILABLE` is said to whoever asks.
+    pub fn transformer_at_hand(self: &Arc<Self>) -> Result<Option<Arc<Transformer>>> {
+        *locked(&self.chosen.last_asked) = Some(Instant::now());
+        let Some(name) = self.chosen_model() else { return Ok(None) };
+        if self.watch.get().is_none() {
+            // A process of one question has nobody to read it in the background.
+            return match self.transformer() {
+                Err(error) if error.kind != ErrorKind::GpuNotAvailable => Ok(None),
+                read => read,
+            };
+        }
+        // Whoever reads it holds the lock.
+        let Some(loaded) = if_free(&self.chosen.model) else { return Ok(None) };
+        let means = self.means();
+        match &*loaded {
+            Loaded::Ready(known, with, model) if *known == name && *with == means => Ok(Some(Arc::clone(model))),
+            Loaded::Failed(known, with, when, error)
+                if *known == name && *with == means && when.elapsed() < TRY_AGAIN =>
+            {
+                if error.kind == ErrorKind::GpuNotAvailable { Err(error.again()) } else { Ok(None) }
+            }
+            _ => {
+                drop(loaded);
+                self.work_on();
+                Ok(None)
+            }
+        }
+    }
+
+    /// How long a question may spend on vectors.
+    pub fn rerank_time(&self) -> Duration {
+        self.config().model.time
+    }
+
+    /// Keeps what a question learnt, and sees to what it had no time for.
+    pub fn remember(
+        self: &Arc<Self>,
+        model: &Transformer,
+        learnt: &[(Vec<u8>, Vector)],
+        wanted: &[ChunkId],
+    ) -> Result<()> {
+        if self.store.is_read_only() {
+            return Ok(());
+        }
+        if !learnt.is_empty() {
+            let key = key(model);
+            self.store.write(|batch| {
+                let space = batch.use_space(&key)?;
+                let vectors = learnt.iter().map(|(hash, vector)| (hash.as_slice(), vector.components()));
+                batch.keep_text_vectors(space, vectors)
+            })?;
+        }
+        if !wanted.is_empty() {
+            let mut waiting = locked(&self.chosen.wanted);
+            waiting.retain(|chunk| !wanted.contains(chunk));
+            wanted.iter().rev().for_each(|&chunk| waiting.push_front(chunk));
+            waiting.truncate(MOST_WANTED);
+        }
+        self.work_on();
+        Ok(())
+    }
+
+    /// Starts the work in the background where none is going on: in a process that stays, and with a model.
+    pub(super) fn work_on(self: &Arc<Self>) {
+        if self.watch.get().is_none() || self.store.is_read_only() || self.chosen_model().is_none() {
+            return;
+        }
+        if self.chosen.at_work.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let workspace = Arc::downgrade(self);
+        let spawned = std::thread::Builder::new().name("transformer".to_owned()).spawn(move || {
+            loop {
+                let Some(workspace) = workspace.upgrade() else { return };
+                match workspace.work_a_little() {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        workspace.chosen.at_work.store(false, Ordering::SeqCst);
+                        return;
+                    }
+                    Err(error) => {
+                        tracing::warn!("the model's work in the background ended: {error}");
+                        workspace.chosen.at_work.store(false, Ordering::SeqCst);
+                        return;
+                    }
+                }
+            }
+        });
+        if spawned.is_err() {
+            self.chosen.at_work.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// A batch of what is to be done; whether there may be more.
+    fn work_a_little(&self) -> Result<bool> {
+        let Some(model) = self.transformer()? else { return Ok(false) };
+        let wanted: Vec<ChunkId> = {
+            let mut wanted = locked(&self.chosen.wanted);
+            let count = wanted.len().min(BATCH);
+            wanted.drain(..count).collect()
+        };
+        if !wanted.is_empty() {
+            self.embed_wanted(&model, &wanted)?;
+            return Ok(true);
+        }
+        let is_idle = locked(&self.chosen.last_asked).is_none_or(|asked| asked.elapsed() >= IDLE);
+        if !is_idle || self.progress().is_some() {
+            std::thread::sleep(LOOK);
+            return Ok(true);
+        }
+        self.embed_some(&model)
+    }
+
+    /// Vectors for the best hits of questions.
+    fn embed_wanted(&self, model: &Transformer, wanted: &[ChunkId]) -> Result<()> {
+        let key = key(model);
+        let space = self.store.write(|batch| batch.use_space(&key))?;
+        let chunks = self.store.read(&Budget::unlimited(), |snapshot| {
+            let mut chunks = snapshot.to_embed(wanted)?;
+            let mut missing = Vec::with_capacity(chunks.len());
+            for chunk in chunks.drain(..) {
+                if snapshot.known_vector(space, chunk.id, &chunk.hash)?.is_none() {
+                    missing.push(chunk);
+                }
+            }
+            Ok(missing)
+        })?;
+        let vectors = self.timed(model, &chunks)?;
+        self.store.write(|batch| {
+            let space = batch.use_space(&key)?;
+            let kept = chunks.iter().zip(&vectors).map(|(chunk, vector)| (chunk.hash.as_slice(), vector.components()));
+            batch.keep_text_vectors(space, kept)
+        })
+    }
+
+    /// The next chunks in turn; `false` when the space is whole and nothing is left.
+    fn embed_some(&self, model: &Transformer) -> Result<bool> {
+        let Some(_alone) = if_free(&self.chosen.in_turn) else { return Ok(false) };
+        let key = key(model);
+        let space = self.store.write(|batch| batch.use_space(&key))?;
+        let (batch, known) = self.store.read(&Budget::unlimited(), |snapshot| {
+            let batch = snapshot.unembedded(space, BATCH)?;
+            let known = batch.iter().map(|chunk| snapshot.text_vector(space, &chunk.hash));
+            let known = known.collect::<Result<Vec<_>>>()?;
+            Ok((batch, known))
+        })?;
+        if batch.is_empty() {
+            let was_whole = self.store.read(&Budget::unlimited(), |snapshot| snapshot.is_whole(space))?;
+            if !was_whole && self.store.write(|batch| batch.make_whole(space))? {
+                tracing::info!("{} answers from now on", key.model);
+                let table = key_of_table();
+                self.store.write(|batch| batch.keep_only(&key, table))?;
+            }
+            return Ok(false);
+        }
+        let missing: Vec<Unembedded> =
+            batch.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(chunk, _)| chunk.clone()).collect();
+        let mut made = self.timed(model, &missing)?.into_iter();
+        let vectors: Vec<Vec<i8>> = known
+            .into_iter()
+            .map(|known| known.or_else(|| made.next().map(|vector| vector.components().to_vec())).unwrap_or_default())
+            .collect();
+        self.store.write(|changes| {
+            // Another file may have come in the place of this one: its space has another number.
+            let space = changes.use_space(&key)?;
+            let rows: Vec<_> = batch
+                .iter()
+                .zip(&vectors)
+                .map(|(chunk, vector)| (chunk, Some(vector.as_slice()).filter(|vector| vector.iter().any(|&c| c != 0))))
+                .collect();
+            changes.add_vectors(space, &rows)
+        })?;
+        Ok(true)
+    }
+
+    /// Vectors of these, and how long they took.
+    fn timed(&self, model: &Transformer, chunks: &[Unembedded]) -> Result<Vec<Vector>> {
+        let begun = Instant::now();
+        let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        let vectors = model.embed(Purpose::Passage, &texts)?;
+        if !chunks.is_empty() {
+            let mut pace = locked(&self.chosen.pace);
+            // The last hundred or so count.
+            if pace.chunks > 100 {
+                *pace = Pace { chunks: pace.chunks / 2, time: pace.time / 2 };
+            }
+            pace.chunks += u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+            pace.time += begun.elapsed();
+        }
+        Ok(vectors)
+    }
+
+    /// Embeds all chunks with the chosen model, and lets its space answer: what the background does when nobody asks.
+    pub fn embed_all_by_model(&self, budget: &Budget) -> Result<()> {
+        let Some(model) = self.transformer()? else { return Ok(()) };
+        while self.embed_some(&model)? {
+            budget.check()?;
+        }
+        Ok(())
+    }
+
+    /// The space of the chosen model, if answers come from it.
+    pub fn whole_space(&self, model: &Transformer, budget: &Budget) -> Result<Option<SpaceId>> {
+        let key = key(model);
+        self.read(budget, |snapshot| match snapshot.space(&key)? {
+            Some(space) => Ok(snapshot.is_whole(space)?.then_some(space)),
+            None => Ok(None),
+        })
+    }
+
+    /// How far the chosen model has come; `None` where none is chosen.
+    pub fn model_state(&self, model: &Transformer, budget: &Budget) -> Result<ModelState> {
+        let key = key(model);
+        let (done, total, whole) = self.read(budget, |snapshot| {
+            let total = snapshot.chunk_count()?;
+            Ok(match snapshot.space(&key)? {
+                Some(space) => {
+                    (total.saturating_sub(snapshot.vectors_pending(space)?), total, snapshot.is_whole(space)?)
+                }
+                None => (0, total, false),
+            })
+        })?;
+        let pace = *locked(&self.chosen.pace);
+        let left = u32::try_from(total - done).unwrap_or(u32::MAX);
+        let seconds_left = (left > 0 && pace.chunks > 0).then(|| (pace.time * left / pace.chunks).as_secs());
+        Ok(ModelState {
+            name: key.model.to_owned(),
+            dimension: key.dimension,
+            device: model.device(),
+            done,
+            total,
+            whole,
+            seconds_left,
+            warning: model.warning().map(str::to_owned),
+        })
+    }
+
+    /// Lets go of the model when nobody has asked for a while.
+    pub(super) fn rest_model_after(&self, time: Duration) {
+        let is_idle = locked(&self.chosen.last_asked).is_none_or(|asked| asked.elapsed() >= time);
+        if is_idle
+            && !self.chosen.at_work.load(Ordering::SeqCst)
+            && let Some(mut loaded) = if_free(&self.chosen.model)
+            && matches!(*loaded, Loaded::Ready(..))
+        {
+            *loaded = Loaded::None;
+        }
+    }
+}
+
+fn key_of_table() -> &'static str {
+    key(built_in()).model
+}

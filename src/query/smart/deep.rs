@@ -1,0 +1,198 @@
+//! A second look at the best hits, by a model that reads whole texts.
+//!
+//! Owns when that look ends and what it changes: hits whose vectors are at hand, or made in time, are put into a new order
+//! among the places that they had; all others keep theirs. Where vectors are kept is the caller's: what was learnt here, and
+//! what there was no time for, is handed back.
+
+use std::cell::RefCell;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::embed::{Embedder, Purpose, Vector, built_in};
+use crate::error::Result;
+use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
+
+/// Hits that are looked at again.
+pub const LOOKED_AT: usize = 80;
+/// Threads that embed for one question.
+const MOST_THREADS: usize = 2;
+
+/// A hash of a text, and its vector.
+pub type Learnt = (Vec<u8>, Vector);
+
+/// The model, for the time of one question.
+pub struct Deep<'m> {
+    model: &'m dyn Embedder,
+    time: Duration,
+    question: RefCell<Option<(String, Vector)>>,
+    learnt: RefCell<Vec<Learnt>>,
+    wanted: RefCell<Vec<ChunkId>>,
+}
+
+impl<'m> Deep<'m> {
+    pub fn new(model: &'m dyn Embedder, time: Duration) -> Self {
+        let (learnt, wanted) = (RefCell::default(), RefCell::default());
+        Self { model, time, question: RefCell::default(), learnt, wanted }
+    }
+
+    /// Vectors that were made on the way, and chunks that there was no time for.
+    pub fn taken(self) -> (Vec<Learnt>, Vec<ChunkId>) {
+        (self.learnt.into_inner(), self.wanted.into_inner())
+    }
+
+    fn question(&self, text: &str) -> Result<Option<Vector>> {
+        let mut known = self.question.borrow_mut();
+        if known.as_ref().is_none_or(|(asked, _)| asked != text) {
+            let vector = self.model.embed(Purpose::Question, &[text])?.into_iter().next();
+            *known = vector.map(|vector| (text.to_owned(), vector));
+        }
+        Ok(known.as_ref().map(|(_, vector)| vector.clone()).filter(|vector| !vector.is_zero()))
+    }
+
+    fn space(&self, snapshot: &Snapshot) -> Result<Option<SpaceId>> {
+        let space = self.model.space();
+        snapshot.space(&SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
+    }
+
+    /// Chunks that are nearest by this model, once its space answers.
+    pub(super) fn nearest(
+        &self,
+        snapshot: &Snapshot,
+        text: &str,
+        limit: usize,
+        scope: Option<&Scope>,
+    ) -> Result<Vec<ChunkId>> {
+        let Some(space) = self.space(snapshot)? else { return Ok(Vec::new()) };
+        if !snapshot.is_whole(space)? {
+            return Ok(Vec::new());
+        }
+        let Some(vector) = self.question(text)? else { return Ok(Vec::new()) };
+        let near = snapshot.nearest(space, vector.components(), limit, scope)?;
+        Ok(near.into_iter().map(|near| near.id).collect())
+    }
+
+    /// The same as `cosines`, as the table would say it: what scores are made of. Nothing by a model whose cosines say
+    /// nothing.
+    pub(super) fn table_cosines(
+        &self,
+        snapshot: &Snapshot,
+        text: &str,
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Option<f64>>> {
+        let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
+        let cosines = self.cosines(snapshot, text, chunks)?;
+        Ok(cosines.into_iter().map(|cosine| cosine.map(&brought)).collect())
+    }
+
+    /// How near chunks are to the question; `None` for those that there was no time for. The first come first.
+    pub(super) fn cosines(&self, snapshot: &Snapshot, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
+        let end = Instant::now().checked_add(self.time);
+        let mut cosines = vec![None; chunks.len()];
+        let Some(question) = self.question(text)? else { return Ok(cosines) };
+        let space = self.space(snapshot)?;
+        let cosine = |vector: &Vector| f64::from(question.cosine(vector));
+        // What was made for an earlier look of the same question is at hand.
+        let learnt = |hash: &[u8]| {
+            self.learnt.borrow().iter().find(|(known, _)| known == hash).map(|(_, vector)| vector.clone())
+        };
+        let texts = snapshot.to_embed(chunks)?;
+        let mut missing = Vec::new();
+        for text in texts {
+            let at = chunks.iter().position(|&chunk| chunk == text.id).unwrap_or_default();
+            let known = match space {
+                Some(space) => snapshot.known_vector(space, text.id, &text.hash)?.map(Vector::from_components),
+                None => None,
+            };
+            match known.or_else(|| learnt(&text.hash)) {
+                Some(vector) => cosines[at] = Some(cosine(&vector)),
+                None => missing.push((at, text)),
+            }
+        }
+        let made = self.made(&missing, end)?;
+        let mut wanted = self.wanted.borrow_mut();
+        for ((at, text), vector) in missing.into_iter().zip(made) {
+            match vector {
+                Some(vector) => {
+                    cosines[at] = Some(cosine(&vector));
+                    self.learnt.borrow_mut().push((text.hash, vector));
+                }
+                None => wanted.push(text.id),
+            }
+        }
+        Ok(cosines)
+    }
+
+    /// Vectors of as many texts as there is time for, in order.
+    fn made(&self, texts: &[(usize, Unembedded)], end: Option<Instant>) -> Result<Vec<Option<Vector>>> {
+        let made: Vec<Mutex<Option<Vector>>> = texts.iter().map(|_| Mutex::default()).collect();
+        let (model, next) = (self.model, AtomicUsize::new(0));
+        let work = || -> Result<()> {
+            while end.is_none_or(|end| Instant::now() < end) {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some((_, text)) = texts.get(at) else { break };
+                let vector = model.embed(Purpose::Passage, &[&text.text])?.into_iter().next();
+                *made[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = vector;
+            }
+            Ok(())
+        };
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let threads = cores.min(MOST_THREADS).min(texts.len());
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let own = work();
+            let rest = others.into_iter().map(|other| other.join().unwrap_or(Ok(())));
+            rest.fold(own, Result::and)
+        })?;
+        Ok(made.into_iter().map(|vector| vector.into_inner().unwrap_or_default()).collect())
+    }
+}
+
+/// How a model's cosines are brought onto the scale of the table's, which scores are fitted to.
+pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
+    let (own, table) = (model.scale()?, built_in().scale()?);
+    Some(move |cosine| own.onto(&table, cosine))
+}
+
+/// How near each is beside the others, 0 to 1: 1 for the nearest, 0 for the farthest.
+pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
+    let known = || cosines.iter().flatten().copied();
+    let (least, most) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
+    let share = |cosine: f64| if most > least { (cosine - least) / (most - least) } else { 1.0 };
+    cosines.iter().map(|cosine| cosine.map(share)).collect()
+}
+
+/// Puts those that have a score into the order of their scores, best first, among the places that they have.
+pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
+    let places: Vec<usize> = (0..items.len()).filter(|&at| scores.get(at).copied().flatten().is_some()).collect();
+    let mut best = places.clone();
+    let score = |at: usize| scores[at].unwrap_or_default();
+    best.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
+    let mut taken: Vec<Option<T>> = std::mem::take(items).into_iter().map(Some).collect();
+    let mut order: Vec<usize> = (0..taken.len()).collect();
+    for (place, from) in places.into_iter().zip(best) {
+        order[place] = from;
+    }
+    items.extend(order.into_iter().filter_map(|from| taken[from].take()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_ready_keeps_its_place() {
+        let mut items = vec!['a', 'b', 'c', 'd', 'e', 'f'];
+        reorder(&mut items, &[Some(1.0), None, Some(3.0), Some(2.0), None]);
+        assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
+        reorder(&mut items, &[]);
+        assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
+    }
+
+    #[test]
+    fn shares_go_from_nothing_to_one() {
+        assert_eq!(shares(&[Some(0.25), None, Some(0.75), Some(0.5)]), [Some(0.0), None, Some(1.0), Some(0.5)]);
+        assert_eq!(shares(&[Some(0.3)]), [Some(1.0)]);
+    }
+}

@@ -1,0 +1,105 @@
+//! `text_vectors`: vectors of texts whose chunks had no turn yet, and when a space is whole.
+//!
+//! Owns what is kept of a model's work between questions. Its vectors are found by the hash of a text, those of whole
+//! spaces (`vectors`) by chunk.
+
+use rusqlite::{OptionalExtension, named_params, params};
+
+use super::statements::statements;
+use super::vectors::count;
+use super::{Batch, ChunkId, Snapshot, SpaceId, SpaceKey, Unembedded};
+use crate::error::Result;
+
+statements! {
+    KNOWN = "SELECT vector FROM text_vectors WHERE space_id = ?1 AND hash = ?2";
+    KEEP = "INSERT OR REPLACE INTO text_vectors (space_id, hash, vector) VALUES (?1, ?2, ?3)";
+    KEPT = "SELECT count(*) FROM text_vectors WHERE space_id = ?1";
+    DROP_OF_SPACE = "DELETE FROM text_vectors WHERE space_id = ?1";
+    DROP_STALE = "DELETE FROM text_vectors WHERE hash NOT IN (SELECT hash FROM chunks)";
+    TEXT = "SELECT hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks WHERE id = ?1";
+    WHOLE = "SELECT whole FROM spaces WHERE id = ?1";
+    SET_WHOLE = "UPDATE spaces SET whole = 1 WHERE id = :space
+        AND NOT EXISTS (SELECT 1 FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space))";
+    OTHERS = "SELECT id FROM spaces WHERE NOT (model = :model AND hash = :hash AND dimension = :dimension) AND model <> :kept";
+    DROP_SPACE = "DELETE FROM spaces WHERE id = ?1";
+}
+
+impl Snapshot<'_> {
+    /// Chunks as they are to be embedded; those that are gone are left out.
+    pub fn to_embed(&self, chunks: &[ChunkId]) -> Result<Vec<Unembedded>> {
+        let mut statement = self.connection.prepare_cached(TEXT)?;
+        let mut found = Vec::with_capacity(chunks.len());
+        for &id in chunks {
+            let row = statement.query_row([id.0], |row| Ok(Unembedded { id, hash: row.get(0)?, text: row.get(1)? }));
+            found.extend(row.optional()?);
+        }
+        Ok(found)
+    }
+
+    /// The vector of a chunk: its own, or that of its text.
+    pub fn known_vector(&self, space: SpaceId, chunk: ChunkId, hash: &[u8]) -> Result<Option<Vec<i8>>> {
+        if let Some(own) = self.vector_of(space, chunk)? {
+            return Ok(Some(own));
+        }
+        self.text_vector(space, hash)
+    }
+
+    /// The vector of a text, if one was kept.
+    pub fn text_vector(&self, space: SpaceId, hash: &[u8]) -> Result<Option<Vec<i8>>> {
+        let mut statement = self.connection.prepare_cached(KNOWN)?;
+        let bytes: Option<Vec<u8>> = statement.query_row(params![space.key(), hash], |row| row.get(0)).optional()?;
+        Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+    }
+
+    /// How many vectors of texts are kept.
+    pub fn text_vectors(&self, space: SpaceId) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(KEPT)?;
+        Ok(statement.query_row([space.key()], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Whether answers may come from the space.
+    pub fn is_whole(&self, space: SpaceId) -> Result<bool> {
+        Ok(self.connection.prepare_cached(WHOLE)?.query_row([space.key()], |row| row.get(0))?)
+    }
+}
+
+impl Batch<'_> {
+    /// Keeps vectors of texts, by their hashes.
+    pub fn keep_text_vectors<'v>(
+        &self,
+        space: SpaceId,
+        vectors: impl IntoIterator<Item = (&'v [u8], &'v [i8])>,
+    ) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(KEEP)?;
+        for (hash, vector) in vectors {
+            let bytes: Vec<u8> = vector.iter().map(|component| component.cast_unsigned()).collect();
+            statement.execute(params![space.key(), hash, bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Lets answers come from the space from now on, if no chunk is without its vector. What was kept of texts goes.
+    pub fn make_whole(&self, space: SpaceId) -> Result<bool> {
+        let changed = self.connection.prepare_cached(SET_WHOLE)?.execute(named_params! { ":space": space.key() })?;
+        if changed > 0 {
+            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([space.key()])?;
+        }
+        Ok(changed > 0)
+    }
+
+    /// Takes away every space but that one and those of the model `kept`, and vectors of texts that are no more.
+    pub fn keep_only(&self, space: &SpaceKey, kept: &str) -> Result<()> {
+        let mut others = self.connection.prepare_cached(OTHERS)?;
+        let parameters = named_params! {
+            ":model": space.model, ":hash": space.hash, ":dimension": count(space.dimension), ":kept": kept,
+        };
+        let others: Vec<i64> = others.query_map(parameters, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for other in others {
+            self.connection.execute_batch(&format!("DROP TABLE IF EXISTS vectors_{other}"))?;
+            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([other])?;
+            self.connection.prepare_cached(DROP_SPACE)?.execute([other])?;
+        }
+        self.connection.prepare_cached(DROP_STALE)?.execute([])?;
+        Ok(())
+    }
+}

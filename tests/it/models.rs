@@ -1,0 +1,224 @@
+//! Models of a person's choice: fetched, chosen, asked, thrown away.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+
+const NAME: &str = "someone/small-bert";
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/models").join(name)
+}
+
+/// What a request of a hub gets.
+#[derive(Clone, Copy, PartialEq)]
+enum Manner {
+    Whole,
+    /// The first answer for the model itself ends half-way.
+    BreaksOff,
+    WrongChecksum,
+}
+
+/// A hub of one model, on this machine: as the real one it sends large files on to a store, with their checksums.
+struct Hub {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Hub {
+    fn serve(folder: PathBuf, manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::<Mutex<Vec<String>>>::default();
+        let (log, broken) = (Arc::clone(&asked), Arc::new(AtomicUsize::new(0)));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (folder, log, broken) = (folder.clone(), Arc::clone(&log), Arc::clone(&broken));
+                std::thread::spawn(move || answer(stream.unwrap(), &folder, manner, &log, &broken));
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: TcpStream, folder: &Path, manner: Manner, log: &Mutex<Vec<String>>, broken: &AtomicUsize) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+    let Some(first) = lines.next() else { return };
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
+    let path = first.split(' ').nth(1).unwrap().to_owned();
+    let range =
+        head.iter().find_map(|line| line.strip_prefix("range: bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
+    log.lock().unwrap().push(format!("{path}{}", range.map_or_else(String::new, |from| format!(" from {from}"))));
+    let reply = |stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]| {
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)).ok();
+    };
+    let (of_store, file) = match path.strip_prefix("/store/") {
+        Some(file) => (true, file.to_owned()),
+        None => (false, path.strip_prefix(&format!("/{NAME}/resolve/main/")).unwrap_or("no such model").to_owned()),
+    };
+    let Ok(content) = std::fs::read(folder.join(&file)) else {
+        return reply(&mut stream, "404 Not Found", "", b"Entry not found");
+    };
+    if file.ends_with(".onnx") && !of_store {
+        use sha2::Digest;
+        let mut sum: String = sha2::Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+        if manner == Manner::WrongChecksum {
+            sum = sum.chars().rev().collect();
+        }
+        let length = content.len();
+        let headers = format!("Location: /store/{file}\r\nX-Linked-Etag: \"{sum}\"\r\nX-Linked-Size: {length}\r\n");
+        return reply(&mut stream, "302 Found", &headers, b"");
+    }
+    if of_store && manner == Manner::BreaksOff && broken.fetch_add(1, Ordering::SeqCst) == 0 {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", content.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&content[..content.len() / 2]).unwrap();
+        return;
+    }
+    match range {
+        Some(from) => reply(&mut stream, "206 Partial Content", "", &content[from..]),
+        None => reply(&mut stream, "200 OK", "", &content),
+    }
+}
+
+fn pull(repo: &Repo, hub: &Hub) -> std::process::Output {
+    let mut command = repo.command(&["model", "pull", NAME]);
+    command.env("HF_ENDPOINT", &hub.address).env("NO_PROXY", "127.0.0.1").output().unwrap()
+}
+
+fn said(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+fn repository() -> Repo {
+    let repo = Repo::new("");
+    repo.write(
+        "shelf.rs",
+        "/// Erases a file.\npub fn erase(file: &Path) -> io::Result<()> {\n    fs::unlink(file)\n}\n",
+    );
+    repo.write("sums.py", "def mean(numbers):\n    return sum(numbers) / len(numbers)\n");
+    repo.write(
+        "notes.md",
+        "# Cooking\n\nBoil the pasta in salted water for nine minutes, then add the sauce of the file.\n",
+    );
+    repo
+}
+
+fn listed(repo: &Repo) -> Vec<String> {
+    let list: Value = serde_json::from_str(&repo.ok(&["model", "list", "--json"])).unwrap();
+    list["models"].as_array().unwrap().iter().map(|model| model["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_model_is_fetched_chosen_asked_and_thrown_away() {
+    let repo = repository();
+    let hub = Hub::serve(fixture("bert"), Manner::Whole);
+    let output = pull(&repo, &hub);
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(listed(&repo), [NAME]);
+    // What a model lacks is asked for, and nothing else.
+    assert!(hub.asked().contains(&"/store/onnx/model.onnx".to_owned()), "{:?}", hub.asked());
+    repo.ok(&["model", "use", NAME]);
+    let stats = repo.call("stats", &json!({}));
+    assert_eq!(stats["transformer"]["name"], NAME);
+    assert_eq!(stats["transformer"]["dimension"], 32);
+    assert_eq!(stats["transformer"]["device"], "cpu");
+    let found = repo.call("query", &json!({ "text": "erase the file", "explain": true }));
+    assert!(found["results"][0]["parts"]["transformer"].is_number(), "{found}");
+    let found = repo.call("search_documents", &json!({ "query": "erase the file", "options": { "minScore": 0.0 } }));
+    assert!(found["results"].as_array().unwrap().len() >= 2, "{found}");
+    let kept = repo.ok(&["sql", "--json", "SELECT count(*) AS n FROM text_vectors"]);
+    assert!(kept.contains("\"n\":2"), "the two that have something to do with it: {kept}");
+    repo.ok(&["model", "remove", NAME]);
+    assert!(listed(&repo).is_empty());
+    assert!(repo.call("stats", &json!({}))["transformer"].is_null());
+}
+
+#[test]
+fn a_transfer_that_breaks_off_is_gone_on_with() {
+    let repo = repository();
+    let hub = Hub::serve(fixture("bert"), Manner::BreaksOff);
+    let output = pull(&repo, &hub);
+    assert!(output.status.success(), "{}", said(&output));
+    let half = std::fs::metadata(fixture("bert/onnx/model.onnx")).unwrap().len() / 2;
+    assert!(hub.asked().contains(&format!("/store/onnx/model.onnx from {half}")), "{:?}", hub.asked());
+    let fetched = repo.ok(&["model", "list", "--json"]);
+    let list: Value = serde_json::from_str(&fetched).unwrap();
+    let there = Path::new(list["models"][0]["path"].as_str().unwrap()).join("onnx/model.onnx");
+    assert_eq!(std::fs::read(there).unwrap(), std::fs::read(fixture("bert/onnx/model.onnx")).unwrap());
+}
+
+#[test]
+fn what_comes_with_another_checksum_is_not_kept() {
+    let repo = repository();
+    let output = pull(&repo, &Hub::serve(fixture("bert"), Manner::WrongChecksum));
+    assert!(!output.status.success() && said(&output).contains("checksum"), "{}", said(&output));
+    assert!(listed(&repo).is_empty());
+}
+
+#[test]
+fn a_name_that_the_hub_does_not_have_is_an_error_with_a_way_out() {
+    let repo = repository();
+    let output = pull(&repo, &Hub::serve(repo.path().to_owned(), Manner::Whole));
+    assert!(!output.status.success() && said(&output).contains("tokenizer.json"), "{}", said(&output));
+    let unknown = repo.command(&["model", "use", "no/such"]).output().unwrap();
+    assert!(!unknown.status.success() && said(&unknown).contains("ixmcp model pull"), "{}", said(&unknown));
+    for outside in ["../outside", "/etc", "a/../../b"] {
+        repo.fails(&["model", "pull", outside, "--from", "."]);
+        repo.fails(&["model", "remove", outside]);
+    }
+}
+
+#[test]
+fn a_gpu_that_is_required_is_refused_and_one_that_is_hoped_for_is_not() {
+    let repo = repository();
+    let folder = fixture("albert");
+    repo.ok(&["model", "use", folder.to_str().unwrap()]);
+    let output =
+        repo.command(&["call", "query", "--args", r#"{"text": "erase"}"#]).env("IXMCP_GPU", "required").output();
+    let output = output.unwrap();
+    assert!(!output.status.success() && said(&output).contains("GPU_NOT_AVAILABLE"), "{}", said(&output));
+    assert!(repo.call("query", &json!({ "text": "erase the file" }))["results"].is_array());
+}
+
+#[test]
+fn a_model_that_a_clone_names_by_its_path_is_not_read() {
+    let repo = repository();
+    repo.sync();
+    std::fs::write(repo.path().join(".ixmcp/state.toml"), format!("model = {:?}\n", fixture("bert").to_str().unwrap()))
+        .unwrap();
+    assert!(repo.call("stats", &json!({}))["transformer"].is_null());
+    repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
+    assert_eq!(repo.call("stats", &json!({}))["transformer"]["device"], "cpu");
+}
+
+#[test]
+fn all_chunks_are_embedded_while_nobody_asks() {
+    let repo = repository();
+    repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    server.call("query", &json!({ "text": "erase the file" }));
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let model = server.call("stats", &json!({}))["transformer"].clone();
+        if model["answers"] == true {
+            assert_eq!(model["vectors"], 3, "{model}");
+            break;
+        }
+        assert!(std::time::Instant::now() < end, "{model}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert!(server.call("query", &json!({ "text": "boil noodles" }))["results"].is_array());
+}
