@@ -30,6 +30,8 @@ const PLACES: usize = 200;
 const SUBJECTS: usize = 60;
 /// After this time without a question the engine must have gone.
 const IDLE: Duration = Duration::from_secs(20);
+/// And after this the daemon must have given back its own memory.
+const REST: Duration = Duration::from_secs(80);
 
 struct Arguments {
     name: String,
@@ -240,6 +242,7 @@ fn in_daemon(arguments: &Arguments) -> Outcome<()> {
     std::thread::sleep(IDLE + Duration::from_secs(2));
     let is_gone = engine(&arguments.program, root).is_none();
     verdict("the engine after its idle time", "gone", if is_gone { "gone" } else { "there" }, is_gone);
+    std::thread::sleep(REST.saturating_sub(IDLE));
     let status = daemon.ask("ixmcp/status", &json!({}))?.1;
     let memory = |name: &str| status["result"]["memory"][name].as_u64().unwrap_or(u64::MAX) / 1_000_000;
     let came_out = format!("{} MB, of which {} MB its own", memory("rss_bytes"), memory("own_bytes"));

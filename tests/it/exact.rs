@@ -82,7 +82,8 @@ impl Tree {
     }
 
     fn texts(&self) -> Vec<String> {
-        self.files.iter().map(|path| fs::read_to_string(self.repo.path().join(path)).unwrap()).collect()
+        let read = |path: &String| fs::read(self.repo.path().join(path)).unwrap();
+        self.files.iter().map(|path| String::from_utf8_lossy(&read(path)).into_owned()).collect()
     }
 
     /// The page at `offset`.
