@@ -251,6 +251,12 @@ fn circles_are_found_and_told_once() {
     assert_eq!(found["cycles"], json!([["iss-a", "iss-b", "iss-c"], ["iss-d"]]));
     assert_eq!(repo.run(&["entity", "path", "iss-a", "iss-e", "--direction", "outgoing"]).status.code(), Some(1));
     assert_eq!(json_of(&repo, &["entity", "ready"])["items"].as_array().unwrap().len(), 2);
+    let said = |arguments: &[&str]| String::from_utf8(repo.run(arguments).stderr).unwrap();
+    assert_eq!(said(&["entity", "path", "iss-b", "iss-d", "--direction", "outgoing"]).lines().last(), Some("1 edge"));
+    ["iss-c", "iss-d"]
+        .iter()
+        .for_each(|id| repo.write(&format!(".ixchel/issues/{id}.md"), format!("---\nid: {id}\n---\n")));
+    assert_eq!(said(&["entity", "cycles"]).lines().last(), Some("nothing waits for itself"));
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
             let arrow = if step.against { format!("<-{}-", step.rel) } else { format!("-{}->", step.rel) };
             output::line(&printable(&format!("{} {arrow} {}  {}", step.from.key, step.to.key, step.to.title)));
         }
-        output::note(&format!("{} edges", way.len()));
+        output::note(&format!("{} {}", way.len(), if way.len() == 1 { "edge" } else { "edges" }));
     } else {
         output::note("there is no way between the two");
     }
@@ -86,6 +86,9 @@ pub(super) fn cycles(session: &Session, typed: &Cycles) -> Result<Outcome> {
         for circle in &cycles {
             let around: Vec<&str> = circle.iter().chain(circle.first()).map(String::as_str).collect();
             output::line(&printable(&around.join(" waits for ")));
+        }
+        if cycles.is_empty() {
+            output::note("nothing waits for itself");
         }
     }
     Ok(if cycles.is_empty() { Outcome::Nothing } else { Outcome::Found })
