@@ -137,6 +137,11 @@ impl Error {
         Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
     }
 
+    /// As people's JSON has it: `{code, message, hint}`.
+    pub fn told(&self) -> serde_json::Value {
+        serde_json::json!({ "code": self.kind.name(), "message": self.message, "hint": self.hint })
+    }
+
     /// A failed system call on `path`, told as the reader needs it: what was tried, on what.
     pub fn io(what: &str, path: &std::path::Path, error: std::io::Error) -> Self {
         let shown = crate::model::printable(&path.to_string_lossy());

@@ -167,6 +167,7 @@ pub fn compound_parts(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::measure::Random;
 
     fn split(identifier: &str) -> String {
         parts(identifier).collect::<Vec<_>>().join("|")
@@ -187,14 +188,9 @@ mod tests {
     #[test]
     fn words_end_at_the_same_places_in_any_script() {
         let alphabet = ["a", "Z", "q", "B", "7", "_", "-", "é", "Ä", "漢", "٣", " "];
-        let mut state = 7_usize;
+        let mut random = Random(7);
         for _ in 0..20_000 {
-            let text: String = (0..6)
-                .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                    alphabet[(state >> 33) % alphabet.len()]
-                })
-                .collect();
+            let text: String = (0..6).map(|_| alphabet[random.below(alphabet.len())]).collect();
             let word = text.trim_start_matches(|c: char| !c.is_alphanumeric());
             assert_eq!(part_end(word), part_end_in_any_script(word), "{word}");
             let by_character: Vec<&str> = text.split(|c| !is_in_token(c)).filter(|token| !token.is_empty()).collect();

@@ -10,7 +10,7 @@ use super::setup::clients::{CLIENTS, Client, Places};
 use super::setup::{self, Scope};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::model::printable;
 use crate::serve::launch;
 use crate::store::{Mode, Store, Totals};
@@ -113,12 +113,11 @@ impl Standing {
     }
 
     fn value(&self) -> Value {
-        let told = |error: &Error| json!({ "code": error.kind.name(), "message": error.message, "hint": error.hint });
         json!({
             "root": self.root,
             "index": match &self.index {
                 None => Value::Null,
-                Some(Err(error)) => json!({ "error": told(error) }),
+                Some(Err(error)) => json!({ "error": error.told() }),
                 Some(Ok((totals, size))) => json!({
                     "files": totals.files, "symbols": totals.symbols, "entities": totals.entities,
                     "tags": totals.tags, "bytes": size,
@@ -126,7 +125,7 @@ impl Standing {
             },
             "daemon": match &self.daemon {
                 Ok(pid) => json!({ "pid": pid }),
-                Err(error) => json!({ "error": told(error) }),
+                Err(error) => json!({ "error": error.told() }),
             },
             "clients": self.clients,
             "next": self.next().iter().map(|(command, what)| json!({ "command": command, "what": what })).collect::<Vec<_>>(),

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::transformer::{FILES, MODEL_FILES};
+use super::transformer::{FILES, MODEL_FILES, model_file};
+use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::model::printable;
 
@@ -20,6 +21,13 @@ pub struct Shelved {
     pub name: String,
     pub folder: PathBuf,
     pub bytes: u64,
+}
+
+/// Where the models of this person lie.
+pub fn of(environment: &Environment) -> Result<PathBuf> {
+    environment.data_folder().map(|folder| folder.join("models")).ok_or_else(|| {
+        Error::not_found("there is no folder for models").hint("Set HOME, or XDG_DATA_HOME to a full path.")
+    })
 }
 
 /// Whether that can be a model's name: `name` or `owner/name`, as hubs have them.
@@ -61,7 +69,7 @@ pub fn list(shelf: &Path) -> Vec<Shelved> {
 
 /// Whether a folder holds what a model needs.
 pub fn is_model(folder: &Path) -> bool {
-    folder.join("tokenizer.json").is_file() && MODEL_FILES.iter().any(|file| folder.join(file).is_file())
+    folder.join("tokenizer.json").is_file() && model_file(folder).is_ok()
 }
 
 fn size(folder: &Path) -> u64 {

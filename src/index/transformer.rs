@@ -16,7 +16,7 @@ use super::state::{Stamp, State};
 use super::vectors::{if_free, key};
 use super::{Workspace, locked};
 use crate::budget::Budget;
-use crate::embed::transformer::{Gpu, Means, Transformer};
+use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{ChunkId, Unembedded};
@@ -58,6 +58,19 @@ enum Loaded {
     None,
     Ready(String, Means, Arc<Transformer>),
     Failed(String, Means, Instant, Error),
+}
+
+impl Loaded {
+    /// What is known of a model by these means; `None` where it is to be read, or tried again.
+    fn known(&self, name: &str, means: &Means) -> Option<Result<Arc<Transformer>>> {
+        match self {
+            Self::Ready(known, with, model) if known == name && with == means => Some(Ok(Arc::clone(model))),
+            Self::Failed(known, with, when, error) if known == name && with == means && when.elapsed() < TRY_AGAIN => {
+                Some(Err(error.again()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// How fast the work in the background went of late.
@@ -114,46 +127,21 @@ impl Workspace {
         Ok(())
     }
 
-    /// Where the models of this user lie.
-    pub fn shelf(&self) -> Option<PathBuf> {
-        self.sources.environment.data_folder().map(|folder| folder.join("models"))
-    }
-
-    fn means(&self) -> Means {
-        let model = self.config().model;
-        let gpu = match model.gpu.as_str() {
-            "off" => Gpu::Off,
-            "required" => Gpu::Required,
-            _ => Gpu::Auto,
-        };
-        Means { gpu, library: model.runtime }
-    }
-
     /// The chosen model, read if it is not; `None` where none is chosen.
     pub fn transformer(&self) -> Result<Option<Arc<Transformer>>> {
         let Some(name) = self.chosen_model() else {
             *locked(&self.chosen.model) = Loaded::None;
             return Ok(None);
         };
-        let means = self.means();
+        let means = Means::of(&self.config().model);
         let mut loaded = locked(&self.chosen.model);
-        match &*loaded {
-            Loaded::Ready(known, with, model) if *known == name && *with == means => {
-                return Ok(Some(Arc::clone(model)));
-            }
-            Loaded::Failed(known, with, when, error)
-                if *known == name && *with == means && when.elapsed() < TRY_AGAIN =>
-            {
-                return Err(error.again());
-            }
-            _ => {}
+        if let Some(known) = loaded.known(&name, &means) {
+            return known.map(Some);
         }
         let folder = if name.starts_with('/') {
             PathBuf::from(&name)
         } else {
-            let shelf =
-                self.shelf().ok_or_else(|| Error::not_found("there is no folder for models: HOME is not set"))?;
-            shelf::folder_of(&shelf, &name)?
+            shelf::folder_of(&shelf::of(&self.sources.environment)?, &name)?
         };
         if !shelf::is_model(&folder) {
             return Err(Error::not_found(format!("the model {} is not here", crate::model::printable(&name)))
@@ -181,29 +169,22 @@ impl Workspace {
     pub fn transformer_at_hand(self: &Arc<Self>) -> Result<Option<Arc<Transformer>>> {
         *locked(&self.chosen.last_asked) = Some(Instant::now());
         let Some(name) = self.chosen_model() else { return Ok(None) };
+        let unless_asked_for = |read: Result<Option<Arc<Transformer>>>| match read {
+            Err(error) if error.kind != ErrorKind::GpuNotAvailable => Ok(None),
+            read => read,
+        };
         if self.watch.get().is_none() {
             // A process of one question has nobody to read it in the background.
-            return match self.transformer() {
-                Err(error) if error.kind != ErrorKind::GpuNotAvailable => Ok(None),
-                read => read,
-            };
+            return unless_asked_for(self.transformer());
         }
         // Whoever reads it holds the lock.
         let Some(loaded) = if_free(&self.chosen.model) else { return Ok(None) };
-        let means = self.means();
-        match &*loaded {
-            Loaded::Ready(known, with, model) if *known == name && *with == means => Ok(Some(Arc::clone(model))),
-            Loaded::Failed(known, with, when, error)
-                if *known == name && *with == means && when.elapsed() < TRY_AGAIN =>
-            {
-                if error.kind == ErrorKind::GpuNotAvailable { Err(error.again()) } else { Ok(None) }
-            }
-            _ => {
-                drop(loaded);
-                self.work_on();
-                Ok(None)
-            }
+        if let Some(known) = loaded.known(&name, &Means::of(&self.config().model)) {
+            return unless_asked_for(known.map(Some));
         }
+        drop(loaded);
+        self.work_on();
+        Ok(None)
     }
 
     /// How long a question may spend on vectors.
@@ -333,8 +314,7 @@ impl Workspace {
             let was_whole = self.store.read(&Budget::unlimited(), |snapshot| snapshot.is_whole(space))?;
             if !was_whole && self.store.write(|batch| batch.make_whole(space))? {
                 tracing::info!("{} answers from now on", key.model);
-                let table = key_of_table();
-                self.store.write(|batch| batch.keep_only(&key, table))?;
+                self.store.write(|batch| batch.keep_only(&key, &built_in().space().model))?;
             }
             return Ok(false);
         }
@@ -438,8 +418,4 @@ impl Workspace {
             *loaded = Loaded::None;
         }
     }
-}
-
-fn key_of_table() -> &'static str {
-    key(built_in()).model
 }

@@ -68,7 +68,7 @@ use search::Frequencies;
 pub use search::{FtsQuestion, ScoredChunk};
 pub use symbols::{Definition, Named, Use};
 pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
-pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded};
+pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
 
 use readers::Readers;
 

@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::vectors::count;
+use super::vectors::{blob, components, count, table, unembedded};
 use super::{Batch, ChunkId, Snapshot, SpaceId, SpaceKey, Unembedded};
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ statements! {
     KEPT = "SELECT count(*) FROM text_vectors WHERE space_id = ?1";
     DROP_OF_SPACE = "DELETE FROM text_vectors WHERE space_id = ?1";
     DROP_STALE = "DELETE FROM text_vectors WHERE hash NOT IN (SELECT hash FROM chunks)";
-    TEXT = "SELECT hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks WHERE id = ?1";
+    TO_EMBED = "SELECT id, hash, headings, lead, text FROM chunks WHERE id = ?1";
     WHOLE = "SELECT whole FROM spaces WHERE id = ?1";
     SET_WHOLE = "UPDATE spaces SET whole = 1 WHERE id = :space
         AND NOT EXISTS (SELECT 1 FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space))";
@@ -27,11 +27,10 @@ statements! {
 impl Snapshot<'_> {
     /// Chunks as they are to be embedded; those that are gone are left out.
     pub fn to_embed(&self, chunks: &[ChunkId]) -> Result<Vec<Unembedded>> {
-        let mut statement = self.connection.prepare_cached(TEXT)?;
+        let mut statement = self.connection.prepare_cached(TO_EMBED)?;
         let mut found = Vec::with_capacity(chunks.len());
-        for &id in chunks {
-            let row = statement.query_row([id.0], |row| Ok(Unembedded { id, hash: row.get(0)?, text: row.get(1)? }));
-            found.extend(row.optional()?);
+        for id in chunks {
+            found.extend(statement.query_row([id.0], unembedded).optional()?);
         }
         Ok(found)
     }
@@ -47,19 +46,19 @@ impl Snapshot<'_> {
     /// The vector of a text, if one was kept.
     pub fn text_vector(&self, space: SpaceId, hash: &[u8]) -> Result<Option<Vec<i8>>> {
         let mut statement = self.connection.prepare_cached(KNOWN)?;
-        let bytes: Option<Vec<u8>> = statement.query_row(params![space.key(), hash], |row| row.get(0)).optional()?;
-        Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+        let found = statement.query_row(params![space.0, hash], |row| row.get(0)).optional()?;
+        Ok(found.map(components))
     }
 
     /// How many vectors of texts are kept.
     pub fn text_vectors(&self, space: SpaceId) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(KEPT)?;
-        Ok(statement.query_row([space.key()], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        Ok(statement.query_row([space.0], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
     /// Whether answers may come from the space.
     pub fn is_whole(&self, space: SpaceId) -> Result<bool> {
-        Ok(self.connection.prepare_cached(WHOLE)?.query_row([space.key()], |row| row.get(0))?)
+        Ok(self.connection.prepare_cached(WHOLE)?.query_row([space.0], |row| row.get(0))?)
     }
 }
 
@@ -72,17 +71,16 @@ impl Batch<'_> {
     ) -> Result<()> {
         let mut statement = self.connection.prepare_cached(KEEP)?;
         for (hash, vector) in vectors {
-            let bytes: Vec<u8> = vector.iter().map(|component| component.cast_unsigned()).collect();
-            statement.execute(params![space.key(), hash, bytes])?;
+            statement.execute(params![space.0, hash, blob(vector)])?;
         }
         Ok(())
     }
 
     /// Lets answers come from the space from now on, if no chunk is without its vector. What was kept of texts goes.
     pub fn make_whole(&self, space: SpaceId) -> Result<bool> {
-        let changed = self.connection.prepare_cached(SET_WHOLE)?.execute(named_params! { ":space": space.key() })?;
+        let changed = self.connection.prepare_cached(SET_WHOLE)?.execute(named_params! { ":space": space.0 })?;
         if changed > 0 {
-            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([space.key()])?;
+            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([space.0])?;
         }
         Ok(changed > 0)
     }
@@ -93,11 +91,11 @@ impl Batch<'_> {
         let parameters = named_params! {
             ":model": space.model, ":hash": space.hash, ":dimension": count(space.dimension), ":kept": kept,
         };
-        let others: Vec<i64> = others.query_map(parameters, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        for other in others {
-            self.connection.execute_batch(&format!("DROP TABLE IF EXISTS vectors_{other}"))?;
-            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([other])?;
-            self.connection.prepare_cached(DROP_SPACE)?.execute([other])?;
+        let others = others.query_map(parameters, |row| row.get(0).map(SpaceId))?;
+        for other in others.collect::<rusqlite::Result<Vec<_>>>()? {
+            self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {}", table(other)))?;
+            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([other.0])?;
+            self.connection.prepare_cached(DROP_SPACE)?.execute([other.0])?;
         }
         self.connection.prepare_cached(DROP_STALE)?.execute([])?;
         Ok(())

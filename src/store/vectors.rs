@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use rusqlite::{OptionalExtension, named_params, params};
+use rusqlite::{OptionalExtension, Row, named_params, params};
 
 use super::statements::statements;
 use super::{Batch, ChunkId, Scope, Snapshot};
@@ -21,7 +21,7 @@ statements! {
     ADDED = "UPDATE spaces SET embedded = :embedded, vectors = vectors + :added WHERE id = :space";
     REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
     NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
-    UNEMBEDDED = "SELECT id, hash, coalesce(headings || char(10), '') || coalesce(lead, '') || text FROM chunks
+    UNEMBEDDED = "SELECT id, hash, headings, lead, text FROM chunks
         WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
     NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
     LAST = "SELECT max(id) FROM chunks";
@@ -37,13 +37,7 @@ const A_LOOK_AT_EACH: i64 = 10_000;
 
 /// Key of a row in `spaces`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SpaceId(i64);
-
-impl SpaceId {
-    pub(super) const fn key(self) -> i64 {
-        self.0
-    }
-}
+pub struct SpaceId(pub(super) i64);
 
 /// What names a space: the model, a hash of its files, and how many numbers a vector has.
 #[derive(Clone, Copy, Debug)]
@@ -80,13 +74,30 @@ pub(super) struct State {
 }
 
 /// `vec0` tables come and go with their spaces, so their statements are made for each.
-fn table(space: SpaceId) -> String {
+pub(super) fn table(space: SpaceId) -> String {
     format!("vectors_{}", space.0)
 }
 
 /// What vec0 takes as `int8`.
-fn blob(components: &[i8]) -> Vec<u8> {
+pub(super) fn blob(components: &[i8]) -> Vec<u8> {
     components.iter().map(|component| component.cast_unsigned()).collect()
+}
+
+pub(super) fn components(blob: Vec<u8>) -> Vec<i8> {
+    blob.into_iter().map(u8::cast_signed).collect()
+}
+
+/// A chunk's text as it is embedded: under its headings, after what is read with it. Each may be empty.
+pub fn text_to_embed(headings: &str, lead: &str, text: &str) -> String {
+    let line_break = if headings.is_empty() { "" } else { "\n" };
+    [headings, line_break, lead, text].concat()
+}
+
+/// Of columns `id, hash, headings, lead, text`.
+pub(super) fn unembedded(row: &Row) -> rusqlite::Result<Unembedded> {
+    let part = |at: usize| Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?.unwrap_or_default());
+    let text = text_to_embed(part(2)?, part(3)?, part(4)?);
+    Ok(Unembedded { id: ChunkId(row.get(0)?), hash: row.get(1)?, text })
 }
 
 impl Snapshot<'_> {
@@ -120,9 +131,7 @@ impl Snapshot<'_> {
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
     pub fn unembedded(&self, space: SpaceId, limit: usize) -> Result<Vec<Unembedded>> {
         let mut statement = self.connection.prepare_cached(UNEMBEDDED)?;
-        let rows = statement.query_map(named_params! { ":space": space.0, ":limit": count(limit) }, |row| {
-            Ok(Unembedded { id: ChunkId(row.get(0)?), hash: row.get(1)?, text: row.get(2)? })
-        })?;
+        let rows = statement.query_map(named_params! { ":space": space.0, ":limit": count(limit) }, unembedded)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -134,8 +143,7 @@ impl Snapshot<'_> {
 
     /// The components of a chunk's vector, if it has one.
     pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
-        let bytes = self.vector(space, chunk)?;
-        Ok(bytes.map(|bytes| bytes.into_iter().map(u8::cast_signed).collect()))
+        Ok(self.vector(space, chunk)?.map(components))
     }
 
     /// The vector of a chunk, if it has one.

@@ -226,7 +226,12 @@ pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Call
     begun(find(name)?, workspaces, arguments, caller)
 }
 
-/// The same for a view, which is asked like a tool.
+/// The names of all views.
+pub fn views() -> impl Iterator<Item = &'static str> {
+    VIEWS.iter().map(|view| view.name)
+}
+
+/// The same as [`call`] for a view, which is asked like a tool.
 pub fn view(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
     let view = VIEWS.iter().find(|view| view.name == name);
     let view = view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?;

@@ -17,7 +17,7 @@ use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
 use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
-use crate::store::{Piece, Snapshot};
+use crate::store::{Piece, Snapshot, text_to_embed};
 
 /// Unrelated texts beside each question, from its own tree and from others.
 const DRAWN: usize = 12;
@@ -133,8 +133,7 @@ fn embedder(model: Option<&Arc<Transformer>>) -> &dyn Embedder {
 
 /// A chunk as it would be embedded.
 fn passage(snapshot: &Snapshot, by: &dyn Embedder, piece: &Piece) -> Result<Passage> {
-    let headings = if piece.headings.is_empty() { String::new() } else { format!("{}\n", piece.headings) };
-    let text = format!("{headings}{}{}", piece.lead, piece.text);
+    let text = text_to_embed(&piece.headings, &piece.lead, &piece.text);
     let vector = by.embed(Purpose::Passage, &[&text])?.remove(0);
     Ok(Passage { chunk: snapshot.chunk(piece.id)?, vector })
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
-use crate::embed::transformer::{Gpu, Means, Transformer};
+use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, built_in, shelf as names};
 use crate::error::{Error, Result};
 use crate::model::printable;
@@ -78,20 +78,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 
 /// Where the models of this person lie.
 fn shelf(session: &Session) -> Result<PathBuf> {
-    let folder = session.sources.environment.data_folder().map(|folder| folder.join("models"));
-    folder.ok_or_else(|| {
-        Error::not_found("there is no folder for models").hint("Set HOME, or XDG_DATA_HOME to a full path.")
-    })
-}
-
-fn means(session: &Session) -> Means {
-    let model = &session.config.model;
-    let gpu = match model.gpu.as_str() {
-        "off" => Gpu::Off,
-        "required" => Gpu::Required,
-        _ => Gpu::Auto,
-    };
-    Means { gpu, library: model.runtime.clone() }
+    names::of(&session.sources.environment)
 }
 
 fn list(session: &Session, typed: &List) -> Result<Outcome> {
@@ -144,7 +131,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
             (name.to_owned(), folder.clone())
         }
     };
-    let model = Transformer::open(&name, &folder, &means(session))?;
+    let model = Transformer::open(&name, &folder, &Means::of(&session.config.model))?;
     workspace.choose_model(Some(name.clone()), &budget)?;
     if let Some(warning) = model.warning() {
         output::note(warning);

@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::super::{Outcome, Session, output};
 use super::hub::Hub;
-use super::{means, shelf};
+use super::shelf;
 use crate::embed::shelf as names;
-use crate::embed::transformer::{FILES, MODEL_FILES, Transformer};
+use crate::embed::transformer::{FILES, MODEL_FILES, Means, Transformer, model_file};
 use crate::error::{Error, Result};
 
 /// Fetch a model, from the hub or from a folder
@@ -43,7 +43,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Some(from) => copy(from, &partial)?,
         None => fetch(session, name, &typed.revision, &partial)?,
     }
-    let model = Transformer::open(name, &partial, &means(session)).inspect_err(|_| {
+    let model = Transformer::open(name, &partial, &Means::of(&session.config.model)).inspect_err(|_| {
         let _ = fs::remove_dir_all(&partial);
     })?;
     if to.exists() {
@@ -61,11 +61,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    let model = MODEL_FILES.iter().find(|file| from.join(file).is_file()).ok_or_else(|| {
-        Error::not_found(format!("{} holds no model", crate::model::printable(&from.to_string_lossy())))
-            .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
-    })?;
-    for file in FILES.iter().chain([model]).filter(|file| from.join(file).is_file()) {
+    let model = model_file(from)?;
+    for file in FILES.iter().chain([&model]).filter(|file| from.join(file).is_file()) {
         let target = to.join(file);
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;

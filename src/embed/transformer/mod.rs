@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use super::{Embedder, Purpose, Scale, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 
-pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe};
+pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe, model_file};
 use tokens::Tokenizer;
 
 /// What a model may ask for.
@@ -40,10 +40,27 @@ pub struct Means {
     pub library: Option<PathBuf>,
 }
 
+impl Means {
+    pub fn of(settings: &crate::config::Model) -> Self {
+        let gpu = match settings.gpu.as_str() {
+            "off" => Gpu::Off,
+            "required" => Gpu::Required,
+            _ => Gpu::Auto,
+        };
+        Self { gpu, library: settings.runtime.clone() }
+    }
+}
+
 /// A model that cannot be used, and why.
 fn unfit(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::UnsupportedFormat, format!("the model cannot be used: {why}"))
         .hint("Choose another with `ixmcp model use`, or install ONNX Runtime and name its library by ORT_DYLIB_PATH.")
+}
+
+/// A GPU was required, and cannot be used.
+fn no_gpu(why: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::GpuNotAvailable, format!("no GPU can be used: {why}"))
+        .hint("Set `model.gpu = \"auto\"` to run on the CPU instead.")
 }
 
 /// What came out of a model for one window.
@@ -188,10 +205,6 @@ fn normalise(values: &mut [f32]) {
 fn runner(model: &[u8], means: &Means) -> Result<(Box<dyn Runner>, Option<String>)> {
     // A file that this program cannot take apart is not given to a library that would trust it.
     let parsed = graph::Model::read(model)?;
-    let refused = |reason: String| {
-        Error::new(ErrorKind::GpuNotAvailable, format!("no GPU can be used: {reason}"))
-            .hint("Set `model.gpu = \"auto\"` to run on the CPU instead.")
-    };
     let mut warning = None;
     if let Some(library) = &means.library {
         match runtime::Session::open(library, model, means.gpu) {
@@ -200,9 +213,7 @@ fn runner(model: &[u8], means: &Means) -> Result<(Box<dyn Runner>, Option<String
             Err(error) => warning = Some(format!("ONNX Runtime is not used: {}", error.message)),
         }
     } else if means.gpu == Gpu::Required {
-        return Err(refused(
-            "a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it".into(),
-        ));
+        return Err(no_gpu("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it"));
     }
     Ok((Box::new(graph::Graph::of(parsed)?), warning))
 }

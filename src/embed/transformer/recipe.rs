@@ -62,10 +62,7 @@ pub enum Pooling {
 
 impl Recipe {
     pub fn read(folder: &Path) -> Result<Self> {
-        let model_file = MODEL_FILES.iter().copied().find(|file| folder.join(file).is_file()).ok_or_else(|| {
-            Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy())))
-                .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
-        })?;
+        let model_file = model_file(folder)?;
         let bert = json(folder, "sentence_bert_config.json")?;
         let modules = json(folder, "modules.json")?;
         let names: Vec<&str> =
@@ -101,6 +98,14 @@ impl Recipe {
     pub fn tokenizer(&self, folder: &Path) -> Result<Vec<u8>> {
         bytes(&folder.join("tokenizer.json"), LARGEST_TOKENIZER)
     }
+}
+
+/// The ONNX file of a folder.
+pub fn model_file(folder: &Path) -> Result<&'static str> {
+    MODEL_FILES.iter().copied().find(|file| folder.join(file).is_file()).ok_or_else(|| {
+        Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy())))
+            .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
+    })
 }
 
 /// The least of what the files say a text may have in tokens.

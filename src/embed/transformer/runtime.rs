@@ -11,7 +11,7 @@ use ort::ep::{CUDA, ExecutionProvider};
 use ort::session::{Session as Loaded, SessionInputValue};
 use ort::value::Tensor;
 
-use super::{Gpu, Output, Runner, unfit};
+use super::{Gpu, Output, Runner, no_gpu, unfit};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Sessions side by side: each has the whole model in memory.
@@ -57,10 +57,7 @@ impl Session {
         if gpu != Gpu::Off {
             match Self::on_gpu(environment, model) {
                 Ok(session) => return Ok((session, None)),
-                Err(reason) if gpu == Gpu::Required => {
-                    return Err(Error::new(ErrorKind::GpuNotAvailable, format!("no GPU can be used: {reason}"))
-                        .hint("Set `model.gpu = \"auto\"` to run on the CPU instead."));
-                }
+                Err(reason) if gpu == Gpu::Required => return Err(no_gpu(reason)),
                 Err(reason) => note = Some(format!("no GPU can be used, the model runs on the CPU: {reason}")),
             }
         }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::asked::{Asked, Question};
 use crate::error::{Error, ErrorKind, Result};
+use crate::tools;
 
 /// The tools that the page shows answers of.
 const TOOLS: &[&str] = &[
@@ -40,7 +41,6 @@ const TOOLS: &[&str] = &[
     "search_documents",
     "get_file_details",
 ];
-const VIEWS: &[&str] = &["chunks", "graph"];
 
 /// The most bytes of a question.
 const QUESTION: usize = 64 << 10;
@@ -52,10 +52,7 @@ const WAIT_MS: u64 = 25_000;
 pub async fn answer(asked: &Asked, request: Request<Incoming>) -> Response<Full<Bytes>> {
     match answered(asked, request).await {
         Ok(answer) => json_response(StatusCode::OK, &answer),
-        Err(error) => {
-            let body = json!({ "code": error.kind.name(), "message": error.message, "hint": error.hint });
-            json_response(status(error.kind), &body)
-        }
+        Err(error) => json_response(status(error.kind), &error.told()),
     }
 }
 
@@ -67,8 +64,8 @@ async fn answered(asked: &Asked, request: Request<Incoming>) -> Result<Value> {
         (&Method::GET, "calls") => calls(asked, after).await,
         (&Method::POST, question) => {
             let question = match question.split_once('/') {
-                Some(("tool", name)) => TOOLS.iter().find(|tool| **tool == name).map(|name| Question::Tool(name)),
-                Some(("view", name)) => VIEWS.iter().find(|view| **view == name).map(|name| Question::View(name)),
+                Some(("tool", name)) => TOOLS.iter().copied().find(|tool| *tool == name).map(Question::Tool),
+                Some(("view", name)) => tools::views().find(|view| *view == name).map(Question::View),
                 _ => None,
             };
             let question = question.ok_or_else(|| Error::not_found("the page asks no such thing"))?;

@@ -27,9 +27,9 @@ pub struct Asked {
 
 /// A question of the page.
 #[derive(Clone, Copy)]
-pub enum Question<'a> {
-    Tool(&'a str),
-    View(&'a str),
+pub enum Question {
+    Tool(&'static str),
+    View(&'static str),
 }
 
 impl Asked {
@@ -37,7 +37,7 @@ impl Asked {
         Self { root, start, environment, registry: Arc::new(Registry::new(workspaces)) }
     }
 
-    pub async fn ask(&self, question: Question<'_>, arguments: Value) -> Result<Value> {
+    pub async fn ask(&self, question: Question, arguments: Value) -> Result<Value> {
         if let Some(daemon) = self.daemon().await {
             let (method, params) = match question {
                 Question::Tool(name) => {
@@ -65,14 +65,11 @@ impl Asked {
             reach: Reach::Machine,
             hello: Some(Arc::new(self.hello())),
         };
-        let (registry, is_tool, name) = match question {
-            Question::Tool(name) => (Arc::clone(&self.registry), true, name.to_owned()),
-            Question::View(name) => (Arc::clone(&self.registry), false, name.to_owned()),
-        };
+        let registry = Arc::clone(&self.registry);
         let _until_answered = Cancel(budget);
-        let work = move || match is_tool {
-            true => registry.call(&name, arguments, call),
-            false => registry.view(&name, arguments, call),
+        let work = move || match question {
+            Question::Tool(name) => registry.call(name, arguments, call),
+            Question::View(name) => registry.view(name, arguments, call),
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|failure| {
             tracing::error!(%failure, "a tool stopped in the middle");

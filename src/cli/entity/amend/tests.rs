@@ -1,6 +1,7 @@
 //! One field changes; every other byte stays.
 
 use super::*;
+use crate::query::measure::Random;
 
 fn add(text: &str, field: &str, item: &str) -> Option<String> {
     amend(text, field, &Change::Add(item.to_owned())).unwrap()
@@ -94,11 +95,8 @@ fn what_cannot_be_changed_safely_is_left_alone() {
 /// Random front matters, random changes: the bytes outside the field stay, and so does what everything means.
 #[test]
 fn every_byte_outside_the_field_stays() {
-    let mut state = 11_u64;
-    let mut below = move |count: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).unwrap() % count
-    };
+    let mut random = Random(11);
+    let mut below = move |count: usize| random.below(count);
     let fields = ["id", "title", "tags", "blocks", "depends_on", "x-y", "日本"];
     let values = [
         "",
