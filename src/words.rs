@@ -95,45 +95,73 @@ static CLASS: [Class; 256] = {
 
 /// Runs of letters, digits and `_` in `text`: what the FTS takes as one token.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    shaped_tokens(text).map(|(token, _)| token)
+}
+
+/// The same, each with whether it may be compound. What is not has one part at most: most tokens are plain words, and
+/// need no more thought.
+pub fn shaped_tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let start = until(rest, |class| class == Class::Other, is_in_token);
-        let after = rest.get(start..).filter(|after| !after.is_empty())?;
-        let end = until(after, |class| class != Class::Other, |c| !is_in_token(c));
-        let (token, tail) = after.split_at(end);
-        rest = tail;
-        Some(token)
+        let bytes = rest.as_bytes();
+        let others = bytes.iter().take_while(|byte| CLASS[usize::from(**byte)] == Class::Other).count();
+        let start = match bytes.get(others)? {
+            byte if CLASS[usize::from(*byte)] != Class::Foreign => others,
+            _ => others + rest[others..].find(is_in_token)?,
+        };
+        let mut shape = Shape::Empty;
+        let mut end = start;
+        while let Some(&byte) = bytes.get(end) {
+            let class = CLASS[usize::from(byte)];
+            if class == Class::Other {
+                break;
+            }
+            if class == Class::Foreign {
+                shape = Shape::Compound;
+                end += rest[end..].find(|c| !is_in_token(c)).unwrap_or(rest.len() - end);
+                break;
+            }
+            shape = AFTER[shape as usize][class as usize];
+            end += 1;
+        }
+        let token = &rest[start..end];
+        rest = &rest[end..];
+        Some((token, shape == Shape::Compound))
     })
 }
 
-/// How long the run of bytes of such a class is, and where that meets another script, the run up to such a character.
-fn until(text: &str, is_in: impl Fn(Class) -> bool, ends: impl Fn(char) -> bool) -> usize {
-    let class = |byte: &u8| CLASS[usize::from(*byte)];
-    let run = text.as_bytes().iter().take_while(|byte| class(byte) != Class::Foreign && is_in(class(byte))).count();
-    match text.as_bytes().get(run) {
-        Some(byte) if class(byte) == Class::Foreign => text[run..].find(ends).map_or(text.len(), |at| run + at),
-        _ => run,
-    }
+/// What a token is so far.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Empty,
+    /// `word`, `Word`
+    Lower,
+    Capital,
+    Capitals,
+    /// Digits and `_`.
+    Number,
+    /// Anything else may have more than one part.
+    Compound,
 }
+
+/// By shape and by class of the next byte.
+static AFTER: [[Shape; 6]; 6] = {
+    let mut after = [[Shape::Compound; 6]; 6];
+    after[Shape::Empty as usize][Class::Lower as usize] = Shape::Lower;
+    after[Shape::Empty as usize][Class::Upper as usize] = Shape::Capital;
+    after[Shape::Empty as usize][Class::Digit as usize] = Shape::Number;
+    after[Shape::Empty as usize][Class::Joiner as usize] = Shape::Number;
+    after[Shape::Lower as usize][Class::Lower as usize] = Shape::Lower;
+    after[Shape::Capital as usize][Class::Lower as usize] = Shape::Lower;
+    after[Shape::Capital as usize][Class::Upper as usize] = Shape::Capitals;
+    after[Shape::Capitals as usize][Class::Upper as usize] = Shape::Capitals;
+    after[Shape::Number as usize][Class::Digit as usize] = Shape::Number;
+    after[Shape::Number as usize][Class::Joiner as usize] = Shape::Number;
+    after
+};
 
 fn is_in_token(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { c.is_alphanumeric() }
-}
-
-/// Whether a token can have more than one part: most are plain words, and need no more thought.
-pub fn may_be_compound(token: &str) -> bool {
-    let mut before = None;
-    token.bytes().enumerate().any(|(at, byte)| {
-        let class = CLASS[usize::from(byte)];
-        match (before.replace(class), class) {
-            (_, Class::Foreign) => true,
-            (Some(Class::Upper), Class::Lower) => at > 1,
-            (Some(Class::Lower), _) => class != Class::Lower,
-            (Some(Class::Upper), _) => class != Class::Upper,
-            (Some(_), Class::Lower | Class::Upper) => true,
-            _ => false,
-        }
-    })
 }
 
 /// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
@@ -141,7 +169,7 @@ pub fn compound_parts(text: &str) -> String {
     let mut seen_tokens: HashSet<&str> = HashSet::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut words = String::new();
-    for token in tokens(text).filter(|token| may_be_compound(token)) {
+    for (token, _) in shaped_tokens(text).filter(|&(_, may_be_compound)| may_be_compound) {
         if !seen_tokens.insert(token) {
             continue;
         }
@@ -195,10 +223,10 @@ mod tests {
             assert_eq!(part_end(word), part_end_in_any_script(word), "{word}");
             let by_character: Vec<&str> = text.split(|c| !is_in_token(c)).filter(|token| !token.is_empty()).collect();
             assert_eq!(tokens(&text).collect::<Vec<_>>(), by_character, "{text}");
-            for token in by_character {
+            for (token, may_be_compound) in shaped_tokens(&text) {
                 let is_number = !token.contains(char::is_alphabetic);
                 let is_whole = is_number || parts(token).all(|part| part == token.trim_matches('_'));
-                assert!(may_be_compound(token) || is_whole, "{token}");
+                assert!(may_be_compound || is_whole, "{token}");
             }
         }
     }

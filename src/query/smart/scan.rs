@@ -100,8 +100,8 @@ impl<'q> Scanner<'q> {
             }
             start = end;
             let mut set = 0;
-            for token in words::tokens(line) {
-                if words::may_be_compound(token) {
+            for (token, may_be_compound) in words::shaped_tokens(line) {
+                if may_be_compound {
                     for part in words::parts(token) {
                         position += 1;
                         self.step(part, position, &mut last, &mut set, &mut seen);
