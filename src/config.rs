@@ -5,8 +5,9 @@
 
 mod keys;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use toml::Table;
@@ -22,6 +23,9 @@ pub const REPOSITORY_FILE: &str = ".ixmcp.toml";
 
 /// A settings file is a page of text; anything above this is something else.
 const LARGEST_FILE: u64 = 1024 * 1024;
+
+/// Different warnings that go to the log.
+const MOST_TOLD: usize = 1000;
 
 /// Variables of ours that are no settings.
 const OTHER_VARIABLES: &[&str] = &["IXMCP_TOKEN"];
@@ -238,9 +242,19 @@ impl Sources {
     pub fn load(&self, root: &Path) -> Result<Config> {
         let (config, warnings) = Config::load(&self.flags, &self.environment, Some(root))?;
         for Warning(warning) in warnings {
-            tracing::warn!("{warning}");
+            warn_once(warning);
         }
         Ok(config)
+    }
+}
+
+/// What is wrong with settings goes to the log once a process: a daemon reads them again and again.
+pub fn warn_once(warning: String) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.len() < MOST_TOLD && !told.contains(&warning) {
+        tracing::warn!("{warning}");
+        told.insert(warning);
     }
 }
 

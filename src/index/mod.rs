@@ -32,7 +32,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
-use crate::config::{Config, Sources};
+use crate::config::{Config, Sources, warn_once};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::FORMATS;
 use crate::model::RepoPath;
@@ -532,7 +532,7 @@ impl Workspace {
                     *settings = Arc::new(Settings::of(config, folders)?);
                 }
             }
-            Err(error) => tracing::warn!("settings stay as they were: {error}"),
+            Err(error) => warn_once(format!("settings stay as they were: {error}")),
         }
         Ok(Arc::clone(&settings))
     }

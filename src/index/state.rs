@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Environment;
+use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
 use crate::scan;
 
@@ -78,21 +78,21 @@ impl State {
         let file = root.join(FOLDER).join(FILE);
         let Some(mut state) = parsed::<Self>(&file) else { return Self::default() };
         if scan::tracks_under(root, FOLDER) {
-            tracing::warn!("git tracks {FOLDER}/{FILE}: it is not read");
+            warn_once(format!("git tracks {FOLDER}/{FILE}: it is not read"));
             return Self::default();
         }
         let own = own_file(root, environment).and_then(|file| parsed::<Own>(&file)).unwrap_or_default();
         state.folders.retain(|folder| {
             let counts = !folder.is_outside() || own.folders.contains(&folder.path);
             if !counts {
-                tracing::warn!("{}: {FOLDER}/{FILE} names it, but you did not: it is not read", folder.path);
+                warn_once(format!("{}: {FOLDER}/{FILE} names it, but you did not: it is not read", folder.path));
             }
             counts && folder.overlap < folder.chunk_size
         });
         state.model = state.model.filter(|model| {
             let counts = !model.starts_with('/') || own.model.as_ref() == Some(model);
             if !counts {
-                tracing::warn!("{model}: {FOLDER}/{FILE} names this model, but you did not: it is not read");
+                warn_once(format!("{model}: {FOLDER}/{FILE} names this model, but you did not: it is not read"));
             }
             counts
         });
@@ -139,14 +139,14 @@ fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
     let found = fs::symlink_metadata(file).ok()?;
     let is_own = found.uid() == rustix::process::geteuid().as_raw();
     if !found.is_file() || !is_own || found.len() > LARGEST {
-        tracing::warn!("{} is not read: it is no plain file of yours", file.display());
+        warn_once(format!("{} is not read: it is no plain file of yours", file.display()));
         return None;
     }
     let text = fs::read_to_string(file).ok()?;
     match toml::from_str(&text) {
         Ok(state) => Some(state),
         Err(error) => {
-            tracing::warn!("{} is not read: {}", file.display(), error.message());
+            warn_once(format!("{} is not read: {}", file.display(), error.message()));
             None
         }
     }

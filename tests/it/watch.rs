@@ -384,3 +384,25 @@ fn sync_watch_reports_saves_and_ends_when_told() {
     assert!(status.success(), "ended with {status}");
     assert_sound(&open(repo.path()), "after sync --watch");
 }
+
+#[test]
+fn what_is_wrong_with_settings_is_said_once() {
+    let repo = Repo::new("//- /a.py\na = 1\n");
+    let mut command = repo.command(&["sync", "--watch", "--json"]);
+    let mut child = command.env("IXMCP_CHUNKSIZE", "9").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
+    reports.next().unwrap().unwrap();
+    for size in 700..704 {
+        repo.write(".ixmcp.toml", format!("[index]\nchunk_size = {size}\n"));
+        wait_as_promised();
+        repo.write(&format!("{size}.py"), "a = 1\n");
+        let last = format!("{size}.py");
+        while !paths(&open(repo.path())).contains(&last) {
+            reports.next().unwrap().unwrap();
+        }
+    }
+    kill_process(rustix::process::Pid::from_child(&child), Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("IXMCP_CHUNKSIZE").count(), 1, "{said}");
+}
