@@ -9,24 +9,31 @@ mod cpp;
 mod csharp;
 mod css;
 mod dart;
+mod devicetree;
 mod dockerfile;
 mod elixir;
+mod erlang;
 mod go;
+mod graphql;
 mod haskell;
 mod hcl;
 mod html;
 mod java;
 mod javascript;
 mod json;
+mod julia;
 mod kotlin;
 mod lua;
 mod make;
 mod markdown;
 mod nesting;
+mod nix;
+mod objc;
 mod ocaml;
 mod ocaml_interface;
 mod php;
 pub(super) mod plain;
+mod powershell;
 mod proto;
 mod python;
 mod r;
@@ -34,6 +41,7 @@ mod ruby;
 mod rust;
 mod scala;
 mod shell;
+mod solidity;
 mod sql;
 mod swift;
 mod toml;
@@ -57,22 +65,29 @@ pub static LANGUAGES: &[&Language] = &[
     &csharp::CSHARP,
     &css::CSS,
     &dart::DART,
+    &devicetree::DEVICETREE,
     &dockerfile::DOCKERFILE,
     &elixir::ELIXIR,
+    &erlang::ERLANG,
     &go::GO,
+    &graphql::GRAPHQL,
     &haskell::HASKELL,
     &hcl::HCL,
     &html::HTML,
     &java::JAVA,
     &javascript::JAVASCRIPT,
     &json::JSON,
+    &julia::JULIA,
     &kotlin::KOTLIN,
     &lua::LUA,
     &make::MAKE,
     &markdown::MARKDOWN,
+    &nix::NIX,
+    &objc::OBJC,
     &ocaml::OCAML,
     &ocaml_interface::OCAML_INTERFACE,
     &php::PHP,
+    &powershell::POWERSHELL,
     &proto::PROTO,
     &python::PYTHON,
     &r::R,
@@ -80,6 +95,7 @@ pub static LANGUAGES: &[&Language] = &[
     &rust::RUST,
     &scala::SCALA,
     &shell::SHELL,
+    &solidity::SOLIDITY,
     &sql::SQL,
     &swift::SWIFT,
     &plain::PLAIN,

@@ -1,0 +1,18 @@
+//! Objective-C: interfaces, protocols, methods, properties, and what C has.
+
+use std::sync::OnceLock;
+
+use super::Language;
+
+pub(super) static OBJC: Language = Language {
+    name: "objc",
+    version: 1,
+    extensions: &["m", "mm"],
+    file_names: &[],
+    interpreters: &[],
+    separator: ".",
+    grammar: Some(|| tree_sitter_objc::LANGUAGE.into()),
+    query: include_str!("objc.scm"),
+    overfills: None,
+    compiled: OnceLock::new(),
+};
