@@ -408,3 +408,63 @@ def use(x):
     assert_eq!(items(&relations(&repo, "append"), "called_by"), ["b.py:6 use [ambiguous]"]);
     assert_eq!(items(&relations(&repo, "A.send_all"), "called_by"), ["b.py:7 use [ambiguous]"]);
 }
+
+#[test]
+fn files_that_name_each_other_are_followed_in_smaller_languages() {
+    let repo = Repo::new(
+        "\
+//- /contracts/Base.sol
+contract Base { function total_sol(uint256 n) public pure returns (uint256) { return n; } }
+//- /contracts/Store.sol
+import {Base} from \"./Base.sol\";
+contract Store is Base { function ask_sol() public { total_sol(1); } }
+//- /nix/default.nix
+{ made_nix = name: name; }
+//- /nix/use.nix
+let made = import ./default.nix; in { asked_nix = x: made.made_nix x; }
+//- /ps/Helpers.psm1
+function Get-Total { return 1 }
+//- /ps/main.ps1
+Import-Module ./Helpers.psm1
+function Show-Total { Get-Total }
+//- /src/lists2.erl
+-module(lists2).
+total_erl(X) -> X.
+//- /src/main.erl
+-module(main).
+-import(lists2, [total_erl/1]).
+ask_erl(X) -> total_erl(X).
+//- /jl/helpers.jl
+total_jl(x) = x
+//- /jl/main.jl
+include(\"helpers.jl\")
+function ask_jl(x) total_jl(x) end
+//- /ios/Helper.h
+int helper_objc(int n);
+//- /ios/Helper.c
+#include \"Helper.h\"
+int helper_objc(int n) { return n; }
+//- /ios/Store.m
+#import \"Helper.h\"
+@implementation Shop
+- (int)ask_objc:(int)n { return helper_objc(n); }
+@end
+//- /dts/soc.dtsi
+/ { soc_uart: uart@1 { }; };
+//- /api/schema.graphql
+interface Named { name: String }
+type Item implements Named { name: String }
+",
+    );
+    let expected = [
+        ("ask_sol", "calls", "contracts/Base.sol:1 Base.total_sol [container]"),
+        ("asked_nix", "calls", "nix/default.nix:1 made_nix [import]"),
+        ("Show-Total", "calls", "ps/Helpers.psm1:1 Get-Total [import]"),
+        ("ask_erl", "calls", "src/lists2.erl:2 total_erl [import]"),
+        ("ask_jl", "calls", "jl/helpers.jl:1 total_jl [import]"),
+        ("ask_objc", "calls", "ios/Helper.c:2 helper_objc [import]"),
+        ("Item", "implements", "api/schema.graphql:1 Named [file]"),
+    ];
+    let found = expected.map(|(asked, group, _)| items(&relations(&repo, asked), group).join(", "));
+    assert_eq!(found, expected.map(|(.., item)| item));
+}

@@ -5,6 +5,15 @@
 (binding attrpath: (attrpath attr: (string_expression (string_fragment) @name) .)) @definition.key
 
 ; Imports: a file that is read, and those that a list or a call names.
+((binding
+  attrpath: (attrpath attr: (identifier) @import.alias .)
+  expression: [
+    (apply_expression function: (variable_expression name: (identifier) @_import) argument: (path_expression) @import.module)
+    (apply_expression function: (apply_expression
+      function: (variable_expression name: (identifier) @_import)
+      argument: (path_expression) @import.module))
+  ])
+  (#eq? @_import "import"))
 ((apply_expression function: (variable_expression name: (identifier) @_import) argument: (path_expression) @import.module)
   (#eq? @_import "import"))
 (list_expression element: (path_expression) @import.module)

@@ -51,6 +51,8 @@ pub(super) struct Family {
     pub implicit_self: bool,
     /// A type's members may stand outside its definition, in other files too.
     pub open_types: bool,
+    /// What one file declares another defines.
+    pub headers: bool,
     /// A module is a folder, whatever its files are called.
     pub folders: bool,
     /// Words for the object or type that the code around belongs to, and for what that inherits from.
@@ -74,6 +76,7 @@ const NONE: Family = Family {
     scope: Scope::Program,
     implicit_self: false,
     open_types: false,
+    headers: false,
     folders: false,
     itself: &["self", "this"],
     above: &["super"],
@@ -207,9 +210,10 @@ static FAMILIES: &[Family] = &[
         ..NONE
     },
     Family {
-        languages: &["c", "cpp"],
+        languages: &["c", "cpp", "objc"],
         implicit_self: true,
         open_types: true,
+        headers: true,
         above: &[],
         itself: &["this"],
         roots: &["include", "src", "lib"],
@@ -274,6 +278,34 @@ static FAMILIES: &[Family] = &[
     Family { languages: &["dart"], implicit_self: true, extensions: &["dart"], ..NONE },
     Family { languages: &["zig"], plain: Plain::Last, scope: Scope::File, extensions: &["zig"], ..NONE },
     Family { languages: &["shell"], itself: &[], above: &[], extensions: &["sh", "bash"], ..NONE },
+    Family { languages: &["julia"], open_types: true, itself: &[], above: &[], extensions: &["jl"], ..NONE },
+    Family {
+        languages: &["erlang"],
+        scope: Scope::File,
+        itself: &["?MODULE"],
+        above: &[],
+        extensions: &["erl", "hrl"],
+        roots: &["src", "include", "lib"],
+        ..NONE
+    },
+    Family {
+        languages: &["nix"],
+        scope: Scope::File,
+        itself: &[],
+        above: &[],
+        extensions: &["nix"],
+        index: &["default"],
+        ..NONE
+    },
+    Family { languages: &["powershell"], itself: &["$this"], above: &[], extensions: &["ps1", "psm1"], ..NONE },
+    Family {
+        languages: &["solidity"],
+        scope: Scope::File,
+        implicit_self: true,
+        extensions: &["sol"],
+        roots: &["contracts", "src", "lib"],
+        ..NONE
+    },
     Family { languages: &["hcl"], scope: Scope::Folder, itself: &[], above: &[], ..NONE },
 ];
 

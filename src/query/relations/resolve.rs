@@ -227,7 +227,7 @@ impl<'s> Resolver<'s> {
 
     /// With a prototype comes its body: in the source beside the header, else the only one there is. Bodies first.
     fn with_bodies(&self, file: &Opened, mut found: Declarations, all: &[Rc<Declared>]) -> Result<Declarations> {
-        if !matches!(file.language.as_str(), "c" | "cpp") || found.iter().any(|d| kinds::has_body(d)) {
+        if !file.family.headers || found.iter().any(|d| kinds::has_body(d)) {
             return Ok(found);
         }
         let bodies: Vec<&Rc<Declared>> =
@@ -491,7 +491,7 @@ fn ranked(file: &Opened, mut all: Declarations, usual: bool) -> Option<Resolutio
     let first = all.first()?;
     let place = |d: &Declared| (d.definition.path.clone(), d.definition.container.clone());
     let alone = all.iter().all(|d| place(d) == place(first));
-    let pair = matches!(file.language.as_str(), "c" | "cpp")
+    let pair = file.family.headers
         && all.iter().filter(|d| kinds::has_body(d)).count() <= 1
         && all.iter().all(|d| d.definition.container == first.definition.container);
     let how = if (alone || pair) && !usual { How::Name } else { How::Ambiguous };

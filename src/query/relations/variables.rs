@@ -49,7 +49,7 @@ fn after(rest: &str, language: &str) -> Option<String> {
 
 /// `T `, `T *`, `T<U> `, `const T& `.
 fn before(rest: &str, language: &str) -> Option<String> {
-    if !matches!(language, "java" | "c" | "cpp" | "csharp" | "dart" | "php") {
+    if !matches!(language, "java" | "c" | "cpp" | "objc" | "csharp" | "dart" | "php") {
         return None;
     }
     let spaced = rest.trim_end_matches(['*', '&', ' ', '$']);
