@@ -2,7 +2,7 @@
 
 mod pairs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use serde_json::json;
 use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::model::printable;
 use crate::query::measure::{self, Gain, Judged, Summary, Target};
 use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking};
 use crate::store::{PlainSearch, Snapshot};
@@ -68,6 +69,23 @@ struct Asked {
     tree: Option<String>,
 }
 
+impl Asked {
+    /// Unless nothing can be measured by it.
+    fn checked(self) -> std::result::Result<Self, String> {
+        if self.query.trim().is_empty() {
+            return Err("the query is empty".to_owned());
+        }
+        if self.relevant.is_empty() {
+            return Err("no place is relevant".to_owned());
+        }
+        let is_turned = |target: &Target| target.lines.is_some_and(|(first, last)| first == 0 || first > last);
+        match self.relevant.iter().map(Relevant::target).find(is_turned) {
+            Some(target) => Err(format!("the lines of {} are no range from 1", target.path)),
+            None => Ok(self),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Relevant {
@@ -78,6 +96,12 @@ enum Relevant {
 impl Relevant {
     /// `path`, `path:line` or `path:from-to`.
     fn target(&self) -> Target {
+        let mut target = self.written();
+        target.path = target.path.trim_start_matches("./").to_owned();
+        target
+    }
+
+    fn written(&self) -> Target {
         match self {
             Self::Lines { path, start_line, end_line } => {
                 Target { path: path.clone(), lines: Some((*start_line, *end_line)) }
@@ -140,6 +164,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     questions.retain(|asked| typed.half.is_none() || asked.half == typed.half);
     if questions.is_empty() {
+        output::note("there is no question in it");
         return Ok(Outcome::Nothing);
     }
     if typed.pairs {
@@ -172,10 +197,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 
 fn read(path: &Path) -> Result<Vec<Asked>> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::io("read", path, error))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(at, line)| {
-            serde_json::from_str(line).map_err(|error| {
+            let read: std::result::Result<Asked, _> = serde_json::from_str(line);
+            read.map_err(|error| error.to_string()).and_then(Asked::checked).map_err(|error| {
                 Error::invalid_argument(format!("{}:{}: {error}", path.display(), at + 1))
                     .hint("A line is {\"query\": \"…\", \"relevant\": [\"path\", \"path:from-to\"]}.")
             })
@@ -270,6 +296,7 @@ fn ask_all(
         if typed.candidates {
             return print_candidates(snapshot, questions, of_tree, contenders).map(|()| Vec::new());
         }
+        note_absent(snapshot, questions, of_tree)?;
         let plain = PlainSearch::of(snapshot)?;
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
         let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX, Duration::ZERO));
@@ -294,6 +321,21 @@ fn ask_all(
         Some(model) => workspace.remember(&model, &learnt, &[]),
         None => Ok(()),
     }
+}
+
+/// Says which relevant places can never be found.
+fn note_absent(snapshot: &Snapshot, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
+    let mut absent: BTreeSet<String> = BTreeSet::new();
+    for relevant in of_tree.iter().flat_map(|&question| &questions[question].relevant) {
+        let path = relevant.target().path;
+        if snapshot.file(&path)?.is_none() {
+            absent.insert(path);
+        }
+    }
+    if let Some(first) = absent.first() {
+        output::note(&format!("{} relevant files are not in the index, such as {}", absent.len(), printable(first)));
+    }
+    Ok(())
 }
 
 /// One line a question, for weights to be chosen from.
@@ -324,10 +366,12 @@ fn print_candidates(
 /// Rows for all questions, each half, and each kind within its half.
 fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
     let mut groups: BTreeMap<(String, String, usize), Vec<(Judged, Duration)>> = BTreeMap::new();
+    let one_half = questions.iter().all(|asked| asked.half == questions[0].half);
     for one in came {
         let asked = &questions[one.question];
         let half = asked.half.as_deref().unwrap_or("all");
         let mut names = vec![(half, "all")];
+        names.extend((!one_half && half != "all").then_some(("all", "all")));
         names.extend(asked.kind.as_deref().map(|kind| (half, kind)));
         for (half, kind) in names {
             let key = (half.to_owned(), kind.to_owned(), one.contender);

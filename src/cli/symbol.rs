@@ -58,17 +58,21 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     };
     let answer = session.call("get_symbol", given)?;
     let symbols = answer["symbols"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_nothing = symbols.is_empty() && answer["total"].as_u64().is_none_or(|total| total == 0);
     if typed.json {
         output::json(&answer);
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));
         output::note_rest(&answer, "symbols");
-        if symbols.is_empty() && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
+        if is_nothing && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
             note_near(session, typed)?;
         }
     }
-    Ok(if symbols.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    Ok(if is_nothing { Outcome::Nothing } else { Outcome::Found })
 }
+
+/// A heading can be a page long: nobody meant to type it.
+const LONGEST_SUGGESTED: usize = 80;
 
 /// Names that may have been meant.
 fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
@@ -77,7 +81,7 @@ fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
     let mut names: Vec<String> = Vec::new();
     for symbol in answer["symbols"].as_array().into_iter().flatten() {
         let name = symbol["name"].as_str().map(printable).unwrap_or_default();
-        if !names.contains(&name) {
+        if !names.contains(&name) && name.chars().count() <= LONGEST_SUGGESTED {
             names.push(name);
         }
     }

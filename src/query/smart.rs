@@ -43,6 +43,8 @@ const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a question that are looked at for another spelling, and how long they must be.
 const MOST_SUGGESTED: usize = 8;
 const SHORTEST_SUGGESTED: usize = 4;
+/// Lines that have the question inside among which some come first.
+const SPREAD: usize = 300;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
 
@@ -137,17 +139,44 @@ fn answered(
     Ok((question, found))
 }
 
-/// Text that has the question inside.
+/// Text that has the question inside: of the first lines that do, a few of each file come first, and code before the rest.
 fn inside(
     snapshot: &Snapshot,
     text: &str,
     filter: &PathFilter,
     context: u32,
-    page: (usize, usize),
+    (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let pattern = Pattern { text: text.trim(), is_regex: false, case_sensitive: false, word: false, multiline: false };
-    exact::search(snapshot, &pattern, filter, context, page, budget)
+    let text = text.trim();
+    let multiline = text.contains('\n');
+    let pattern = Pattern { text, is_regex: false, case_sensitive: false, word: false, multiline };
+    let search = |page| exact::search(snapshot, &pattern, filter, context, page, budget);
+    if offset >= SPREAD {
+        return search((offset, limit));
+    }
+    let Page { items, total, next_offset } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
+    let mut languages: HashMap<String, String> = HashMap::new();
+    let mut of_file: HashMap<String, usize> = HashMap::new();
+    let mut ordered = Vec::with_capacity(items.len());
+    for (at, hit) in items.into_iter().enumerate() {
+        let known = languages.get(&hit.path).cloned();
+        let language = match known {
+            Some(language) => language,
+            None => snapshot.file(&hit.path)?.map(|(_, language)| language).unwrap_or_default(),
+        };
+        let is_code = Place::of(&hit.path, &language) == Place::Code;
+        languages.insert(hit.path.clone(), language);
+        let count = of_file.entry(hit.path.clone()).or_default();
+        *count += 1;
+        ordered.push(((at >= SPREAD, *count > HITS_A_FILE, !is_code), hit));
+    }
+    ordered.sort_by_key(|(order, _)| *order);
+    let all = ordered.len();
+    let items: Vec<Hit> = ordered.into_iter().map(|(_, hit)| hit).skip(offset).take(limit).collect();
+    let end = offset + items.len();
+    let goes_on = !items.is_empty() && (end < all || next_offset.is_some());
+    Ok(Page { items, total, next_offset: goes_on.then_some(end) })
 }
 
 fn shown(
@@ -226,6 +255,11 @@ fn ranked(
     let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
     let mut candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
+    let meant = if ranking.has(Arm::Names) { candidates::meant(snapshot, question, among.scope)? } else { Vec::new() };
+    let complete = candidates.len() < most;
+    // They come first, so that none is left out.
+    candidates.retain(|id| !meant.contains(id));
+    candidates.splice(0..0, meant.iter().copied());
     // Names are not asked for by meaning.
     let deep = among.deep.filter(|_| !question.is_name());
     let written = question.written();
@@ -233,8 +267,7 @@ fn ranked(
         let near = deep.nearest(snapshot, &written, candidates::NEAREST, among.scope)?;
         candidates::add_new(&mut candidates, near);
     }
-    let complete = candidates.len() < most;
-    let mut loaded = load(snapshot, question, among.filter, candidates, budget)?;
+    let mut loaded = load(snapshot, question, among.filter, candidates, &meant, budget)?;
     if let Some(meaning) = meaning {
         let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(meaning.shares(snapshot, &ids)?) {
@@ -265,12 +298,13 @@ fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, r
     Ok(())
 }
 
-/// The texts of the first candidates that no filter leaves out.
+/// The texts of the first candidates that no filter leaves out; those that are meant by name are marked.
 fn load(
     snapshot: &Snapshot,
     question: &Question,
     filter: &PathFilter,
     candidates: Vec<ChunkId>,
+    meant: &[ChunkId],
     budget: &Budget,
 ) -> Result<Vec<Loaded>> {
     let tagged = question.tagged_paths(snapshot)?;
@@ -294,17 +328,25 @@ fn load(
                 continue;
             }
         }
-        let chunk = snapshot.chunk(id)?;
+        let mut chunk = snapshot.chunk(id)?;
         if !question.admits_text(&chunk.text) {
             continue;
         }
         if question.filters_kinds() && !is_of_kind {
+            // What it defines of other kinds is not asked for, and does not make it a better hit.
             let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-            if !question.admits_kinds(&symbols) {
+            let names: HashSet<&str> = symbols
+                .iter()
+                .filter(|symbol| question.admits_kind(symbol))
+                .map(|symbol| symbol.name.as_str())
+                .collect();
+            if names.is_empty() {
                 continue;
             }
+            let is_admitted = |line: &&str| names.contains(line.split('\t').next().unwrap_or(line));
+            chunk.names = chunk.names.lines().filter(is_admitted).collect::<Vec<_>>().join("\n");
         }
-        loaded.push(Loaded { id, chunk, meaning: 0.0 });
+        loaded.push(Loaded { id, chunk, meaning: 0.0, is_meant: meant.contains(&id) });
     }
     Ok(loaded)
 }
@@ -350,23 +392,28 @@ fn hit(snapshot: &Snapshot, question: &Question, weights: &Weights, found: Ranke
 }
 
 /// The line that shows best why a chunk was found: that of the definition that is meant, else that with most of the words.
+/// Where kinds are asked for it is that of a definition of such a kind.
 fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result<u32> {
     let chunk = &found.chunk;
-    if let Some(name) = &found.name {
+    if found.name.is_some() || question.filters_kinds() {
         let defined = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-        let meant = defined.iter().find(|symbol| symbol.name == *name && symbol.line <= chunk.end_line);
+        let of_kind = || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && question.admits_kind(symbol));
+        let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
+        let meant = named.or_else(|| of_kind().next().filter(|_| question.filters_kinds()));
         if let Some(symbol) = meant {
             return Ok(symbol.line);
         }
     }
-    let mut best = (0.0, chunk.start_line);
+    let mut best = (0.0, None);
     for (line, set) in (chunk.start_line..=chunk.end_line).zip(&found.seen.lines) {
         let share = question.share_of(*set);
         if share > best.0 {
-            best = (share, line);
+            best = (share, Some(line));
         }
     }
-    Ok(best.1)
+    // Beginnings of words, and letters without their accents, are in no line's set.
+    let first = || question.first_line(&chunk.text).map_or(chunk.start_line, |at| chunk.start_line + at);
+    Ok(best.1.unwrap_or_else(first).min(chunk.end_line))
 }
 
 /// A definition's name with its container, as its language writes it.

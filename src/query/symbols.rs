@@ -8,7 +8,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::Page;
 use super::relations::{Resolver, may_mean};
 use crate::error::{Error, Result};
-use crate::store::{Declared, Definition, Snapshot, Use};
+use crate::store::{ChunkId, Declared, Definition, Snapshot, Use};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
@@ -34,6 +34,9 @@ pub struct Occurrence {
 
 /// Uses that a qualified question resolves, to leave out those that mean something else; further ones all stay.
 const RESOLVED: usize = 5_000;
+
+/// Chunks that a qualified name may stand for in a search.
+const MEANT: usize = 20;
 
 /// Definitions that one question by name may be about.
 const SUBJECTS: usize = 2_000;
@@ -65,7 +68,7 @@ pub fn occurrences(
             if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
         }
     };
-    definitions.retain(|definition| stands_in(definition, &qualifier));
+    keep_inside(&mut definitions, &qualifier, |definition| definition);
     let definitions = order::sort(snapshot, definitions)?;
     // The case in which the name is really written.
     let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
@@ -124,7 +127,7 @@ fn used(found: Use) -> Occurrence {
 pub fn subjects(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Declared>> {
     let (qualifier, name) = qualified(wanted);
     let mut found = snapshot.declared_as(name, SUBJECTS)?;
-    found.retain(|declared| stands_in(&declared.definition, &qualifier));
+    keep_inside(&mut found, &qualifier, |declared| &declared.definition);
     Ok(found)
 }
 
@@ -142,9 +145,35 @@ fn that_may_mean(snapshot: &Snapshot, mut uses: Vec<Use>, definitions: &[Definit
     Ok(kept)
 }
 
-/// `a::b::C` is ([a, b], C).
+/// The chunks that define what a qualified name stands for.
+pub(super) fn chunks_meant(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ChunkId>> {
+    let (qualifier, name) = qualified(wanted);
+    if qualifier.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut definitions = snapshot.definitions_any_case(name)?;
+    keep_inside(&mut definitions, &qualifier, |definition| definition);
+    let mut found = Vec::new();
+    for definition in definitions.iter().take(MEANT) {
+        found.extend(snapshot.chunk_at(&definition.path, definition.line)?);
+    }
+    Ok(found)
+}
+
+/// Those that stand inside of the qualifier; where none does, those that people may call so: names are imported from the
+/// packages around the module that defines them.
+fn keep_inside<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn(&T) -> &Definition) {
+    if found.iter().any(|item| stands_in(definition(item), qualifier)) {
+        found.retain(|item| stands_in(definition(item), qualifier));
+    } else {
+        found.retain(|item| may_stand_in(definition(item), qualifier));
+    }
+}
+
+/// `a::b::C` and `a.b.C()` are ([a, b], C).
 fn qualified(wanted: &str) -> (Vec<&str>, &str) {
-    let mut parts: Vec<&str> = separated(wanted.trim()).collect();
+    let wanted = wanted.trim();
+    let mut parts: Vec<&str> = separated(wanted.strip_suffix("()").unwrap_or(wanted)).collect();
     let name = parts.pop().unwrap_or_default();
     (parts, name)
 }
@@ -158,14 +187,26 @@ fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
     if qualifier.is_empty() {
         return true;
     }
+    let around = around(definition);
+    around.len() >= qualifier.len()
+        && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
+}
+
+/// Whether the qualifier's parts stand around the definition in that order, and its type is among them if it has one.
+fn may_stand_in(definition: &Definition, qualifier: &[&str]) -> bool {
+    let around = around(definition);
+    let mut rest = around.iter();
+    let in_order = qualifier.iter().all(|part| rest.any(|around| around.eq_ignore_ascii_case(part)));
+    in_order && (definition.container.is_none() || rest.next().is_none())
+}
+
+/// Folders, modules and types that a definition stands in, outermost first.
+fn around(definition: &Definition) -> Vec<&str> {
     // A package of Go is a folder, whatever its files are called.
     let ends = if definition.language == "go" { '/' } else { '.' };
     let stem = definition.path.rsplit_once(ends).map_or(definition.path.as_str(), |(stem, _)| stem);
     let modules = stem.split('/').filter(|part| !matches!(*part, "mod" | "lib" | "__init__" | "index" | "src"));
-    let container = definition.container.as_deref().unwrap_or_default();
-    let around: Vec<&str> = modules.chain(separated(container)).collect();
-    around.len() >= qualifier.len()
-        && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
+    modules.chain(separated(definition.container.as_deref().unwrap_or_default())).collect()
 }
 
 /// Definitions of the names that begin so: the whole name first, in any case.

@@ -113,3 +113,31 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
         }
     }
 }
+
+#[test]
+fn labels_that_nothing_can_be_measured_by_are_refused_or_told() {
+    let repo = Repo::new("//- /a.py\ndef a(): pass\n");
+    let evaluated = |line: &str| {
+        repo.write("set.jsonl", line);
+        repo.run(&["eval", "set.jsonl"])
+    };
+    for (line, wrong) in [
+        (r#"{"query": "a", "relevant": []}"#, "no place is relevant"),
+        (r#"{"query": " ", "relevant": ["a.py"]}"#, "the query is empty"),
+        (r#"{"query": "a", "relevant": ["a.py:9-3"]}"#, "no range"),
+        (r#"{"query": "a", "relevant": ["a.py:0-3"]}"#, "no range"),
+    ] {
+        let output = evaluated(line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains("set.jsonl:1") && said.contains(wrong), "{line}: {said}");
+    }
+    let told = |line: &str| String::from_utf8(evaluated(line).stderr).unwrap();
+    assert!(
+        told(r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#).contains("1 relevant files are not in the index")
+    );
+    assert!(told("\n\n").contains("no question"));
+    let output = evaluated("\u{feff}{\"query\": \"a\", \"relevant\": [\"./a.py\"]}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && table.contains("| 1.000 |"), "{table}");
+}

@@ -195,3 +195,108 @@ fn any_text_is_a_question() {
         assert!(answer["results"].is_array(), "{text}: {answer}");
     }
 }
+
+/// One base with a method, many that look alike, all in two files.
+fn look_alikes() -> String {
+    let mut text =
+        String::from("//- /app/db/models/base.py\nclass ModelBase:\n    def save(self): return self.model\n");
+    for name in ["ModelForm", "ModelSet", "ModelState", "Model", "ModelQuery"] {
+        text.push_str(&format!("class {name}:\n    def save(self):\n        \"\"\"Save the model.\"\"\"\n"));
+        text.push_str(&"        self.save_model(self.model)\n".repeat(30));
+    }
+    text.push_str("//- /app/forms.py\nclass BaseModelForm:\n    def save(self): return self.model.save()\n");
+    text.push_str("//- /app/use.py\nfrom app.db.models import Model\n\nModel.save(Model())\nModel.save(None)\n");
+    text
+}
+
+#[test]
+fn a_qualified_name_is_first_where_it_is_defined() {
+    let repo = Repo::new(&look_alikes());
+    let definition = json!(["app/db/models/base.py", "Model.save"]);
+    for asked in ["Model.save", "Model::save", "model.save()", "models.Model.save"] {
+        let answer = repo.call("query", &json!({ "text": asked }));
+        let hit = &answer["results"][0];
+        assert_eq!(json!([hit["file_path"], hit["symbol_name"]]), definition, "{asked}: {answer}");
+    }
+}
+
+#[test]
+fn a_name_is_found_by_the_package_that_people_import_it_from() {
+    let repo = Repo::new(&look_alikes());
+    let containers = |name: &str| -> Vec<Value> {
+        let answer = repo.call("get_symbol", &json!({ "symbol_name": name, "kind": "method" }));
+        let symbols = answer["symbols"].as_array().unwrap();
+        symbols.iter().map(|symbol| symbol["container"].clone()).collect()
+    };
+    for name in ["Model.save", "models.Model.save", "app.db.models.Model.save", "app.Model.save()"] {
+        assert_eq!(containers(name), [json!("Model")], "{name}");
+    }
+    assert_eq!(containers("models.save").len(), 0, "it stands in a type that is not named");
+    assert_eq!(containers("elsewhere.Model.save").len(), 0);
+    let types = repo.call("get_symbol", &json!({ "symbol_name": "models.Model", "kind": "class" }));
+    assert_eq!(types["total"], 1, "{types}");
+}
+
+#[test]
+fn a_filter_of_kinds_shows_what_is_of_that_kind() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Field:\n    widget = 1\n    def as_widget(self): pass\n\ndef widget(): pass\n\
+         //- /b.py\nwidget = 2\n",
+    );
+    let answer = repo.call("query", &json!({ "text": "kind:class widget" }));
+    let hits: Vec<_> = answer["results"].as_array().unwrap().iter().map(|hit| &hit["preview"]).collect();
+    assert_eq!(hits, ["class Field:"], "{answer}");
+    assert_eq!(first(&repo, "kind:function widget"), ("a.py".to_owned(), 5));
+}
+
+#[test]
+fn signs_count_where_they_are_all_that_is_asked_for() {
+    let repo = Repo::new(&format!(
+        "//- /AUTHORS\n{}//- /code/one.py\na => b\nc => d\ne => f\n//- /code/two.py\nx => y\n",
+        "name => mail\n".repeat(20)
+    ));
+    let found = paths(&repo, "=>");
+    assert_eq!(found[..3], ["code/one.py", "code/one.py", "code/two.py"], "{found:?}");
+    assert_eq!(found.iter().filter(|path| *path == "AUTHORS").count(), 10 - 4, "{found:?}");
+    let (mut all, mut offset) = (Vec::new(), 0);
+    loop {
+        let page = repo.call("query", &json!({ "text": "=>", "limit": 7, "offset": offset }));
+        assert_eq!(page["total"], 24);
+        let hits = page["results"].as_array().unwrap().iter();
+        all.extend(hits.map(|hit| format!("{}:{}", hit["file_path"], hit["line"])));
+        let Some(next) = page["next_offset"].as_u64() else { break };
+        offset = next;
+    }
+    let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert_eq!((all.len(), distinct.len()), (24, 24), "pages are parts of one order");
+}
+
+#[test]
+fn signs_beside_words_lift_what_has_them_as_they_are_written() {
+    let repo = Repo::new(
+        "//- /c.py\nclass C:\n    def c(self): return c\n//- /langs.py\nNAMES = [\n    'a',\n    'C++ for all',\n]\n\
+         //- /foo.py\nclass Foo:\n    def bar(self): pass\n//- /use.c\nint f(void) {\n  return foo->bar;\n}\n",
+    );
+    assert_eq!(first(&repo, "C++").0, "langs.py");
+    assert_eq!(first(&repo, "foo->bar").0, "use.c");
+}
+
+#[test]
+fn what_is_found_by_a_beginning_is_shown_where_it_stands() {
+    let repo = Repo::new("//- /a.py\nfirst = 1\nsecond = 2\nmodlist = 3\n//- /b.txt\nx\n\ncafe\u{301} au lait\n");
+    assert_eq!(first(&repo, "Modl"), ("a.py".to_owned(), 3));
+    assert_eq!(first(&repo, "cafe"), ("b.txt".to_owned(), 3));
+}
+
+#[test]
+fn a_line_break_in_a_pattern_is_refused_unless_lines_may_be_crossed() {
+    let repo = Repo::new("//- /a.py\na\nb\n");
+    for arguments in [["-m", "regex", "a\\nb"], ["-m", "literal", "a\nb"], ["-m", "regex", "x|a\\nb"]] {
+        let said = repo.fails(&[&["query"], &arguments[..]].concat());
+        assert!(said.contains("multiline"), "{arguments:?}: {said}");
+        let found = repo.run(&[&["query", "-U"], &arguments[..]].concat());
+        assert!(found.status.success(), "{arguments:?}");
+    }
+    repo.ok(&["query", "-m", "regex", "a\\s*$"]);
+    repo.ok(&["query", "a\nb"]);
+}

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use regex_automata::meta::Regex;
 use regex_automata::{Input, Match};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Hir, Look};
+use regex_syntax::hir::{Hir, HirKind, Look};
 
 use super::{Pattern, need};
 use crate::budget::Budget;
@@ -55,6 +55,10 @@ impl Finder {
             refused(pattern, &format!("the pattern cannot be read: {last}"))
         };
         let mut parsed = parser.parse(&body).map_err(|error| unreadable(&error))?;
+        if !pattern.multiline && wants_line_break(&parsed) {
+            return Err(refused(pattern, "the pattern holds a line break, which stands in no line")
+                .hint("Set multiline, so that a match may cover several lines."));
+        }
         if pattern.word {
             let edge = Hir::look;
             parsed = Hir::concat(vec![edge(Look::WordStartHalfUnicode), parsed, edge(Look::WordEndHalfUnicode)]);
@@ -179,6 +183,17 @@ fn line_end(text: &[u8], at: usize) -> usize {
 
 fn breaks(text: &[u8]) -> u32 {
     u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
+}
+
+/// Whether some way to match is to find a line break. A class that has one, such as `\s`, does without.
+fn wants_line_break(pattern: &Hir) -> bool {
+    match pattern.kind() {
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Repetition(repeated) => wants_line_break(&repeated.sub),
+        HirKind::Capture(group) => wants_line_break(&group.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(wants_line_break),
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => false,
+    }
 }
 
 fn refused(pattern: &Pattern, what: &str) -> Error {

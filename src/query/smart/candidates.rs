@@ -12,6 +12,7 @@ use super::question::{Question, Shape};
 use super::weights::{Arm, Ranking};
 use crate::embed::built_in;
 use crate::error::Result;
+use crate::query::symbols;
 use crate::store::{ChunkId, FtsQuestion, Scope, Snapshot};
 
 /// Ids that are fetched for one question, about.
@@ -245,6 +246,14 @@ fn widened(question: &Question) -> Option<FtsQuestion> {
     let words = words.filter_map(|word| FtsQuestion::prefix(&word.text));
     let terms = question.terms.iter().filter(|term| term.is_compound());
     FtsQuestion::any(terms.filter_map(|term| FtsQuestion::prefix(&term.text)).chain(words))
+}
+
+/// Chunks that define what the question means, read as a qualified name.
+pub(super) fn meant(snapshot: &Snapshot, question: &Question, scope: Option<&Scope>) -> Result<Vec<ChunkId>> {
+    let Some(name) = question.qualified() else { return Ok(Vec::new()) };
+    let mut found = symbols::chunks_meant(snapshot, &name)?;
+    found.retain(|id| scope.is_none_or(|scope| scope.contains(*id)));
+    Ok(found)
 }
 
 /// Chunks that define a name that is asked for.

@@ -49,7 +49,7 @@ pub(super) fn list(
             break;
         }
         let mut definitions = snapshot.definitions_between(&path, 1, u32::MAX - 1)?;
-        definitions.retain(|definition| question.admits_kinds(std::slice::from_ref(definition)));
+        definitions.retain(|definition| question.admits_kind(definition));
         all.extend(definitions.into_iter().map(|found| Listed { path: path.clone(), definition: Some(found) }));
     }
     let mut page = Page::of(two_of_each_first(all), offset, limit);

@@ -32,6 +32,12 @@ pub fn says_nothing(word: &str) -> bool {
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
 
+/// A qualified name has at most so many parts.
+const MOST_QUALIFIED: usize = 5;
+
+/// Signs that no sentence and no qualified name has.
+const SIGNS: &[char] = &['#', '+', '>', '<', '=', '&', '|', '@', '$', '%', '^', '*', '~', '{', '[', '\\'];
+
 /// Whether a question is a name or a sentence: they are weighed differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -51,6 +57,8 @@ pub(super) struct Question {
     pub about_documents: bool,
     /// All terms written together: `query set` is `queryset`.
     pub joined: String,
+    /// The text in lower case, where it has signs that say something beside its words.
+    pub verbatim: Option<String>,
     /// Lower-case tokens that must follow each other.
     phrases: Vec<Vec<String>>,
     excluded: Vec<String>,
@@ -147,6 +155,8 @@ impl Question {
         }
         self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
         self.shape = shape(text, &self.terms);
+        let text_alone = text.trim().to_lowercase();
+        self.verbatim = text_alone.contains(SIGNS).then_some(text_alone);
         let says = |list: &[&str]| self.terms.iter().any(|term| list.contains(&term.text.as_str()));
         let lower = text.to_lowercase();
         self.about_tests = says(ABOUT_TESTS) || lower.contains("unit test") || lower.contains("test for ");
@@ -256,8 +266,9 @@ impl Question {
             && (self.languages.is_empty() || self.languages.iter().any(|wanted| wanted == language))
     }
 
-    pub fn admits_kinds(&self, symbols: &[Definition]) -> bool {
-        self.kinds.is_empty() || symbols.iter().any(|symbol| self.kinds.contains(&symbol.kind))
+    /// Whether a definition is of a kind that is asked for.
+    pub fn admits_kind(&self, symbol: &Definition) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&symbol.kind)
     }
 
     /// Whether a text has every phrase and no word that is excluded, in any case.
@@ -303,13 +314,29 @@ impl Question {
         self.shape == Shape::Code
     }
 
+    /// The question as a qualified name, where it may be one: `Model.save`, `save` after `Model`.
+    pub fn qualified(&self) -> Option<String> {
+        let may_be =
+            (2..=MOST_QUALIFIED).contains(&self.terms.len()) && !self.terms.iter().any(|term| says_nothing(&term.text));
+        may_be.then(|| self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join("."))
+    }
+
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.
     pub fn first_match(&self, line: &str) -> usize {
+        // Lower-casing may move bytes; a preview needs no better.
+        self.place_in(line).unwrap_or(0).min(line.len())
+    }
+
+    /// The first line of a text that has a word of the question inside, from 0.
+    pub fn first_line(&self, text: &str) -> Option<u32> {
+        (0..).zip(text.lines()).find(|(_, line)| self.place_in(line).is_some()).map(|(at, _)| at)
+    }
+
+    fn place_in(&self, line: &str) -> Option<usize> {
         let lower = line.to_lowercase();
         let terms = self.terms.iter().filter_map(|term| lower.find(&term.text));
         let words = self.words.iter().filter(|word| !word.is_stop).filter_map(|word| lower.find(&word.text));
-        // Lower-casing may move bytes; a preview needs no better.
-        terms.min().or_else(|| words.min()).unwrap_or(0).min(line.len())
+        terms.min().or_else(|| words.min())
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Loaded {
     pub chunk: ChunkHit,
     /// See [`Part::Meaning`].
     pub meaning: f64,
+    /// See [`Part::Inside`].
+    pub is_meant: bool,
 }
 
 /// A candidate with its place in the order.
@@ -117,9 +119,13 @@ fn centrality(files: usize) -> f64 {
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
 pub(super) fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { id, chunk, meaning } = candidate;
+    let Loaded { id, chunk, meaning, is_meant } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Meaning, meaning);
+    parts.set(Part::Inside, f64::from(u8::from(is_meant)));
+    if let Some(verbatim) = &question.verbatim {
+        parts.set(Part::Verbatim, f64::from(u8::from(chunk.text.to_lowercase().contains(verbatim.as_str()))));
+    }
     let seen = scanner.scan(&chunk.text);
     let names = look_at_names(question, scanner, &chunk.names);
     parts.set(Part::Defines, names.defines);

@@ -171,7 +171,7 @@ pub fn evidence(
         let found = rank::look_at(
             &question,
             &mut scanner,
-            Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0 },
+            Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0, is_meant: false },
         );
         Evidence::of(&question, &found, cosine(own))
     });
