@@ -151,7 +151,7 @@ pub(super) fn chunks_meant(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Chun
     if qualifier.is_empty() {
         return Ok(Vec::new());
     }
-    let mut definitions = snapshot.definitions_any_case(name)?;
+    let mut definitions = snapshot.unsigned_any_case(name, SUBJECTS)?;
     keep_inside(&mut definitions, &qualifier, |definition| definition);
     let mut found = Vec::new();
     for definition in definitions.iter().take(MEANT) {

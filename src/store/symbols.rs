@@ -44,6 +44,9 @@ statements! {
     DEFINITIONS_ANY_CASE = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE ORDER BY f.path, s.line, s.column";
+    UNSIGNED_ANY_CASE = "SELECT f.path, f.language, s.name, s.kind, s.container, NULL, s.line, s.column, s.start_line,
+        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.name = :name COLLATE NOCASE LIMIT :most";
     DEFINITIONS_BY_PREFIX = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
@@ -174,6 +177,14 @@ impl Snapshot<'_> {
     pub fn definitions_any_case(&self, name: &str) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(DEFINITIONS_ANY_CASE)?;
         let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The same in no order, at most so many, and without their signatures, each of which takes a look at the text.
+    pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
+        let mut statement = self.connection.prepare_cached(UNSIGNED_ANY_CASE)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = statement.query_map(named_params! { ":name": name, ":most": most }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

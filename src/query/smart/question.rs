@@ -314,10 +314,9 @@ impl Question {
         self.shape == Shape::Code
     }
 
-    /// The question as a qualified name, where it may be one: `Model.save`, `save` after `Model`.
+    /// The question as a qualified name, where it may be one: `Model.save`.
     pub fn qualified(&self) -> Option<String> {
-        let may_be =
-            (2..=MOST_QUALIFIED).contains(&self.terms.len()) && !self.terms.iter().any(|term| says_nothing(&term.text));
+        let may_be = self.is_name() && (2..=MOST_QUALIFIED).contains(&self.terms.len());
         may_be.then(|| self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join("."))
     }
 

@@ -38,7 +38,7 @@ weights! {
     /// The same with the same upper and lower case.
     Cased = "cased", 0.0, 0.3;
     /// The chunk defines the name inside of what the question writes before it: `save` of `Model` for `Model.save`.
-    Inside = "inside", 0.5, 1.5;
+    Inside = "inside", 0.0, 1.5;
     /// The question, where it has signs that no name has, stands in the chunk as it is written: `C++`, `a->b`.
     Verbatim = "verbatim", 1.0, 6.0;
     /// How much of a defined name the question's words make up, and of the question the name; the best one.
