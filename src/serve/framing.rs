@@ -13,8 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 pub const MAX_LINE: usize = 4 << 20;
 /// Read at once: small, because most connections are idle most of the time.
 const BUFFER: usize = 16 << 10;
-/// Replies joined into one write.
+/// Replies joined into one write, and their bytes: a large one is written from where it is.
 const JOINED: usize = 64;
+const JOINED_BYTES: usize = 64 << 10;
 /// Replies that may wait for the writer, and their bytes: beyond either, whoever answers waits too.
 const WAITING: usize = 256;
 const WAITING_BYTES: usize = 16 << 20;
@@ -181,21 +182,22 @@ async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut waiting: mpsc::Receiver
     let mut joined = Vec::new();
     let mut ended = false;
     while !ended && waiting.recv_many(&mut batch, JOINED).await > 0 {
-        if let [Outgoing::Line { text, .. }] = batch.as_slice() {
-            writer.write_all(text.as_bytes()).await?;
-        } else {
-            for outgoing in &batch {
-                match outgoing {
-                    Outgoing::Line { text, .. } => joined.extend_from_slice(text.as_bytes()),
-                    Outgoing::End => ended = true,
+        for outgoing in batch.drain(..) {
+            match outgoing {
+                Outgoing::Line { text, .. } if joined.len() + text.len() <= JOINED_BYTES => {
+                    joined.extend_from_slice(text.as_bytes());
                 }
+                Outgoing::Line { text, .. } => {
+                    writer.write_all(&joined).await?;
+                    joined.clear();
+                    writer.write_all(text.as_bytes()).await?;
+                }
+                Outgoing::End => ended = true,
             }
-            writer.write_all(&joined).await?;
-            joined.clear();
-            joined.shrink_to(1 << 20);
         }
+        writer.write_all(&joined).await?;
+        joined.clear();
         writer.flush().await?;
-        batch.clear();
     }
     writer.shutdown().await
 }

@@ -15,7 +15,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("scan", &["config"]),
     ("extract", &[]),
-    ("embed", &[]),
+    ("embed", &["config"]),
     ("store", &[]),
     ("index", &["scan", "extract", "embed", "store", "config"]),
     ("pytypes", &[]),
