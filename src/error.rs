@@ -145,12 +145,19 @@ impl Error {
     /// A failed system call on `path`, told as the reader needs it: what was tried, on what.
     pub fn io(what: &str, path: &std::path::Path, error: std::io::Error) -> Self {
         let shown = crate::model::printable(&path.to_string_lossy());
-        let kind = match error.kind() {
-            std::io::ErrorKind::NotFound => ErrorKind::InvalidPath,
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => ErrorKind::ReadOnly,
-            _ => ErrorKind::Internal,
+        use std::io::ErrorKind as Io;
+        let (kind, hint) = match error.kind() {
+            Io::NotFound if what == "write" => {
+                (ErrorKind::InvalidPath, "Make its folder first, or name another place.")
+            }
+            Io::NotFound => (ErrorKind::InvalidPath, ""),
+            Io::IsADirectory | Io::NotADirectory | Io::InvalidFilename => (ErrorKind::InvalidPath, ""),
+            Io::PermissionDenied | Io::ReadOnlyFilesystem => (ErrorKind::ReadOnly, ""),
+            Io::StorageFull | Io::QuotaExceeded => (ErrorKind::Internal, "Make room on that disk."),
+            _ => (ErrorKind::Internal, ""),
         };
-        Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error)
+        let told = Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error);
+        if hint.is_empty() { told } else { told.hint(hint) }
     }
 }
 

@@ -76,8 +76,11 @@ pub(super) fn error(error: &Error) {
     note(&format!("ixmcp: {error}"));
 }
 
-/// Whether an answer's list goes on, for a person.
+/// Whether an answer's list goes on, for a person; and on a terminal, that there is nothing in it.
 pub(super) fn note_rest(answer: &Value, list: &str) {
+    if answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
+        note("nothing found");
+    }
     if answer["truncated"] == Value::Bool(true) {
         let shown = answer[list].as_array().map_or(0, Vec::len);
         let next = &answer["next_offset"];

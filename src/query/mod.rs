@@ -14,6 +14,7 @@ pub mod graph;
 pub mod measure;
 pub mod mentions;
 pub mod near;
+pub mod picture;
 pub mod places;
 mod preview;
 pub mod relations;

@@ -140,9 +140,15 @@ fn are_as_they_were(root: &Path, files: &[(&str, Stat)]) -> bool {
     !differs.into_inner()
 }
 
+/// Folders are opened to look up what is in them: Linux then asks for no right to read them.
+#[cfg(target_os = "linux")]
+const TO_LOOK_BELOW: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const TO_LOOK_BELOW: OFlags = OFlags::RDONLY;
+
 /// Files of one folder mostly stand together: each is looked up in its folder, not on the whole way from the top.
 fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) -> rustix::io::Result<bool> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = TO_LOOK_BELOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root = rustix::fs::open(root, flags, Mode::empty())?;
     let mut opened: Option<(&str, OwnedFd)> = None;
     for (path, stat) in files {

@@ -13,6 +13,7 @@ mod get_file_details;
 mod get_slice;
 mod get_symbol;
 mod goto_definition;
+mod graph_picture;
 mod index_files;
 mod infer_types;
 mod ixchel_context;
@@ -31,7 +32,6 @@ mod stats;
 mod symbols;
 mod type_at;
 mod update_index;
-mod whole_graph;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ pub static TOOLS: &[&Declaration] = &[
 ];
 
 /// What the program's own page shows besides. In no list: a model has no use for it, and no client may call it.
-static VIEWS: &[&Declaration] = &[&file_chunks::CHUNKS, &whole_graph::GRAPH];
+static VIEWS: &[&Declaration] = &[&file_chunks::CHUNKS, &graph_picture::GRAPH];
 
 /// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

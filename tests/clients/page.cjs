@@ -2,8 +2,8 @@
 //
 //   node page.cjs MODULES PLAN
 //
-// MODULES has playwright-core; PLAN is a file of JSON: {browser, address, bare, program, root, shots?}. `address` is of a page
-// whose repository has a daemon, entities and tags; `bare` of one that has none of them. Prints {failures, checks}.
+// MODULES has playwright-core; PLAN is a file of JSON: {browser, address, bare, large, program, root, shots?}. `address` is of a page
+// whose repository has a daemon, entities and tags; `bare` of one that has none of them; `large` of one with 2,502 entities. Prints {failures, checks}.
 const { execFileSync } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -169,6 +169,18 @@ const steps = {
     await seen(page.locator('.entity h2', { hasText: 'Carts' }), 'one that was looked for');
   },
 
+  async 'an entity that there is not'(page) {
+    page.mayComplain = true;
+    await go(page, '#/graph?id=dec-ffffff');
+    await seen(page.locator('.entity .problem', { hasText: 'dec-ffffff' }), 'that there is none');
+    page.mayComplain = false;
+    await page.getByLabel('Find an entity').fill('no such words');
+    await seen(page.locator('.finder li', { hasText: 'No entity has that' }), 'that none has the words');
+    await page.getByLabel('Find an entity').fill('');
+    await go(page, '#/graph?id=iss-42aa');
+    await seen(page.locator('.entity h2', { hasText: 'Sums are slow' }), 'one that there is');
+  },
+
   async 'tags'(page) {
     await go(page, '#/tags');
     await seen(page.locator('.cloud a', { hasText: '#shop' }), 'a tag');
@@ -267,6 +279,24 @@ async function run() {
     locked.page.mayComplain = true;
     check((await locked.page.evaluate(() => fetch('/api/state').then((answer) => answer.status))) === 401, 'nothing is told');
     await locked.context.close();
+
+    at = 'a graph of thousands';
+    const large = await tab(browser, plan.large, { viewport: { width: 1280, height: 800 } });
+    await go(large.page, '#/graph');
+    await seen(large.page.locator('.stage-foot', { hasText: 'The 60 most connected of 2,502 entities, 3,334 edges' }), 'how much of it is drawn');
+    check((await large.page.locator('.node').count()) === 60, 'no more are drawn');
+    await go(large.page, '#/graph?id=iss-0007');
+    await seen(large.page.locator('.entity h3', { hasText: '834' }), 'all that the most connected one is tied to');
+    await large.page.getByLabel('Find an entity').fill('number 2000');
+    await large.page.getByLabel('Find an entity').press('Enter');
+    await seen(large.page.locator('.entity h2', { hasText: 'Number 2000' }), 'one that was not there before');
+    await seen(large.page.locator('.node[data-id="iss-07d0"]'), 'it is drawn');
+    check((await large.page.locator('.node').count()) === 30, 'with what is around it');
+    await large.page.locator('.node[data-id="iss-0007"]').press('Enter');
+    await until(async () => (await large.page.locator('.node').count()) > 30, 'which grows');
+    await go(large.page, '#/tags?tag=odd');
+    await seen(large.page.locator('.carriers', { hasText: 'and 950 more' }), 'how many more carry a tag');
+    await large.context.close();
 
     at = 'a bare repository';
     const bare = await tab(browser, plan.bare, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });

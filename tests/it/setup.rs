@@ -327,6 +327,28 @@ fn settings_of_a_person_are_changed_behind_their_links_and_stay_private() {
 }
 
 #[test]
+fn settings_of_a_person_need_no_repository_unless_they_name_one() {
+    let repo = Repo::new("");
+    let home = home(&repo);
+    let in_home = |arguments: &[&str]| repo.command(arguments).current_dir(&home).output().unwrap();
+    assert!(in_home(&["setup", "codex", "--scope", "user"]).status.success());
+    assert!(fs::read_to_string(home.join(".codex/config.toml")).unwrap().contains("[mcp_servers.ixmcp]"));
+    let desktop = home.join(".config/Claude/claude_desktop_config.json");
+    let named = in_home(&["setup", "claude-desktop", "--scope", "user"]);
+    assert_eq!(named.status.code(), Some(2));
+    assert!(String::from_utf8(named.stderr).unwrap().contains("--repo") && !desktop.exists());
+    let all = in_home(&["setup", "--all", "--scope", "user"]);
+    assert!(all.status.success() && !desktop.exists() && home.join(".gemini/settings.json").exists());
+    assert!(String::from_utf8(all.stderr).unwrap().contains("claude-desktop: left out: INVALID_PATH"));
+    let project = in_home(&["setup", "codex"]);
+    assert!(String::from_utf8(project.stderr).unwrap().contains("home folder"), "a project's go nowhere else");
+    // What was set up elsewhere can be taken out from anywhere.
+    repo.ok(&["setup", "claude-desktop"]);
+    assert!(in_home(&["setup", "claude-desktop", "--scope", "user", "--remove"]).status.success());
+    assert!(!fs::read_to_string(&desktop).unwrap().contains("ixmcp"));
+}
+
+#[test]
 fn what_cannot_be_changed_safely_is_left_alone() {
     let repo = Repo::new("");
     for (client, file, text) in [

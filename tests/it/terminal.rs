@@ -27,7 +27,8 @@ fn on_terminal(repo: &Repo, variables: &[(&str, &str)], arguments: &[&str]) -> S
     }
     script.env("TERM", "xterm-256color").envs(variables.iter().copied());
     let output = script.output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let is_answered = matches!(output.status.code(), Some(0 | 1));
+    assert!(is_answered, "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
 }
 
@@ -73,6 +74,17 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
     let shown = on_terminal(&repo, &[], &["query", "-m", "literal", "pay_order", "-n", "1"]);
     let red = "\u{1b}[35mshop.py\u{1b}[0m:\u{1b}[32m3\u{1b}[0m  [\u{1b}[36mCart.checkout\u{1b}[0m]\n            return \u{1b}[1;31mpay_order\u{1b}[0m(self)\n";
     assert_eq!(shown.lines().take(2).map(|line| format!("{line}\n")).collect::<String>(), red);
+}
+
+#[test]
+fn a_person_is_told_that_nothing_was_found_and_a_script_by_the_exit_code_alone() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    for arguments in [&["query", "zzznowhere"][..], &["symbol", "zzznowhere"], &["documents", "search", "zzz"]] {
+        assert!(on_terminal(&repo, &[], arguments).contains("nothing found"), "{arguments:?}");
+        let output = repo.run(arguments);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]));
+        assert!(!String::from_utf8(output.stderr).unwrap().contains("nothing found"), "{arguments:?}");
+    }
 }
 
 #[test]
@@ -143,6 +155,18 @@ fn a_result_that_cannot_be_written_is_an_error() {
         assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(stderr.contains("No space left"), "{arguments:?}: {stderr}");
     }
+}
+
+#[test]
+fn a_file_that_cannot_be_made_there_is_the_place_s_fault() {
+    let repo = Repo::new("//- /src/a.py\nx = 1\n//- /.ixchel/ideas/one.md\n---\nid: idea-1\ntitle: One\n---\n");
+    for place in ["nowhere/new", "src", "src/a.py/new"] {
+        for arguments in [&["snapshot", "save", place][..], &["graph", "--format", "dot", "--output", place]] {
+            let told = repo.fails(arguments);
+            assert!(told.contains("INVALID_PATH") && told.contains(place), "{arguments:?}: {told}");
+        }
+    }
+    assert!(repo.fails(&["snapshot", "save", "nowhere/new"]).contains("Make its folder"));
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl Hub {
                     tries = if length(&part) > before { 0 } else { tries + 1 };
                     if tries >= MOST_TRIES {
                         return Err(Error::internal(format!("{file}: the transfer broke off: {reason}"))
-                            .hint("Try again: it goes on where it ended."));
+                            .hint("Is there a way to the hub (HTTPS_PROXY, HF_ENDPOINT)? A next try goes on where this one ended; --from FOLDER takes files that were fetched elsewhere."));
                     }
                     resumed = length(&part) > 0;
                     std::thread::sleep(Duration::from_millis(200) * u32::try_from(tries).unwrap_or(1));

@@ -22,6 +22,8 @@ pub(in crate::cli) struct Client {
     /// What a file that was not there begins with, beside the entry.
     pub head: fn() -> Value,
     entry: fn(&str, &Path) -> Value,
+    /// Whether its entry does.
+    pub names_repository: bool,
     /// What else a person must do before it starts what a project's settings name.
     pub trust: Option<&'static str>,
 }
@@ -87,6 +89,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".mcp.json", ".claude", "~/.claude.json"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp"]),
+        names_repository: false,
         trust: Some("Claude Code asks once whether it may start what .mcp.json names"),
     },
     Client {
@@ -99,6 +102,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         head: || json!({}),
         // It belongs to no project: the repository must be named.
         entry: |command, root| program(command, &["mcp", "--repo", &root.to_string_lossy()]),
+        names_repository: true,
         trust: None,
     },
     Client {
@@ -110,6 +114,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".cursor", "~/.cursor"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        names_repository: false,
         trust: None,
     },
     Client {
@@ -121,6 +126,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        names_repository: false,
         trust: None,
     },
     Client {
@@ -134,6 +140,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".codex", "~/.codex"],
         head: || json!({}),
         entry: |command, _| program(command, &["mcp"]),
+        names_repository: false,
         trust: Some("Codex reads it once the project is trusted, which it asks when it starts there"),
     },
     Client {
@@ -145,6 +152,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".zed", "~/.config/zed"],
         head: || json!({}),
         entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
+        names_repository: false,
         trust: None,
     },
     Client {
@@ -156,6 +164,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &[".gemini", "~/.gemini"],
         head: || json!({}),
         entry: |command, _| program(command, &["mcp"]),
+        names_repository: false,
         trust: Some("Gemini CLI starts servers in trusted folders: /permissions there"),
     },
     Client {
@@ -170,6 +179,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
         head: || json!({ "$schema": "https://opencode.ai/config.json" }),
         entry: |command, _| json!({ "type": "local", "command": [command, "mcp"], "enabled": true }),
+        names_repository: false,
         trust: None,
     },
 ];

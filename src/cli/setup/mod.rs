@@ -65,12 +65,25 @@ const NAME: &str = "ixmcp";
 const LARGEST: u64 = 16 << 20;
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let root = session.workspaces.root(&session.start)?;
+    // A person's own settings belong to no repository: one is needed only where an entry names it.
+    let (root, nowhere) = match (session.workspaces.root(&session.start), typed.scope) {
+        (Ok(root), _) => (root, None),
+        (Err(error), Scope::User) => (session.start.clone(), Some(error)),
+        (Err(error), Scope::Project) => return Err(error),
+    };
     let places = Places::of(&root, &session.sources.environment);
     let command = command(session, typed.scope);
     let mut answers = Vec::new();
     let mut any = false;
-    for client in chosen(typed, &places)? {
+    let (without, chosen): (Vec<_>, Vec<_>) = chosen(typed, &places)?
+        .into_iter()
+        .partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
+    match nowhere {
+        Some(error) if !without.is_empty() && !typed.clients.is_empty() => return Err(error),
+        Some(error) => without.iter().for_each(|client| output::note(&format!("{}: left out: {error}", client.name))),
+        None => {}
+    }
+    for client in chosen {
         let Some(file) = file(client, typed.scope, &places) else {
             if !typed.all {
                 return Err(Error::invalid_path(format!("nobody can tell where {} keeps its settings", client.name))

@@ -12,6 +12,7 @@ mod asked;
 mod assets;
 mod gate;
 mod patience;
+mod places;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -26,17 +27,15 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 use self::asked::Asked;
 use self::gate::Gate;
 use self::patience::Patience;
+use self::places::{Place, Places};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 
-/// Connections at once: a browser opens six.
-const MAX_CONNECTIONS: usize = 64;
 /// A request's head must be there in this time.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// So long may the other end take nothing of what it asked for.
@@ -65,7 +64,7 @@ pub struct Page {
 struct House {
     gate: Gate,
     asked: Asked,
-    places: Semaphore,
+    places: Arc<Places>,
 }
 
 impl Page {
@@ -80,7 +79,7 @@ impl Page {
         let own = listener.local_addr().map_err(|error| Error::internal("the port has no number").caused_by(error))?;
         let gate = Gate::new(own.port())?;
         let asked = Asked::new(root, start, environment, workspaces);
-        let house = House { gate, asked, places: Semaphore::new(MAX_CONNECTIONS) };
+        let house = House { gate, asked, places: Arc::default() };
         Ok(Self { listener, house: Arc::new(house) })
     }
 
@@ -105,25 +104,31 @@ impl Page {
 
 impl House {
     async fn receive(self: Arc<Self>, stream: TcpStream) {
-        let Ok(_place) = self.places.try_acquire() else { return };
+        let place = Arc::new(self.places.enter());
         let _slower = stream.set_nodelay(true);
         let answer = |request| {
-            let house = Arc::clone(&self);
-            async move { Ok::<_, Infallible>(house.answer(request).await) }
+            let (house, place) = (Arc::clone(&self), Arc::clone(&place));
+            async move { Ok::<_, Infallible>(house.answer(request, &place).await) }
         };
         let mut server = hyper::server::conn::http1::Builder::new();
         let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_headers(64);
         let stream = TokioIo::new(Patience::new(stream, TAKING_TIME));
-        if let Err(error) = server.serve_connection(stream, service_fn(answer)).await {
-            // A browser that went away is no news.
-            tracing::debug!(%error, "a connection ended early");
+        tokio::select! {
+            served = server.serve_connection(stream, service_fn(answer)) => if let Err(error) = served {
+                // A browser that went away is no news.
+                tracing::debug!(%error, "a connection ended early");
+            },
+            () = place.told_to_go() => tracing::debug!("a connection without a token made room"),
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: Request<Incoming>, place: &Place) -> Response<Full<Bytes>> {
         let is_head = request.method() == Method::HEAD;
         let mut response = match self.gate.admits(request.method(), request.uri().path(), request.headers()) {
-            Ok(()) if gate::is_of_data(request.uri().path()) => api::answer(&self.asked, request).await,
+            Ok(()) if gate::is_of_data(request.uri().path()) => {
+                place.brought_token();
+                api::answer(&self.asked, request).await
+            }
             Ok(()) => file(request.uri().path()),
             Err((status, reason)) => text(status, reason),
         };

@@ -3,26 +3,39 @@ import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY
 import { select } from 'd3-selection';
 import { zoom as zooming, zoomIdentity, type ZoomBehavior } from 'd3-zoom';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { tool, view } from './ask.ts';
-import { Icon, Kind, Nothing, Pending, kindClass } from './parts.tsx';
+import { tool, view, type Fault } from './ask.ts';
+import { Icon, Kind, Nothing, Pending, Problem, kindClass } from './parts.tsx';
 import { count, cut, many } from './say.ts';
-import { address, fileAddress, go, useAnswer, type Route } from './use.ts';
+import { address, asFault, fileAddress, go, useAnswer, type Route } from './use.ts';
 
-export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[] };
+export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[]; links: number };
 type Edge = { from: string; to: string; rel: string };
-export type Graph = { nodes: Node[]; edges: Edge[] };
-export type Whole = { nodes: Map<string, Node>; links: Map<string, Edge[]>; edges: Edge[] };
+/// A part of the graph as the server gives it, with the size of the whole.
+export type Part = { nodes: Node[]; edges: Edge[]; found?: number; total: number; total_edges: number; kinds: { kind?: string; count: number }[] };
+/// What is known of the graph: of a large one, the parts that were asked for.
+type Known = { nodes: Map<string, Node>; links: Map<string, Edge[]>; edges: Edge[]; about: Omit<Part, 'nodes' | 'edges'> };
+type Which = { around?: string; find?: string; tag?: string; limit?: number };
 
-export async function whole(signal: AbortSignal, waiting: (why: string) => void): Promise<Whole> {
-  const graph: Graph = await view('graph', {}, signal, waiting);
-  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  const links = new Map<string, Edge[]>(graph.nodes.map((node) => [node.id, []]));
-  for (const edge of graph.edges) {
-    links.get(edge.from)?.push(edge);
-    if (edge.to !== edge.from) links.get(edge.to)?.push(edge);
+export const part = (which: Which, signal?: AbortSignal, waiting?: (why: string) => void): Promise<Part> => view('graph', which, signal, waiting);
+
+function joined(known: Known | null, part: Part): Known {
+  const nodes = new Map(known?.nodes);
+  const links = new Map(known?.links);
+  for (const node of part.nodes) {
+    nodes.set(node.id, node);
+    if (!links.has(node.id)) links.set(node.id, []);
   }
-  return { nodes, links, edges: graph.edges };
+  const key = (edge: Edge) => `${edge.from}\n${edge.to}\n${edge.rel}`;
+  const before = new Set(known?.edges.map(key));
+  const more = part.edges.filter((edge) => !before.has(key(edge)) && nodes.has(edge.from) && nodes.has(edge.to));
+  for (const edge of more) {
+    for (const end of new Set([edge.from, edge.to])) links.set(end, [...links.get(end)!, edge]);
+  }
+  return { nodes, links, edges: [...(known?.edges ?? []), ...more], about: part };
 }
+
+/// Whether all that one is tied to is known.
+const isWhole = (graph: Known, id: string) => (graph.links.get(id)?.length ?? -1) >= (graph.nodes.get(id)?.links ?? 0);
 
 /// What is drawn to begin with, and the most at once: more is no picture any more.
 const FIRST = 60;
@@ -33,7 +46,7 @@ const GROWTH = 30;
 const other = (edge: Edge, id: string) => (edge.from === id ? edge.to : edge.from);
 
 /// The ids nearest to one, as many as asked for.
-function around(graph: Whole, id: string, most: number): Set<string> {
+function around(graph: Known, id: string, most: number): Set<string> {
   const found = new Set([id]);
   for (const next of found) {
     for (const edge of graph.links.get(next) ?? []) {
@@ -44,18 +57,19 @@ function around(graph: Whole, id: string, most: number): Set<string> {
   return found;
 }
 
-/// What to begin with: all of a small graph, else what lies around its most connected entity.
-function beginning(graph: Whole): { shown: Set<string>; chosen: string } {
-  const ids = [...graph.nodes.keys()];
-  const degree = (id: string) => graph.links.get(id)?.length ?? 0;
-  const chosen = ids.reduce((best, id) => (degree(id) > degree(best) ? id : best), ids[0]);
-  return { shown: ids.length <= FIRST ? new Set(ids) : around(graph, chosen, FIRST), chosen };
+/// With more of what one is tied to, the most connected first.
+function grown(graph: Known, shown: Set<string>, id: string): Set<string> {
+  const more = new Set(shown).add(id);
+  const ends = new Set((graph.links.get(id) ?? []).map((edge) => other(edge, id)).filter((end) => !more.has(end)));
+  const ranked = [...ends].sort((a, b) => graph.nodes.get(b)!.links - graph.nodes.get(a)!.links);
+  for (const end of ranked.slice(0, Math.max(0, Math.min(GROWTH, MOST - more.size)))) more.add(end);
+  return more.size > shown.size ? more : shown;
 }
 
 export function GraphView({ route }: { route: Route }) {
-  const answer = useAnswer<Whole>([], whole);
+  const answer = useAnswer<Part>([], (signal, waiting) => part({}, signal, waiting));
   if (!answer.value) return <section class="graph is-empty"><Pending answer={answer} /></section>;
-  if (answer.value.nodes.size === 0) {
+  if (answer.value.nodes.length === 0) {
     return (
       <section class="graph is-empty">
         <Nothing title="This repository has no entities yet">
@@ -64,49 +78,61 @@ export function GraphView({ route }: { route: Route }) {
       </section>
     );
   }
-  return <Picture graph={answer.value} id={route.query.get('id')} />;
+  return <Picture first={answer.value} id={route.query.get('id')} />;
 }
 
-function Picture({ graph, id }: { graph: Whole; id: string | null }) {
-  const known = id && graph.nodes.has(id) ? id : null;
-  const [shown, setShown] = useState<Set<string>>(() => {
-    const first = beginning(graph);
-    return !known || first.shown.has(known) ? first.shown : around(graph, known, FIRST / 2);
-  });
-  const [off, setOff] = useState<Set<string>>(new Set());
-  useEffect(() => {
-    if (known && !shown.has(known)) setShown(around(graph, known, FIRST / 2));
-  }, [known]);
-  const kinds = useMemo(() => {
-    const counts = new Map<string, number>();
-    for (const node of graph.nodes.values()) counts.set(node.kind ?? 'missing', (counts.get(node.kind ?? 'missing') ?? 0) + 1);
-    return [...counts].sort((a, b) => b[1] - a[1]);
-  }, [graph]);
-  const drawn = useMemo(() => new Set([...shown].filter((id) => !off.has(graph.nodes.get(id)?.kind ?? 'missing'))), [shown, off]);
-  const grow = (id: string) => {
-    const more = new Set(shown);
-    let added = 0;
-    for (const edge of graph.links.get(id) ?? []) {
-      if (added >= GROWTH || more.size >= MOST) break;
-      if (!more.has(other(edge, id))) added += 1;
-      more.add(other(edge, id));
-    }
-    if (added) setShown(more);
-    return added;
+function Picture({ first, id }: { first: Part; id: string | null }) {
+  const [graph, setGraph] = useState(() => joined(null, first));
+  const latest = useRef(graph);
+  const asked = useRef(new Map<string, Promise<Known>>());
+  const [fault, setFault] = useState<Fault | null>(null);
+  /// The graph with all that one is tied to.
+  const reach = (id: string): Promise<Known> => {
+    const known = asked.current.get(id) ?? (isWhole(latest.current, id) ? Promise.resolve(latest.current) : null);
+    if (known) return known.then(() => latest.current);
+    const asking = part({ around: id }).then((more) => {
+      latest.current = joined(latest.current, more);
+      setGraph(latest.current);
+      return latest.current;
+    });
+    asked.current.set(id, asking);
+    asking.catch(() => asked.current.delete(id));
+    return asking;
   };
+  const known = id && graph.nodes.has(id) ? id : null;
+  /// The most connected: of a small graph all.
+  const beginning = useRef(new Set(first.nodes.slice(0, FIRST).map((node) => node.id)));
+  const [shown, setShown] = useState<Set<string>>(beginning.current);
+  useEffect(() => {
+    setFault(null);
+    if (!id) return;
+    let isLate = false;
+    reach(id).then(
+      (graph) => !isLate && setShown((before) => (before.has(id) ? before : around(graph, id, FIRST / 2))),
+      (fault) => !isLate && setFault(asFault(fault)),
+    );
+    return () => { isLate = true; };
+  }, [id]);
+  const [off, setOff] = useState<Set<string>>(new Set());
+  const drawn = useMemo(() => new Set([...shown].filter((id) => !off.has(graph.nodes.get(id)?.kind ?? 'missing'))), [shown, off]);
   const choose = (id: string) => {
-    grow(id);
+    reach(id).then((graph) => setShown((before) => grown(graph, before, id)), (fault) => setFault(asFault(fault)));
     go(address('/graph', { id }), true);
   };
   /// How much hangs on each that is not drawn.
-  const hidden = useMemo(() => new Map([...drawn].map((id) => [id, (graph.links.get(id) ?? []).filter((edge) => !drawn.has(other(edge, id))).length])), [graph, drawn]);
+  const hidden = useMemo(() => new Map([...drawn].map((id) => {
+    const seen = (graph.links.get(id) ?? []).filter((edge) => drawn.has(other(edge, id))).length;
+    return [id, Math.max(0, (graph.nodes.get(id)?.links ?? 0) - seen)];
+  })), [graph, drawn]);
+  const { total, total_edges, kinds } = graph.about;
+  const isBeginning = total > FIRST && shown === beginning.current;
   return (
-    <section class={`graph ${known ? 'has-entity' : ''}`}>
+    <section class={`graph ${known || fault ? 'has-entity' : ''}`}>
       <div class="stage">
         <div class="stage-head">
-          <Finder graph={graph} onPick={(id) => { if (!shown.has(id)) setShown(around(graph, id, FIRST / 2)); go(address('/graph', { id })); }} />
+          <Finder onPick={(id) => go(address('/graph', { id }))} />
           <div class="legend" role="group" aria-label="Kinds">
-            {kinds.map(([kind, amount]) => (
+            {kinds.map(({ kind = 'missing', count: amount }) => (
               <button key={kind} class={`kind ${kindClass(kind === 'missing' ? null : kind)} ${off.has(kind) ? 'is-off' : ''}`} aria-pressed={!off.has(kind)}
                 onClick={() => setOff((before) => { const now = new Set(before); if (!now.delete(kind)) now.add(kind); return now; })}>
                 {kind} <span>{count(amount)}</span>
@@ -116,57 +142,61 @@ function Picture({ graph, id }: { graph: Whole; id: string | null }) {
         </div>
         <Canvas graph={graph} drawn={drawn} chosen={known} hidden={hidden} onChoose={choose} />
         <p class="stage-foot faint" role="status">
-          {count(drawn.size)} of {many(graph.nodes.size, 'entity', 'entities')}, {many(graph.edges.length, 'edge')}
+          {isBeginning ? `The ${count(drawn.size)} most connected of` : `${count(drawn.size)} of`} {many(total, 'entity', 'entities')}, {many(total_edges, 'edge')}
           {drawn.size >= MOST && '. That is as many as a picture bears: look for one to begin anew.'}
-          {graph.nodes.size > drawn.size && drawn.size < MOST && '. Click one to grow what is around it.'}
+          {total > drawn.size && drawn.size < MOST && '. Click one to grow what is around it.'}
         </p>
       </div>
-      {known ? <Entity graph={graph} node={graph.nodes.get(known)!} /> : id && <Nothing title={`There is no entity ${cut(id, 60)}`} />}
+      {known ? <Entity graph={graph} node={graph.nodes.get(known)!} fault={fault} /> : fault && <aside class="entity"><Problem fault={fault} /></aside>}
     </section>
   );
 }
 
-function Finder({ graph, onPick }: { graph: Whole; onPick: (id: string) => void }) {
+function Finder({ onPick }: { onPick: (id: string) => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const found = useMemo(() => {
-    if (!words.length) return [];
-    const fits: Node[] = [];
-    for (const node of graph.nodes.values()) {
-      const whole = `${node.id} ${node.title} ${node.tags?.join(' ') ?? ''}`.toLowerCase();
-      if (words.every((word) => whole.includes(word))) fits.push(node);
-      if (fits.length === 200) break;
-    }
-    const degree = (node: Node) => graph.links.get(node.id)?.length ?? 0;
-    return fits.sort((a, b) => degree(b) - degree(a)).slice(0, 12);
-  }, [text]);
+  const words = text.trim();
+  const answer = useAnswer<Part & { words: string }>(
+    [words],
+    words ? async (signal, waiting) => ({ ...(await part({ find: words, limit: 12 }, signal, waiting)), words }) : null,
+    words ? 100 : 0,
+  );
+  /// Enter may come before the answer does.
+  const [isEntered, setEntered] = useState(false);
+  const isThere = answer.value?.words === words;
+  const found = (words && answer.value?.nodes) || [];
   const pick = (node?: Node) => {
+    setEntered(false);
     if (!node) return;
     setText('');
     onPick(node.id);
   };
+  useEffect(() => {
+    if (isEntered && isThere) pick(found[at]);
+  }, [isEntered, isThere]);
   return (
     <div class="finder">
       <input type="search" value={text} placeholder="Find an entity" aria-label="Find an entity" autocomplete="off" spellcheck={false}
         role="combobox" list={undefined} aria-expanded={found.length > 0} aria-controls="finder-list"
-        onInput={(event) => { setText(event.currentTarget.value); setAt(0); }}
+        onInput={(event) => { setText(event.currentTarget.value); setAt(0); setEntered(false); }}
         onKeyDown={(event) => {
           if (event.key === 'ArrowDown') setAt(Math.min(found.length - 1, at + 1));
           else if (event.key === 'ArrowUp') setAt(Math.max(0, at - 1));
-          else if (event.key === 'Enter') pick(found[at]);
+          else if (event.key === 'Enter') setEntered(words !== '');
           else if (event.key === 'Escape') setText('');
           else return;
           event.preventDefault();
         }} />
-      {text && (
+      {words && (
         <ul id="finder-list" role="listbox" aria-label="Entities">
           {found.map((node, index) => (
             <li key={node.id} role="option" aria-selected={index === at} class={index === at ? 'is-at' : ''} onPointerDown={(event) => { event.preventDefault(); pick(node); }}>
               <Kind kind={node.kind} /> <span class="name">{node.title || node.id}</span> <code class="faint">{node.id}</code>
             </li>
           ))}
-          {found.length === 0 && <li class="faint">No entity has that in its id, title or tags.</li>}
+          {!isThere && found.length === 0 && <li class="faint"><Pending answer={answer} /></li>}
+          {isThere && found.length === 0 && <li class="faint">No entity has that in its id, title or tags.</li>}
+          {isThere && (answer.value!.found ?? 0) > found.length && <li class="faint">and {count(answer.value!.found! - found.length)} more</li>}
         </ul>
       )}
     </div>
@@ -180,25 +210,38 @@ type Line = { source: Spot; target: Spot; rels: string[] };
 const CLOSEST: [number, number] = [0.1, 4];
 /// Of a name under a node.
 const LETTERS = 24;
+/// How large names are on the screen, and what edges are called.
+const [NAME, TOLD] = [11.5, 10.5];
 
-/// Those whose names can be read: no two lie upon each other, and those that matter go first.
-function legible(graph: Whole, points: Spot[], lit: string | null, near: Set<string>, k: number): Set<string> {
+/// What can be read: no two texts lie upon each other, and those that matter go first.
+function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Set<string>; told: Set<Line> } {
+  const taken: [left: number, right: number, top: number, bottom: number][] = [];
+  const fits = (x: number, top: number, letters: number, size: number) => {
+    const half = (0.29 * size * letters) / k;
+    const [left, right, bottom] = [x - half, x + half, top + (1.3 * size) / k];
+    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) return false;
+    taken.push([left, right, top, bottom]);
+    return true;
+  };
   const rank = (spot: Spot) => (spot.id === lit ? 2000 : near.has(spot.id) ? 1000 : 0) + spot.r;
   const named = new Set<string>();
-  const taken: [left: number, right: number, top: number, bottom: number][] = [];
   for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
     const node = graph.nodes.get(spot.id)!;
-    const half = (3.3 * Math.min(LETTERS + 1, (node.title || node.id).length)) / k;
-    const [left, right, top] = [spot.x - half, spot.x + half, spot.y + Math.max(spot.r, 5 / k) + 2 / k];
-    const bottom = top + 15 / k;
-    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) continue;
-    taken.push([left, right, top, bottom]);
-    named.add(spot.id);
+    if (fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME)) named.add(spot.id);
   }
-  return named;
+  const told = new Set<Line>();
+  for (const line of lit ? lines : []) {
+    if (lit !== line.source.id && lit !== line.target.id) continue;
+    if (Math.hypot(line.target.x - line.source.x, line.target.y - line.source.y) * k < 60) continue;
+    const [x, y] = middle(line);
+    if (fits(x, y - TOLD / k, Math.min(31, line.rels.join(', ').length), TOLD)) told.add(line);
+  }
+  return { named, told };
 }
 
-function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null; hidden: Map<string, number>; onChoose: (id: string) => void }) {
+const middle = ({ source, target }: Line) => [(source.x + target.x) / 2, (source.y + target.y) / 2 - 3];
+
+function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null; hidden: Map<string, number>; onChoose: (id: string) => void }) {
   const { graph, drawn, chosen } = props;
   const svg = useRef<SVGSVGElement>(null);
   const spots = useRef(new Map<string, Spot>());
@@ -244,11 +287,15 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
   useEffect(() => {
     const isFirst = !simulation.current;
     simulation.current?.stop();
+    // As high or wide as the picture is; what is tied to nothing stays near.
+    const { width, height } = box();
+    const tied = new Set(lines.flatMap((line) => [line.source.id, line.target.id]));
+    const towards = (middle: number) => (spot: Spot) => (tied.has(spot.id) ? middle : 3 * middle);
     const forces = forceSimulation(points)
       .force('links', forceLink<Spot, any>(lines).distance(70).strength(0.5))
       .force('apart', forceManyBody<Spot>().strength(-230).distanceMax(600))
-      .force('x', forceX(0).strength(0.045))
-      .force('y', forceY(0).strength(0.06))
+      .force('x', forceX<Spot>(0).strength(towards(width > height ? 0.045 : 0.09)))
+      .force('y', forceY<Spot>(0).strength(towards(width > height ? 0.06 : 0.035)))
       .force('room', forceCollide<Spot>((spot) => spot.r + 14))
       .stop();
     simulation.current = forces as any;
@@ -348,7 +395,8 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
     if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
     // Far away a node is still seen.
     const radius = (spot: Spot) => Math.max(spot.r, 5 / view.k);
-    const named = legible(graph, points, lit, near, view.k);
+    const { named, told } = legible(graph, points, lines, lit, near, view.k);
+    const look = (spot: Spot) => [spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
     // Names have one size on the screen, however far away.
     const letters = (size: number) => ({ fontSize: `${size / view.k}px`, strokeWidth: `${3.5 / view.k}px` });
     return (
@@ -362,25 +410,32 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
           return (
             <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
               <line x1={x1} y1={y1} x2={x2} y2={y2} marker-end={isLit ? 'url(#arrow-lit)' : 'url(#arrow)'} />
-              {isLit && length * view.k > 60 && <text x={(x1 + x2) / 2} y={(y1 + y2) / 2 - 3} style={letters(10.5)}>{cut(line.rels.join(', '), 30)}</text>}
             </g>
           );
         })}
         {points.map((spot) => {
           const node = graph.nodes.get(spot.id)!;
           const more = props.hidden.get(spot.id) ?? 0;
-          const look = ['node', kindClass(node.kind), spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
           return (
-            <g key={spot.id} class={look} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
+            <g key={spot.id} class={`node ${kindClass(node.kind)} ${look(spot)}`} data-id={spot.id} transform={`translate(${spot.x} ${spot.y})`} tabindex={0} role="button"
               aria-label={`${node.kind ?? 'missing'} ${node.id}: ${node.title || 'nothing has this id'}${more ? `, ${more} more around it` : ''}`} aria-pressed={spot.id === chosen}
               onClick={() => props.onChoose(spot.id)} onPointerEnter={() => setPointed(spot.id)} onPointerLeave={() => setPointed(null)}>
               <circle r={radius(spot)} />
               {more > 0 && <circle class="more" r={radius(spot) + 4} />}
-              {named.has(spot.id) && <text y={radius(spot) + 13 / view.k} style={letters(11.5)}>{cut(node.title || node.id, LETTERS)}</text>}
               <title>{`${node.id}: ${node.title}`}</title>
             </g>
           );
         })}
+        <g class="texts" aria-hidden="true">
+          {[...told].map((line) => {
+            const [x, y] = middle(line);
+            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(TOLD)}>{cut(line.rels.join(', '), 30)}</text>;
+          })}
+          {points.filter((spot) => named.has(spot.id)).map((spot) => {
+            const node = graph.nodes.get(spot.id)!;
+            return <text key={spot.id} class={look(spot)} x={spot.x} y={spot.y + radius(spot) + 13 / view.k} style={letters(NAME)}>{cut(node.title || node.id, LETTERS)}</text>;
+          })}
+        </g>
       </>
     );
   }, [graph, points, lines, tick, view.k, lit, chosen, props.hidden]);
@@ -404,7 +459,7 @@ function Canvas(props: { graph: Whole; drawn: Set<string>; chosen: string | null
   );
 }
 
-function Entity({ graph, node }: { graph: Whole; node: Node }) {
+function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault | null }) {
   const text = useAnswer<{ raw: string }>([node.id], node.kind ? (signal, waiting) => tool('ixchel_show', { id: node.id }, signal, waiting) : null);
   const groups = useMemo(() => {
     const found = new Map<string, string[]>();
@@ -426,7 +481,7 @@ function Entity({ graph, node }: { graph: Whole; node: Node }) {
       </header>
       {groups.map(([way, ids]) => (
         <div class="relations" key={way}>
-          <h3>{way} <span class="faint">{count(ids.length)}</span></h3>
+          <h3>{way} <span class="faint">{count(ids.length)}{!isWhole(graph, node.id) && '+'}</span></h3>
           <ul>
             {ids.slice(0, 60).map((id) => (
               <li key={id}><a href={address('/graph', { id })}><i class={`dot ${kindClass(graph.nodes.get(id)?.kind)}`} />{graph.nodes.get(id)?.title || id}</a></li>
@@ -435,6 +490,7 @@ function Entity({ graph, node }: { graph: Whole; node: Node }) {
           </ul>
         </div>
       ))}
+      {fault ? <Problem fault={fault} /> : !isWhole(graph, node.id) && <p class="faint">{many(node.links - graph.links.get(node.id)!.length, 'edge')} more</p>}
       {node.kind && <Pending answer={text} />}
       {body && <pre class="prose">{body}</pre>}
     </aside>

@@ -1,7 +1,7 @@
 // Tags of entities and of documents, and what carries one.
 import { useState } from 'preact/hooks';
 import { tool } from './ask.ts';
-import { whole, type Whole } from './graph.tsx';
+import { part, type Part } from './graph.tsx';
 import { Choice, Kind, Nothing, Pending } from './parts.tsx';
 import { count, many } from './say.ts';
 import { address, fileAddress, go, useAnswer, type Route } from './use.ts';
@@ -13,7 +13,6 @@ export function TagsView({ route }: { route: Route }) {
   const tag = route.query.get('tag');
   const [filter, setFilter] = useState('');
   const tags = useAnswer<Tags>([of], (signal, waiting) => tool('ixchel_tags', of === 'documents' ? { kind: 'document' } : {}, signal, waiting));
-  const graph = useAnswer<Whole>([], whole);
   const wanted = filter.trim().toLowerCase().replace(/^#/, '');
   const shown = (tags.value?.tags ?? []).filter((one) => one.tag.toLowerCase().includes(wanted)).sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
   const most = Math.max(1, ...shown.map((one) => one.count));
@@ -43,17 +42,18 @@ export function TagsView({ route }: { route: Route }) {
         </ul>
         {shown.length > 400 && <p class="faint">and {count(shown.length - 400)} more: filter them.</p>}
       </div>
-      {tag && <Carriers tag={tag} of={of} graph={graph.value} />}
+      {tag && <Carriers tag={tag} of={of} />}
     </section>
   );
 }
 
-function Carriers({ tag, of, graph }: { tag: string; of: string; graph?: Whole }) {
-  const documents = useAnswer<{ results: { file_path: string; line: number; preview: string }[]; total?: number }>(
+function Carriers({ tag, of }: { tag: string; of: string }) {
+  const filter = `tag:${/\s/.test(tag) ? `"${tag}"` : tag}`;
+  const documents = useAnswer<{ results: { file_path: string; line: number; preview: string }[]; next_offset?: number }>(
     [tag, of],
-    of === 'documents' ? (signal, waiting) => tool('query', { text: `tag:${/\s/.test(tag) ? `"${tag}"` : tag}`, limit: 200 }, signal, waiting) : null,
+    of === 'documents' ? (signal, waiting) => tool('query', { text: filter, limit: 200 }, signal, waiting) : null,
   );
-  const entities = [...(graph?.nodes.values() ?? [])].filter((node) => node.tags?.includes(tag));
+  const entities = useAnswer<Part>([tag, of], of === 'entities' ? (signal, waiting) => part({ tag, limit: 300 }, signal, waiting) : null);
   const files = [...new Set(documents.value?.results.map((hit) => hit.file_path))];
   return (
     <div class="carriers">
@@ -62,13 +62,20 @@ function Carriers({ tag, of, graph }: { tag: string; of: string; graph?: Whole }
         <>
           <Pending answer={documents} />
           <ul class="plain">{files.map((path) => <li key={path}><a href={fileAddress(path)}>{path}</a></li>)}</ul>
+          {documents.value?.next_offset && <p class="faint"><a href={address('/search', { q: filter })}>Search</a> for more</p>}
         </>
       ) : (
-        <ul class="plain">
-          {entities.map((node) => (
-            <li key={node.id}><a href={address('/graph', { id: node.id })}><Kind kind={node.kind} /> <span>{node.title || node.id}</span></a></li>
-          ))}
-        </ul>
+        <>
+          <Pending answer={entities} />
+          <ul class="plain">
+            {entities.value?.nodes.map((node) => (
+              <li key={node.id}><a href={address('/graph', { id: node.id })}><Kind kind={node.kind} /> <span>{node.title || node.id}</span></a></li>
+            ))}
+          </ul>
+          {entities.value && entities.value.found! > entities.value.nodes.length && (
+            <p class="faint">and {count(entities.value.found! - entities.value.nodes.length)} more, less connected</p>
+          )}
+        </>
       )}
     </div>
   );

@@ -1,0 +1,208 @@
+//! A part of the graph of entities that can be drawn: of thousands, a person looks at some.
+//!
+//! Owns which those are, and that their number is bounded. What it looks like is the page's.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::entities;
+use crate::error::Result;
+use crate::store::{Snapshot, StoredEntity};
+
+/// Which part is asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// The most connected ones.
+    Most,
+    /// An entity, all that it is tied to, and where that is little, what lies beyond.
+    Around(&'a str),
+    /// Those that have all these words in id, title or tags.
+    With(&'a str),
+    /// Those that carry the tag.
+    Tagged(&'a str),
+}
+
+/// A part of the graph.
+#[derive(Debug)]
+pub struct Picture {
+    /// Those that matter most for the question first.
+    pub nodes: Vec<Spot>,
+    /// Between these nodes; those of the first nodes first.
+    pub edges: Vec<Tie>,
+    /// How many there are that the question means, where it picks some out.
+    pub found: Option<usize>,
+    /// In the whole graph.
+    pub all: Counts,
+}
+
+/// The size of the whole graph.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub nodes: usize,
+    pub edges: usize,
+    /// Entities by kind; without one: ids that nothing has.
+    pub kinds: BTreeMap<Option<String>, usize>,
+}
+
+/// An entity, or an id that nothing has.
+#[derive(Clone, Debug)]
+pub struct Spot {
+    pub id: String,
+    pub entity: Option<StoredEntity>,
+    pub tags: Vec<String>,
+    /// Edges at it in the whole graph.
+    pub links: usize,
+}
+
+/// An edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tie {
+    pub from: String,
+    pub to: String,
+    pub rel: String,
+}
+
+/// The most nodes of a part, and the most edges.
+const NODES: usize = 2000;
+const EDGES: usize = 10_000;
+/// What is given around an entity that is tied to little.
+const NEAR: usize = 60;
+
+/// The asked part of the graph, of at most `limit` nodes.
+pub fn part(snapshot: &Snapshot, part: Part, limit: usize) -> Result<Picture> {
+    let whole = Whole::of(snapshot)?;
+    let limit = limit.min(NODES);
+    let ranked = whole.ranked();
+    let (chosen, found) = match part {
+        Part::Most => (ranked.into_iter().take(limit).collect(), None),
+        Part::Around(id) => {
+            let centre = match whole.at.get(id) {
+                Some(centre) => *centre,
+                None => whole.at[&entities::find(snapshot, id)?.key],
+            };
+            (whole.around(centre, &ranked, limit), None)
+        }
+        Part::With(words) => {
+            let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+            picked(&ranked, limit, |node| whole.nodes[node].has(&words))
+        }
+        Part::Tagged(tag) => picked(&ranked, limit, |node| whole.nodes[node].tags.iter().any(|own| own == tag)),
+    };
+    let edges = whole.between(&chosen);
+    let nodes = chosen.iter().map(|node| whole.nodes[*node].clone()).collect();
+    Ok(Picture { nodes, edges, found, all: whole.counts() })
+}
+
+fn picked(ranked: &[usize], limit: usize, fits: impl Fn(usize) -> bool) -> (Vec<usize>, Option<usize>) {
+    let all: Vec<usize> = ranked.iter().copied().filter(|node| fits(*node)).collect();
+    let found = all.len();
+    (all.into_iter().take(limit).collect(), Some(found))
+}
+
+impl Spot {
+    fn has(&self, words: &[String]) -> bool {
+        let title = self.entity.as_ref().map_or("", |entity| &entity.title);
+        let text = format!("{} {title} {}", self.id, self.tags.join(" ")).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    }
+}
+
+/// All of it, with places in a list for ids.
+struct Whole {
+    nodes: Vec<Spot>,
+    at: HashMap<String, usize>,
+    edges: Vec<(usize, usize, String)>,
+}
+
+impl Whole {
+    fn of(snapshot: &Snapshot) -> Result<Self> {
+        let stored = entities::all(snapshot)?;
+        let mut whole = Self { nodes: Vec::new(), at: HashMap::new(), edges: Vec::new() };
+        for (entity, tags) in stored.entities {
+            whole.at.insert(entity.key.clone(), whole.nodes.len());
+            whole.nodes.push(Spot { id: entity.key.clone(), entity: Some(entity), tags, links: 0 });
+        }
+        for link in stored.links {
+            let from = whole.place(link.source.key);
+            let to = whole.place(link.link.entity.map_or(link.link.target, |target| target.key));
+            whole.nodes[from].links += 1;
+            if to != from {
+                whole.nodes[to].links += 1;
+            }
+            whole.edges.push((from, to, link.link.rel));
+        }
+        Ok(whole)
+    }
+
+    fn place(&mut self, id: String) -> usize {
+        if let Some(place) = self.at.get(&id) {
+            return *place;
+        }
+        self.nodes.push(Spot { id: id.clone(), entity: None, tags: Vec::new(), links: 0 });
+        self.at.insert(id, self.nodes.len() - 1);
+        self.nodes.len() - 1
+    }
+
+    /// The most connected first; ties by id.
+    fn ranked(&self) -> Vec<usize> {
+        let mut ranked: Vec<usize> = (0..self.nodes.len()).collect();
+        ranked.sort_by_key(|node| (Reverse(self.nodes[*node].links), &self.nodes[*node].id));
+        ranked
+    }
+
+    /// The nearest to one, the most connected of them first.
+    fn around(&self, centre: usize, ranked: &[usize], limit: usize) -> Vec<usize> {
+        let mut rank = vec![0; self.nodes.len()];
+        for (place, node) in ranked.iter().enumerate() {
+            rank[*node] = place;
+        }
+        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (from, to, _) in &self.edges {
+            neighbours[*from].push(*to);
+            neighbours[*to].push(*from);
+        }
+        let own: HashSet<usize> = neighbours[centre].iter().copied().collect();
+        let limit = limit.min(NEAR.max(own.len() + 1));
+        let (mut chosen, mut is_chosen) = (vec![centre], vec![false; self.nodes.len()]);
+        is_chosen[centre] = true;
+        let mut next = 0;
+        while next < chosen.len() && chosen.len() < limit {
+            let mut near = std::mem::take(&mut neighbours[chosen[next]]);
+            near.sort_by_key(|node| rank[*node]);
+            for node in near {
+                if chosen.len() < limit && !std::mem::replace(&mut is_chosen[node], true) {
+                    chosen.push(node);
+                }
+            }
+            next += 1;
+        }
+        chosen
+    }
+
+    fn between(&self, chosen: &[usize]) -> Vec<Tie> {
+        let mut place = vec![usize::MAX; self.nodes.len()];
+        for (at, node) in chosen.iter().enumerate() {
+            place[*node] = at;
+        }
+        let is_drawn = |edge: &&(usize, usize, String)| place[edge.0] < usize::MAX && place[edge.1] < usize::MAX;
+        let mut edges: Vec<&(usize, usize, String)> = self.edges.iter().filter(is_drawn).collect();
+        edges.sort_by_key(|(from, to, rel)| {
+            let (one, other) = (place[*from], place[*to]);
+            (one.min(other), one.max(other), one, rel)
+        });
+        let tie = |(from, to, rel): &(usize, usize, String)| Tie {
+            from: self.nodes[*from].id.clone(),
+            to: self.nodes[*to].id.clone(),
+            rel: rel.clone(),
+        };
+        edges.into_iter().take(EDGES).map(tie).collect()
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts { nodes: self.nodes.len(), edges: self.edges.len(), kinds: BTreeMap::new() };
+        for node in &self.nodes {
+            *counts.kinds.entry(node.entity.as_ref().map(|entity| entity.kind.clone())).or_default() += 1;
+        }
+        counts
+    }
+}

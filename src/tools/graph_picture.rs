@@ -1,0 +1,117 @@
+//! The view `graph`: a part of the entities and their edges that can be drawn, and the size of the whole.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Call, Declaration, declare};
+use crate::error::{Error, Result};
+use crate::query::picture::{self, Part, Spot};
+
+pub(super) static GRAPH: Declaration = declare! {
+    run;
+    name: "graph",
+    title: "A part of the knowledge graph",
+    about: "The most connected entities, or those around one, with some words, with a tag; and the edges between them.",
+    access: Access::Read,
+    core: false,
+    list: Some("nodes"),
+    example: "{}",
+};
+
+/// Arguments of `graph`: which part, by one of these; without any the most connected entities.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// An entity's id: what it is tied to.
+    #[serde(default)]
+    around: Option<String>,
+    /// Words of id, title or tags.
+    #[serde(default)]
+    find: Option<String>,
+    /// A tag.
+    #[serde(default)]
+    tag: Option<String>,
+    /// The most nodes (default and at most 2000).
+    #[serde(default)]
+    limit: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Answer {
+    nodes: Vec<Node>,
+    /// Between these nodes.
+    edges: Vec<Edge>,
+    /// How many entities have the words or the tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<usize>,
+    /// Nodes and edges of the whole graph.
+    total: usize,
+    total_edges: usize,
+    /// The whole graph's entities by kind, most first; without a kind: ids that nothing has.
+    kinds: Vec<Kind>,
+}
+
+/// Without a kind: something links to it, and nothing has the id.
+#[derive(Serialize, JsonSchema)]
+struct Node {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    /// Edges at it in the whole graph.
+    links: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Edge {
+    from: String,
+    to: String,
+    rel: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Kind {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    count: usize,
+}
+
+fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
+    let part = match (&arguments.around, &arguments.find, &arguments.tag) {
+        (None, None, None) => Part::Most,
+        (Some(id), None, None) => Part::Around(id),
+        (None, Some(words), None) => Part::With(words),
+        (None, None, Some(tag)) => Part::Tagged(tag),
+        _ => return Err(Error::invalid_argument("arguments `around`, `find` and `tag`: one at a time")),
+    };
+    let (_, limit) = super::page(None, arguments.limit, usize::MAX, usize::MAX);
+    let picture = call.read_entities(|snapshot| picture::part(snapshot, part, limit))?;
+    let edges = picture.edges.into_iter().map(|tie| Edge { from: tie.from, to: tie.to, rel: tie.rel }).collect();
+    let mut kinds: Vec<Kind> = picture.all.kinds.into_iter().map(|(kind, count)| Kind { kind, count }).collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    Ok(Answer {
+        nodes: picture.nodes.into_iter().map(node).collect(),
+        edges,
+        found: picture.found,
+        total: picture.all.nodes,
+        total_edges: picture.all.edges,
+        kinds,
+    })
+}
+
+fn node(spot: Spot) -> Node {
+    let Spot { id, entity, tags, links } = spot;
+    match entity {
+        Some(entity) => {
+            let (kind, path) = (Some(entity.kind), Some(entity.path));
+            Node { id, kind, title: entity.title, status: entity.status, path, tags, links }
+        }
+        None => Node { id, kind: None, title: String::new(), status: None, path: None, tags: Vec::new(), links },
+    }
+}
