@@ -88,10 +88,7 @@ fn print(found: &Value, paint: &Paint) {
 
 fn concise(found: &Value, paint: &Paint) -> String {
     let text = |name: &str| output::text(&found[name]);
-    let place = match found["cell"].as_u64() {
-        Some(cell) => format!("{}:cell {cell}:{}:{}", text("file"), found["line"], found["column"]),
-        None => paint.place(&found["file"], &[&found["line"], &found["column"]]),
-    };
+    let place = paint.found(found);
     let message = found["message"].as_str().unwrap_or_default().replace('\n', " ");
     format!("{place}: {}[{}] {}", text("severity"), text("code"), printable(&message))
 }

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use super::paint::Paint;
 use super::place::Place;
-use super::{Outcome, Session, arguments, output};
+use super::{Outcome, Session, output};
 use crate::error::Result;
 
 /// Show where the name at a place is defined
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Print the answer as one JSON object
     #[arg(long)]
@@ -19,8 +19,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let Place { file, line, column } = &typed.place;
-    let answer = session.call("goto_definition", arguments! { "file": file, "line": line, "column": column })?;
+    let answer = session.call("goto_definition", typed.place.arguments())?;
     let found = answer["definitions"].as_array().map_or(&[][..], Vec::as_slice);
     if typed.json {
         output::json(&answer);
@@ -33,6 +32,6 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 /// A place with its line, and what it is.
 pub(super) fn print(found: &Value, what: &str, paint: &Paint) {
     let text = |name: &str| output::text(&found[name]);
-    let place = paint.place(&found["file"], &[&found["line"], &found["column"]]);
+    let place = paint.found(found);
     output::line(&format!("{place}  {}  {}", text(what), text("preview")));
 }

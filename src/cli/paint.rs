@@ -91,6 +91,18 @@ impl Paint {
         self.linked(path, text)
     }
 
+    /// The place of something found: in a notebook, with its cell.
+    pub(super) fn found(&self, found: &Value) -> String {
+        match found["cell"].as_u64() {
+            Some(cell) => {
+                let file = self.path(found["file"].as_str().unwrap_or_default());
+                let line = self.in_color(LINE, &found["line"].to_string());
+                format!("{file}:cell {cell}:{line}:{}", found["column"])
+            }
+            None => self.place(&found["file"], &[&found["line"], &found["column"]]),
+        }
+    }
+
     /// A line with what matches in it; tabs are four blanks.
     pub(super) fn matches(&self, line: &str, matches: &[Range<usize>]) -> String {
         let shown = |text: &str| printable(&text.replace('\t', "    "));

@@ -4,13 +4,13 @@ use clap::Args;
 
 use super::def::print;
 use super::place::Place;
-use super::{Outcome, Session, arguments, output};
+use super::{Outcome, Session, output};
 use crate::error::Result;
 
 /// Show every place that means the name at a place
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Leave out the definition itself
     #[arg(long)]
@@ -21,8 +21,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let Place { file, line, column } = &typed.place;
-    let mut given = arguments! { "file": file, "line": line, "column": column };
+    let mut given = typed.place.arguments();
     if typed.no_declaration {
         given["include_declaration"] = false.into();
     }

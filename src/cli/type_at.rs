@@ -3,13 +3,13 @@
 use clap::Args;
 
 use super::place::Place;
-use super::{Outcome, Session, arguments, output};
+use super::{Outcome, Session, output};
 use crate::error::Result;
 
 /// Show the type of what stands at a place of a Python file
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the repository or absolute
+    /// FILE:LINE:COLUMN, the file relative to the repository or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Print the answer as one JSON object
     #[arg(long)]
@@ -17,15 +17,14 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let Place { file, line, column } = &typed.place;
-    let answer = session.call("type_at", arguments! { "file": file, "line": line, "column": column })?;
+    let answer = session.call("type_at", typed.place.arguments())?;
     if typed.json {
         output::json(&answer);
         return Ok(Outcome::Found);
     }
     output::line(&format!("{}: {}", output::text(&answer["expression"]), output::text(&answer["type"])));
     if let Some(definition) = answer.get("definition") {
-        let place = session.paint.place(&definition["file"], &[&definition["line"], &definition["column"]]);
+        let place = session.paint.found(definition);
         output::line(&format!("    {place}  {}", output::text(&definition["preview"])));
     }
     for line in answer["docstring"].as_str().unwrap_or_default().lines() {

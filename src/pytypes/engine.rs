@@ -16,6 +16,9 @@ pub trait Engine {
     /// Folders outside the repository that answers depend on.
     fn libraries(&self) -> Vec<String>;
 
+    /// Nobody asks at the moment: memory that no answer needs may be given back.
+    fn settle(&mut self) {}
+
     /// A hold on the engine's state for one question. It must not outlive it: changes wait for it.
     fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>>;
 }

@@ -115,7 +115,12 @@ impl Owner<'_> {
                     }
                 }
                 Event::Order(Order::Shelve { files }) => engine.shelve(&files)?,
-                Event::Answered(id, question, answered) => self.answered(id, question, answered),
+                Event::Answered(id, question, answered) => {
+                    self.answered(id, question, answered);
+                    if self.running.is_empty() {
+                        engine.settle();
+                    }
+                }
             }
             while self.idle > 0
                 && let Some((id, question)) = self.waiting.pop_front()

@@ -280,15 +280,8 @@ impl Service {
     fn told(&self, shelved: &Shelved) -> Diagnostic {
         let file = self.shown(&shelved.path);
         let message = gave_up(&file, shelved.why).message;
-        let span = Span { file, line: 1, column: 1, end_line: 1, end_column: 1 };
-        Diagnostic {
-            span,
-            cell: None,
-            severity: Severity::Fatal,
-            code: "engine-gave-up".to_owned(),
-            message,
-            rendered: None,
-        }
+        let span = Span { file, cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
+        Diagnostic { span, severity: Severity::Fatal, code: "engine-gave-up".to_owned(), message, rendered: None }
     }
 
     fn shown(&self, path: &Path) -> String {

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Position {
     /// Absolute.
     pub file: String,
+    /// Of a notebook, the cell that the line counts in; `None`: through the code of all cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
 }
@@ -18,6 +21,9 @@ pub struct Position {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {
     pub file: String,
+    /// Of a notebook, the cell that the lines count in: its cells are numbered from 1, those of prose too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
     pub end_line: u32,
@@ -89,7 +95,7 @@ impl Question {
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
     Check(Checked),
-    TypeAt { found: Option<Typed> },
+    TypeAt { found: Option<Box<Typed>> },
     Symbols { symbols: Vec<Outline> },
     Definition { definitions: Vec<Definition> },
     Subject { found: Option<Subject> },
@@ -115,9 +121,6 @@ pub struct Checked {
 pub struct Diagnostic {
     #[serde(flatten)]
     pub span: Span,
-    /// The cell of a notebook that the lines count in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
     pub severity: Severity,
     /// The rule's name.
     pub code: String,
@@ -212,6 +215,8 @@ pub struct Outline {
     pub name: String,
     pub kind: String,
     pub shown: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
     pub end_line: u32,
@@ -279,6 +284,8 @@ pub struct TextEdit {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refusal {
     pub file: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     pub line: u32,
     pub reason: String,
 }

@@ -121,7 +121,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             column: one.span.column,
             end_line: one.span.end_line,
             end_column: one.span.end_column,
-            cell: one.cell,
+            cell: one.span.cell,
             severity: one.severity.name(),
             code: one.code.clone(),
             message: one.message.clone(),

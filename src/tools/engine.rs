@@ -59,14 +59,17 @@ pub(super) fn admit_libraries(call: &Call, given: &str) -> bool {
     }
 }
 
-pub(super) fn position(file: &File, line: u32, column: u32) -> Result<Position> {
-    for (name, number) in [("line", line), ("column", column)] {
+pub(super) fn position(file: &File, cell: Option<u32>, line: u32, column: u32) -> Result<Position> {
+    for (name, number) in [("cell", cell.unwrap_or(1)), ("line", line), ("column", column)] {
         if number == 0 {
-            return Err(Error::invalid_argument(format!("argument `{name}`: lines and columns are 1-based"))
+            return Err(Error::invalid_argument(format!("argument `{name}`: cells, lines and columns are 1-based"))
                 .hint("Give 1 or more."));
         }
     }
-    Ok(Position { file: file.absolute.to_string_lossy().into_owned(), line, column })
+    if cell.is_some() && file.absolute.extension().is_none_or(|extension| extension != "ipynb") {
+        return Err(Error::invalid_argument("argument `cell`: only notebooks have cells").hint("Leave it out."));
+    }
+    Ok(Position { file: file.absolute.to_string_lossy().into_owned(), cell, line, column })
 }
 
 /// The engine's answer, within the call's budget; who waits for a long call hears how far it has come.

@@ -30,6 +30,9 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
+    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    #[serde(default)]
+    cell: Option<u32>,
     /// 1-based.
     line: u32,
     /// 1-based, in characters; just past a name counts as on it.
@@ -58,6 +61,9 @@ struct Answer {
 #[derive(Serialize, JsonSchema)]
 struct Shown {
     file: String,
+    /// Of a notebook, the cell that the lines count in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u32>,
     line: u32,
     column: u32,
     end_line: u32,
@@ -71,7 +77,7 @@ const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
-    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
@@ -139,6 +145,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
 fn shown(call: &Call, mention: &Mention, name: &str) -> Shown {
     Shown {
         file: mention.path.clone(),
+        cell: None,
         line: mention.line,
         column: mention.column,
         end_line: mention.line,
@@ -152,6 +159,7 @@ impl From<Reference> for Shown {
     fn from(found: Reference) -> Self {
         Self {
             file: found.span.file,
+            cell: found.span.cell,
             line: found.span.line,
             column: found.span.column,
             end_line: found.span.end_line,

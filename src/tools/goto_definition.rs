@@ -32,6 +32,9 @@ pub(super) static GOTO_DEFINITION: Declaration = Declaration {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
+    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    #[serde(default)]
+    cell: Option<u32>,
     /// 1-based.
     line: u32,
     /// 1-based, in characters; just past a name counts as on it.
@@ -47,6 +50,9 @@ struct Answer {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Shown {
     pub file: String,
+    /// Of a notebook, the cell that the lines count in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
     pub end_line: u32,
@@ -60,6 +66,7 @@ impl From<Definition> for Shown {
     fn from(found: Definition) -> Self {
         Self {
             file: found.span.file,
+            cell: found.span.cell,
             line: found.span.line,
             column: found.span.column,
             end_line: found.span.end_line,
@@ -73,7 +80,7 @@ impl From<Definition> for Shown {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
-    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     if file.is_python {
         let Answered::Definition { definitions } = engine::ask(call, &Question::Definition(at))? else {
             return Err(engine::unexpected());
@@ -89,6 +96,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_line: one.line,
         end_column: one.column.saturating_add(width(&one.name)),
         file: one.path,
+        cell: None,
         line: one.line,
         column: one.column,
         name: one.name,

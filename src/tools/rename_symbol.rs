@@ -28,6 +28,9 @@ pub(super) static RENAME_SYMBOL: Declaration = declare! {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
+    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    #[serde(default)]
+    cell: Option<u32>,
     /// 1-based.
     line: u32,
     /// 1-based, in characters; just past a name counts as on it.
@@ -60,6 +63,9 @@ struct Edit {
 #[derive(Serialize, JsonSchema)]
 struct Refused {
     file: String,
+    /// Of a notebook, the cell that the lines count in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u32>,
     line: u32,
     reason: String,
 }
@@ -70,7 +76,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(Error::invalid_argument("argument `file`: only Python can be renamed by types")
             .hint("find_references lists the places in other languages."));
     }
-    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let new_name = arguments.new_name.clone();
     let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
         return Err(engine::unexpected());
@@ -91,7 +97,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         new_text: edit.new_text,
     });
     let told = |all: Vec<Refusal>| {
-        all.into_iter().map(|one| Refused { file: one.file, line: one.line, reason: one.reason }).collect()
+        all.into_iter()
+            .map(|one| Refused { file: one.file, cell: one.cell, line: one.line, reason: one.reason })
+            .collect()
     };
     let (refused, unsure) = (told(renamed.refused), told(renamed.unsure));
     Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types" })

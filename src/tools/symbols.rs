@@ -37,7 +37,7 @@ struct Arguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    /// Each `{name, kind, type?, line, column, end_line, signature?, children}`.
+    /// Each `{name, kind, type?, cell?, line, column, end_line, signature?, children}`.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     symbols: Vec<serde_json::Value>,
     total: usize,
@@ -75,6 +75,9 @@ fn typed(symbol: &Outline) -> serde_json::Value {
     });
     if let Some(signature) = &symbol.signature {
         shown["signature"] = signature.as_str().into();
+    }
+    if let Some(cell) = symbol.cell {
+        shown["cell"] = cell.into();
     }
     shown
 }

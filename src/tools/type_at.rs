@@ -31,6 +31,9 @@ pub(super) static TYPE_AT: Declaration = Declaration {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
+    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    #[serde(default)]
+    cell: Option<u32>,
     /// 1-based.
     line: u32,
     /// 1-based, in characters.
@@ -41,6 +44,9 @@ struct Arguments {
 struct Answer {
     r#type: String,
     expression: String,
+    /// Of a notebook, the cell that the lines count in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u32>,
     line: u32,
     column: u32,
     end_line: u32,
@@ -58,7 +64,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(Error::invalid_argument("argument `file`: only Python files have types")
             .hint("For other languages use goto_definition or get_symbol."));
     }
-    let at = engine::position(&file, arguments.line, arguments.column)?;
+    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let Answered::TypeAt { found } = engine::ask(call, &Question::TypeAt(at))? else {
         return Err(engine::unexpected());
     };
@@ -70,6 +76,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     Ok(Answer {
         r#type: found.shown,
         expression: found.expression,
+        cell: found.span.cell,
         line: found.span.line,
         column: found.span.column,
         end_line: found.span.end_line,

@@ -198,7 +198,39 @@ fn lines_of_a_notebook_count_in_its_cells() {
     let answer = repo.call("check", &json!({}));
     assert_eq!(found(&answer), ["book.ipynb:2:3 error[invalid-argument-type]"]);
     assert_eq!(answer["diagnostics"][0]["cell"], 3);
-    assert!(repo.ok(&["refs", "lib.py:1:5"]).contains("book.ipynb"));
+    // Places in it are asked for and answered by their cell.
+    let at = json!({ "file": "book.ipynb", "cell": 3, "line": 2, "column": 1 });
+    let typed = repo.call("type_at", &at);
+    assert_eq!(
+        (&typed["type"], &typed["cell"], &typed["line"]),
+        (&json!("def f(n: int) -> str"), &json!(3), &json!(2))
+    );
+    let whole = repo.call("type_at", &json!({ "file": "book.ipynb", "line": 5, "column": 1 }));
+    assert_eq!(whole, typed, "without a cell, lines count through the code of all");
+    assert_eq!(repo.call("goto_definition", &at)["definitions"][0]["file"], "lib.py");
+    let references = repo.call("find_references", &json!({ "file": "lib.py", "line": 1, "column": 5 }));
+    let place = |one: &Value| format!("{} {} {}:{}", one["file"], one["cell"], one["line"], one["column"]);
+    let places: Vec<String> = references["references"].as_array().unwrap().iter().map(place).collect();
+    assert_eq!(places, [r#""book.ipynb" 2 1:17"#, r#""book.ipynb" 3 2:1"#, r#""lib.py" null 1:5"#]);
+    assert_eq!(repo.ok(&["refs", "book.ipynb:cell 2:1:17"]), repo.ok(&["refs", "lib.py:1:5"]));
+    assert!(repo.ok(&["refs", "lib.py:1:5"]).contains("book.ipynb:cell 3:2:1"));
+    assert!(repo.ok(&["type-at", "book.ipynb:cell3:2:1"]).starts_with("f: def f"));
+    let refused = |given: &Value| {
+        let output = repo.run(&["call", "type_at", "--args", &given.to_string()]);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{given}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (cell, line, column, why) in [
+        (1, 1, 1, "cell 1 holds no code that is checked; these do: 2, 3"),
+        (9, 1, 1, "cell 9 holds no code that is checked; these do: 2, 3"),
+        (2, 4, 1, "line 4 is past the end; cell 2 has 3 lines"),
+        (2, 1, 99, "column 99 is past the end of line 1"),
+    ] {
+        let at = json!({ "file": "book.ipynb", "cell": cell, "line": line, "column": column });
+        assert!(refused(&at).contains(why), "{at}");
+    }
+    let outside = json!({ "file": "lib.py", "cell": 1, "line": 1, "column": 1 });
+    assert!(refused(&outside).contains("argument `cell`: only notebooks have cells"));
     // One that is no notebook.
     repo.write("book.ipynb", "{ \"cells\": 1 }");
     let answer = repo.call("check", &json!({}));

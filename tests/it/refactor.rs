@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, Server};
 
 /// Renames and gives the places, or the reasons against it.
 fn renamed(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Result<Vec<String>, Vec<String>> {
@@ -169,4 +169,26 @@ fn a_broken_project_has_numbers_too() {
     assert!(answer["diagnostics"].to_string().contains("invalid-syntax"), "{answer}");
     let nothing = Repo::new("//- /a.rs\nfn main() {}\n").call("analyze_project", &json!({}));
     assert_eq!((&nothing["totals"]["modules"], &nothing["packages"]), (&json!(0), &json!([])));
+}
+
+#[test]
+fn a_rename_over_its_time_goes_on_and_is_whole_when_asked_again() {
+    const USERS: usize = 120;
+    let repo =
+        Repo::new("//- /lib.py\nclass Query:\n    def only(self, *names: str) -> \"Query\":\n        return self\n");
+    for number in 0..USERS {
+        let use_it =
+            format!("from lib import Query\n\n\ndef f_{number}(q: Query) -> Query:\n    return q.only(\"a\")\n");
+        repo.write(&format!("user_{number:03}.py"), use_it);
+    }
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let mut rename = json!({ "file": "lib.py", "line": 2, "column": 9, "new_name": "just" });
+    assert_eq!(server.call("type_at", &json!({ "file": "lib.py", "line": 2, "column": 9 }))["expression"], "only");
+    // No second engine is open within this.
+    rename["timeout_ms"] = json!(5);
+    let answer = server.call("rename_symbol", &rename);
+    assert_eq!(answer["status"], "running", "{answer}");
+    rename["timeout_ms"] = json!(120_000);
+    let answer = server.call("rename_symbol", &rename);
+    assert_eq!(answer["edits"].as_array().unwrap().len(), USERS + 1, "{answer}");
 }

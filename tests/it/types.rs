@@ -461,3 +461,30 @@ fn inferred_annotations_are_a_patch_that_git_applies() {
     let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
     assert_eq!(text, "def f(x: int = 1) -> list[int]:\n    return [x]\n\n\ndef g() -> list[int]:\n    return f()");
 }
+
+#[test]
+fn answers_stay_when_trees_are_let_go() {
+    // More files than the engine keeps trees of.
+    const USERS: usize = 230;
+    let repo = Repo::new("//- /lib.py\ndef f(n: int) -> str:\n    return str(n)\n");
+    for number in 0..USERS {
+        let text = format!("from lib import f\n\nx_{number}: int = f({number})\n");
+        repo.write(&format!("user_{number:03}.py"), text);
+    }
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let checked = server.call("check", &json!({ "limit": 1 }));
+    assert_eq!(checked["total"], USERS);
+    let at = json!({ "file": "lib.py", "line": 1, "column": 5, "limit": 1 });
+    for _ in 0..2 {
+        assert_eq!(server.call("find_references", &at)["total"], 2 * USERS + 1);
+    }
+    for number in 0..USERS {
+        let at = json!({ "file": format!("user_{number:03}.py"), "line": 3, "column": 1 });
+        assert_eq!(server.call("type_at", &at)["type"], "str");
+    }
+    assert_eq!(server.call("check", &json!({ "limit": 1 })), checked);
+    repo.write("lib.py", "def f(n: int) -> int:\n    return n\n");
+    std::thread::sleep(Duration::from_millis(160));
+    assert_eq!(server.call("check", &json!({}))["total"], 0);
+    assert_eq!(server.call("find_references", &at)["total"], 2 * USERS + 1);
+}

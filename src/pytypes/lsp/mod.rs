@@ -134,7 +134,7 @@ impl Asking {
                 Answer::Check(Checked { diagnostics: self.diagnostics(file, &report), files: 1, ..Checked::default() })
             }
             Question::Check { file: None, .. } => self.check_all()?,
-            Question::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)? },
+            Question::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)?.map(Box::new) },
             Question::Symbols { file } => {
                 let found = self.with_open(file, |document| {
                     self.request("textDocument/documentSymbol", &json!({ "textDocument": document }))
@@ -175,6 +175,13 @@ impl Asking {
 
     /// Does `work` with the file as it is on disk.
     fn with_open<T>(&self, file: &str, work: impl FnOnce(Value) -> Result<T>) -> Result<T> {
+        if Path::new(file).extension().is_some_and(|extension| extension == "ipynb") {
+            return Err(Error::new(
+                ErrorKind::UnsupportedFormat,
+                "the engine `ty server` is not asked about notebooks",
+            )
+            .hint("Set python.engine to embedded for it."));
+        }
         let text = std::fs::read_to_string(file).map_err(|error| Error::io("read", Path::new(file), error))?;
         let uri = uri(Path::new(file));
         let document = json!({ "uri": uri, "languageId": "python", "version": 1, "text": text });
@@ -219,7 +226,6 @@ impl Asking {
     fn diagnostics(&self, file: &str, report: &Value) -> Vec<Diagnostic> {
         let told = |one: &Value| Diagnostic {
             span: span(self.shown(Path::new(file)), &one["range"]),
-            cell: None,
             severity: match one["severity"].as_u64() {
                 Some(1) => Severity::Error,
                 Some(2) => Severity::Warning,
@@ -325,6 +331,7 @@ fn span(file: String, range: &Value) -> Span {
     };
     Span {
         file,
+        cell: None,
         line: number("start", "line"),
         column: number("start", "character"),
         end_line: number("end", "line"),
@@ -343,6 +350,7 @@ fn outline(symbol: &Value) -> Outline {
         _ => "variable",
     };
     Outline {
+        cell: None,
         name: symbol["name"].as_str().unwrap_or_default().to_owned(),
         kind: kind.to_owned(),
         shown: symbol["detail"].as_str().unwrap_or_default().to_owned(),

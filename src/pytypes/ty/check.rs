@@ -4,7 +4,7 @@
 //! parallel check of many.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::diagnostic::{
@@ -22,6 +22,9 @@ use super::lines::Lines;
 use super::shown::Shown;
 use crate::pytypes::engine::Witness;
 use crate::pytypes::values::{Checked, Diagnostic, Severity, Span};
+
+/// So many files are checked until the trees of those before are let go once more.
+const SWEEP: usize = 256;
 
 /// What the checker says of one file. Remembered until something changes that it depends on.
 #[salsa::tracked(returns(deref))]
@@ -52,23 +55,34 @@ fn is_propagated(cancelled: &salsa::Cancelled) -> bool {
 
 /// Checks these files on all cores. `witness` is told of each.
 pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, witness: &dyn Witness) -> Checked {
-    let done = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(files.len()));
     let total = files.len();
     let mut found: Vec<Diagnostic> = files
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
+            if db.is_over() {
+                return Vec::new();
+            }
             let path = shown.path(db, *file);
             witness.begins(&path);
             let found = salsa::attach_allow_change(&*db, || {
                 let file_of = db.program_file(*file);
                 let mut found = told(db, diagnostics(db, file_of), shown, rendered);
                 found.extend(of_settings(db, *file, shown));
-                // The tree is made anew should anybody ask; most are asked for once.
-                parsed_module(db, file_of.python_file(db)).clear();
+                let number = {
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    done.push(*file);
+                    done.len()
+                };
+                drop_tree(db, *file);
+                if number.is_multiple_of(SWEEP) || number == total {
+                    let done = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    done.into_iter().for_each(|file| drop_tree(db, file));
+                }
+                witness.advanced(number, total);
                 found
             });
             witness.ends();
-            witness.advanced(done.fetch_add(1, Ordering::Relaxed) + 1, total);
             found
         })
         .flatten_iter()
@@ -77,20 +91,25 @@ pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, 
     Checked { diagnostics: found, files: total, ..Checked::default() }
 }
 
+/// Lets a file's tree go, which is made anew should anybody ask. Most are asked for once, and then by files that use them.
+pub(super) fn drop_tree(db: &Database, file: File) {
+    parsed_module(db, db.program_file(file).python_file(db)).clear();
+}
+
 /// What a script's own settings have that is not taken.
 pub(super) fn of_settings(db: &Database, file: File, shown: &Shown) -> Vec<Diagnostic> {
     let Some(script) = script(db, file) else { return Vec::new() };
     let mut found = script.settings.problems.clone();
     for one in &mut found {
         // The block's lines are not the file's: what is wrong stands in the message.
-        one.span = Span { file: shown.path(db, file), line: 1, column: 1, end_line: 1, end_column: 1 };
+        one.span = Span { file: shown.path(db, file), cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
     }
     found
 }
 
 /// By file, then by place: the order of every answer.
 pub(super) fn sort(found: &mut [Diagnostic]) {
-    found.sort_by(|a, b| (&a.span, a.cell, &a.code, &a.message).cmp(&(&b.span, b.cell, &b.code, &b.message)));
+    found.sort_by(|a, b| (&a.span, &a.code, &a.message).cmp(&(&b.span, &b.code, &b.message)));
 }
 
 /// The checker's own diagnostics as plain values.
@@ -101,38 +120,24 @@ pub(super) fn told(db: &Database, found: &[Found], shown: &Shown, rendered: bool
     // All of them are of one file, so is their text; lines are counted once.
     let file = found.iter().find_map(|one| Some(one.primary_span()?.expect_ty_file()));
     let text = file.map(|file| source_text(db, file));
-    let lines = text.as_deref().map(Lines::of);
+    let lines = text.as_ref().map(Lines::of_source);
     found
         .iter()
-        .map(|one| {
-            let (span, cell) = place(db, one, shown, lines.as_ref());
-            Diagnostic {
-                span,
-                cell,
-                severity: severity(one.severity()),
-                code: one.id().as_str().to_owned(),
-                message: one.concise_message().to_string(),
-                rendered: as_printed(one),
-            }
+        .map(|one| Diagnostic {
+            span: place(db, one, shown, lines.as_ref()),
+            severity: severity(one.severity()),
+            code: one.id().as_str().to_owned(),
+            message: one.concise_message().to_string(),
+            rendered: as_printed(one),
         })
         .collect()
 }
 
-fn place(db: &Database, found: &Found, shown: &Shown, lines: Option<&Lines>) -> (Span, Option<u32>) {
+fn place(db: &Database, found: &Found, shown: &Shown, lines: Option<&Lines>) -> Span {
     let (Some(primary), Some(lines)) = (found.primary_span(), lines) else {
-        return (Span { file: String::new(), line: 1, column: 1, end_line: 1, end_column: 1 }, None);
+        return Span { file: String::new(), cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
     };
-    let file = primary.expect_ty_file();
-    let text = source_text(db, file);
-    let mut span = lines.span(shown.path(db, file), primary.range().unwrap_or_default());
-    let Some(notebook) = text.as_notebook() else { return (span, None) };
-    // Its lines count in each cell anew.
-    let row = |line: u32| ruff_source_file::OneIndexed::new(usize::try_from(line).unwrap_or(1)).unwrap_or_default();
-    let index = notebook.index();
-    let cell = index.cell(row(span.line)).and_then(|cell| u32::try_from(cell.get()).ok());
-    let in_cell = |line: u32| index.cell_row(row(line)).and_then(|row| u32::try_from(row.get()).ok()).unwrap_or(line);
-    (span.line, span.end_line) = (in_cell(span.line), in_cell(span.end_line));
-    (span, cell)
+    lines.span(shown.path(db, primary.expect_ty_file()), primary.range().unwrap_or_default())
 }
 
 const fn severity(severity: FoundSeverity) -> Severity {

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ruff_db::diagnostic::Diagnostic;
 use ruff_db::files::{File, Files};
@@ -55,13 +56,35 @@ pub(super) struct Database {
     files: Files,
     system: Arc<OsSystem>,
     project: Option<Project>,
+    /// The question that this is held for is given up. Of all clones, which salsa's own cancellation is not.
+    is_over: Arc<AtomicBool>,
     // Last, so that a clone lets go of it after everything else that a writer waits for.
     storage: salsa::Storage<Self>,
 }
 
 impl Database {
     pub fn new(system: OsSystem) -> Self {
-        Self { files: Files::default(), system: Arc::new(system), project: None, storage: salsa::Storage::new(None) }
+        Self {
+            files: Files::default(),
+            system: Arc::new(system),
+            project: None,
+            is_over: Arc::default(),
+            storage: salsa::Storage::new(None),
+        }
+    }
+
+    /// A hold for one question, which is given up by that.
+    pub fn held(&self, is_over: Arc<AtomicBool>) -> Self {
+        Self { is_over, ..self.clone() }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Set, it ends what is done for the question.
+    pub fn is_over_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_over)
     }
 
     /// Gives it the settings, which every other use needs. Called once.

@@ -35,7 +35,7 @@ use ty_python_core::ProgramFile;
 use ty_python_semantic::{Db as _, ImportAliasResolution};
 
 use self::db::{Database, Db as _};
-use self::lines::Lines;
+use self::lines::{Lines, Place};
 use self::shown::{STUBS, Shown};
 use super::engine::{Answered, Answerer, Engine, Witness};
 use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Question, Severity};
@@ -49,7 +49,12 @@ pub struct Embedded {
     system: OsSystem,
     /// No file's text may change: then nobody keeps account of what depends on it, which is time and memory.
     is_frozen: bool,
+    /// Trees that questions may have loaded since those that are not needed were let go.
+    loaded: usize,
 }
+
+/// So many trees are kept, which is what the checker's own crates keep from one change to the next.
+const TREES_KEPT: usize = 200;
 
 impl Embedded {
     pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
@@ -66,7 +71,7 @@ impl Embedded {
         let (settings, program) = settings::of_project(root, &system);
         let (paths, inner) = files::list(&settings, root, &system);
         db.begin(settings, program, inner, &paths, is_frozen);
-        Ok(Self { db, shown, system, is_frozen })
+        Ok(Self { db, shown, system, is_frozen, loaded: 0 })
     }
 
     /// Lets files change, where they could not.
@@ -160,11 +165,24 @@ impl Engine for Embedded {
         libraries(&self.db)
     }
 
+    /// Without this, what was loaded, and what was superseded within a circle of definitions, stays until a file changes.
+    fn settle(&mut self) {
+        if self.loaded >= TREES_KEPT {
+            self.loaded = 0;
+            self.db.trigger_lru_eviction();
+        }
+    }
+
     fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>> {
+        self.loaded += match question {
+            Question::Check { file: None, .. } | Question::Analyze | Question::Rename { .. } => TREES_KEPT,
+            Question::References { files: Some(files), .. } => files.len().min(TREES_KEPT),
+            _ => 1,
+        };
         Ok(match question {
             // It edits: on a database of its own, so that nobody waits for it.
             Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
-            _ => Box::new(View { db: self.db.clone(), shown: self.shown.clone() }),
+            _ => Box::new(View { db: self.db.held(Arc::default()), shown: self.shown.clone() }),
         })
     }
 }
@@ -186,7 +204,8 @@ impl Answerer for Apart {
         };
         let work = AssertUnwindSafe(|| match question {
             Question::Infer { file, symbol } => {
-                infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over).map(Answer::Infer)
+                infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over, Arc::clone(&self.is_over))
+                    .map(Answer::Infer)
             }
             _ => Err(apart()),
         });
@@ -228,6 +247,7 @@ impl Answerer for View {
     fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
         let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(question, witness)));
         match ruff_db::panic::catch_unwind(work) {
+            Ok(_) if self.db.is_over() => Ok(Answered::Cancelled),
             Ok(answer) => answer.map(|answer| Answered::Done(Box::new(answer))),
             Err(panic) => match panic.payload.downcast_ref::<salsa::Cancelled>() {
                 Some(salsa::Cancelled::PendingWrite) => Ok(Answered::Interrupted),
@@ -238,8 +258,11 @@ impl Answerer for View {
     }
 
     fn canceller(&self) -> Box<dyn Fn() + Send + Sync> {
-        let token = self.db.cancellation_token();
-        Box::new(move || token.cancel())
+        let (token, is_over) = (self.db.cancellation_token(), self.db.is_over_flag());
+        Box::new(move || {
+            is_over.store(true, Ordering::Relaxed);
+            token.cancel();
+        })
     }
 }
 
@@ -253,7 +276,7 @@ impl View {
             Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
             Question::TypeAt(at) => {
                 let (file, offset) = self.place(at)?;
-                Answer::TypeAt { found: type_at::type_at(db, file, offset, shown) }
+                Answer::TypeAt { found: type_at::type_at(db, file, offset, shown).map(Box::new) }
             }
             Question::Symbols { file } => Answer::Symbols { symbols: symbols::outline(db, self.file(file)?) },
             Question::Definition(at) => {
@@ -350,14 +373,10 @@ impl View {
     fn place(&self, at: &Position) -> Result<(ProgramFile<'_>, TextSize)> {
         let file = self.file(&at.file)?;
         let text = source_text(&self.db, file.file(&self.db));
-        let lines = Lines::of(&text);
-        let offset = lines.offset(at.line, at.column).ok_or_else(|| {
-            let what = match lines.offset(at.line.max(1), 1) {
-                None => format!("line {} is past the end; the file has {} lines", at.line, lines.count()),
-                Some(_) => format!("column {} is past the end of line {}", at.column, at.line),
-            };
-            Error::not_found(what).hint("Lines and columns are 1-based; columns count characters.")
-        })?;
+        let place = Place { cell: at.cell, line: at.line, column: at.column };
+        let offset = Lines::of_source(&text)
+            .offset(place)
+            .map_err(|what| Error::not_found(what).hint("Lines and columns are 1-based; columns count characters."))?;
         Ok((file, offset))
     }
 }

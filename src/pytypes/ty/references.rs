@@ -21,6 +21,8 @@ use ty_python_semantic::{
     Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
 };
 
+use super::TREES_KEPT;
+use super::check;
 use super::db::Database;
 use super::lines::Lines;
 use super::shown::{Shown, preview};
@@ -124,15 +126,20 @@ pub(super) fn all<'db>(
     }
     let keep = |found: &Found| include_declaration || !found.is_declaration;
     let mut references = told(db, own, &in_file(db, own, wanted, Scope::Project), shown, keep);
+    let are_many = others.len() > TREES_KEPT;
     // Handed through as numbers: the definitions themselves belong to this thread's view.
     let further: Vec<Reference> = others
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
             salsa::attach_allow_change(&*db, || {
-                if !contains_identifier(&source_text(db, file), &wanted.name) {
+                if db.is_over() || !contains_identifier(&source_text(db, file), &wanted.name) {
                     return Vec::new();
                 }
-                told(db, file, &in_file(db, file, wanted, wanted.scope), shown, keep)
+                let found = told(db, file, &in_file(db, file, wanted, wanted.scope), shown, keep);
+                if are_many {
+                    check::drop_tree(db, file);
+                }
+                found
             })
         })
         .flatten_iter()
@@ -148,10 +155,10 @@ fn told(db: &Database, file: File, found: &[Found], shown: &Shown, keep: impl Fn
         return Vec::new();
     }
     let (text, path) = (source_text(db, file), shown.path(db, file));
-    let lines = Lines::of(&text);
+    let lines = Lines::of_source(&text);
     let told = |found: &Found| {
         let span = lines.span(path.clone(), found.range);
-        let preview = preview(lines.line(span.line));
+        let preview = preview(lines.line_at(found.range.start()));
         Reference { span, role: found.role, preview }
     };
     found.iter().filter(|found| keep(found)).map(told).collect()

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::files::File;
@@ -24,7 +25,7 @@ use ty_python_semantic::{
 use super::db::Database;
 use super::edits::{self, Edit};
 use super::family::{self, Families};
-use super::lines::Lines;
+use super::lines::{Lines, Place};
 use super::references::{self, Scope, Wanted};
 use super::shown::module_name;
 use super::target;
@@ -34,8 +35,9 @@ use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
 
-/// More files than this are not checked once more; those with edits come first.
-const MOST_CHECKED: usize = 80;
+/// Of the files without an edit, more are not checked once more. What means the renamed thing has an edit, and all files are
+/// looked through for that: these are there for what is not known.
+const MOST_OTHERS: usize = 24;
 /// More of a kind are not listed.
 const MOST_TOLD: usize = 50;
 /// A member whose relatives have relatives … ends somewhere.
@@ -116,7 +118,7 @@ impl View {
         for (path, edits) in &by_file {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
-            let lines = Lines::of(&text);
+            let lines = Lines::of_source(&text);
             let shown = self.shown.path(&self.db, file);
             told.extend(
                 edits
@@ -147,10 +149,11 @@ impl View {
         let mut others: Vec<&String> = files.iter().filter(|path| !by_file.contains_key(path.as_str())).collect();
         // Whoever has the new name already is the likelier to be broken.
         others.sort_by_key(|path| !holds_new(path));
-        checked.extend(others.into_iter().take(MOST_CHECKED.saturating_sub(checked.len())).cloned());
+        checked.extend(others.into_iter().take(MOST_OTHERS).cloned());
         let before = trial::findings(&self.db, &checked);
         goes_on();
-        let mut trial = Trial::open(&self.shown.root)?;
+        let mut trial = Trial::open(&self.shown.root, Arc::default())?;
+        let is_wanted = || self.db.unwind_if_revision_cancelled();
         let texts = by_file.iter().filter_map(|(path, edits)| {
             let file = on_disk(&self.db, Path::new(path))?;
             Some(((*path).to_owned(), edits::apply(&source_text(&self.db, file), edits)))
@@ -159,7 +162,7 @@ impl View {
         goes_on();
         let mut refused = Vec::new();
         let none = Vec::new();
-        let after = trial.findings(&checked);
+        let after = trial.findings(&checked, &is_wanted);
         for path in &checked {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let edits = by_file.get(path.as_str()).unwrap_or(&none);
@@ -169,7 +172,7 @@ impl View {
             refused.extend(added.iter().map(|one| (path.clone(), edits::back(one.at, edits), reason(one))));
         }
         goes_on();
-        let renamed = trial.with(|db| {
+        let renamed = trial.with(&is_wanted, |db| {
             let file = on_disk(db, Path::new(place.0))?;
             self::meaning(db, file, place.1, files)
         });
@@ -211,11 +214,11 @@ impl View {
             let model = SemanticModel::new(&self.db, program_file);
             let mut unknown = Unknown { model: &model, name: &meaning.name, found: Vec::new() };
             AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
-            let lines = Lines::of(&text);
+            let lines = Lines::of_source(&text);
             let shown = self.shown.path(&self.db, file);
             unsure.extend(unknown.found.into_iter().map(|(at, reason)| {
-                let line = lines.place(at).0;
-                Refusal { file: shown.clone(), line, reason: reason.to_owned() }
+                let Place { cell, line, .. } = lines.place(at);
+                Refusal { file: shown.clone(), cell, line, reason: reason.to_owned() }
             }));
             if unsure.len() >= MOST_TOLD {
                 break;
@@ -230,8 +233,9 @@ impl View {
             .iter()
             .map(|(path, at, reason)| {
                 let file = on_disk(&self.db, Path::new(path));
-                let line = file.map_or(1, |file| Lines::of(&source_text(&self.db, file)).place(*at).0);
-                Refusal { file: self.shown.relative(Path::new(path)), line, reason: reason.clone() }
+                let place = file.map(|file| Lines::of_source(&source_text(&self.db, file)).place(*at));
+                let (cell, line) = place.map_or((None, 1), |place| (place.cell, place.line));
+                Refusal { file: self.shown.relative(Path::new(path)), cell, line, reason: reason.clone() }
             })
             .collect();
         told.sort();
@@ -383,6 +387,9 @@ fn add<'db>(
 fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<family::Member> {
     let defining: BTreeSet<File> = wanted.definitions.iter().map(|one| one.focus_range(db).file()).collect();
     let in_one = |db: &Database, file: File| {
+        if db.is_over() {
+            return Vec::new();
+        }
         let is_own = file == own || defining.contains(&file);
         if (wanted.scope == Scope::File && !is_own) || !contains_identifier(&source_text(db, file), &wanted.name) {
             return Vec::new();

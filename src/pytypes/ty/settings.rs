@@ -320,13 +320,14 @@ fn unknown(problem: &Problem) -> Diagnostic {
 
 fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnostic {
     let span = Span {
+        cell: None,
         file: at.file.to_string_lossy().into_owned(),
         line: at.line,
         column: at.column,
         end_line: at.end_line,
         end_column: at.end_column,
     };
-    Diagnostic { span, cell: None, severity, code: code.to_owned(), message, rendered: None }
+    Diagnostic { span, severity, code: code.to_owned(), message, rendered: None }
 }
 
 /// A problem of the settings that stands in no one line.

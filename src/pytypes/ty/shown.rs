@@ -47,14 +47,14 @@ impl Shown {
         let range = found.focus_range(db);
         self.write_stub(db, range.file());
         let text = source_text(db, range.file());
-        let lines = Lines::of(&text);
+        let lines = Lines::of_source(&text);
         let span = lines.span(self.path(db, range.file()), range.range());
         let (name, kind) = match found {
             ResolvedDefinition::Definition(definition) => (name_of(db, *definition, &text), kind_of(db, *definition)),
             ResolvedDefinition::Module(_) => (module_name(&span.file), "module"),
             ResolvedDefinition::FileWithRange(range) => (text[range.range()].to_owned(), "import"),
         };
-        let preview = preview(lines.line(span.line));
+        let preview = preview(lines.line_at(range.range().start()));
         Definition { span, name, kind: kind.to_owned(), preview }
     }
 

@@ -15,14 +15,14 @@ use ty_python_semantic::types::Type;
 use ty_python_semantic::{HasType, SemanticModel};
 
 use super::db::Database;
-use super::lines::Lines;
+use super::lines::{Lines, Place};
 use crate::pytypes::values::Outline;
 
 pub(super) fn outline(db: &Database, file: ProgramFile<'_>) -> Vec<Outline> {
     let parsed = parsed_module(db, file.python_file(db)).load(db);
     let text = source_text(db, file.file(db));
     let model = SemanticModel::new(db, file);
-    let writer = Writer { db, model: &model, text: &text, lines: Lines::of(&text) };
+    let writer = Writer { db, model: &model, text: &text, lines: Lines::of_source(&text) };
     let mut level = Level::new(&writer, Around::Module);
     level.visit_body(parsed.suite());
     level.found
@@ -206,11 +206,21 @@ impl<'db> Writer<'_, 'db> {
         signature: Option<String>,
         children: Vec<Outline>,
     ) -> Outline {
-        let (line, column) = self.lines.place(at.start());
-        let (end_line, _) = self.lines.place(whole.end());
+        let Place { cell, line, column } = self.lines.place(at.start());
+        let end_line = self.lines.place(whole.end()).line;
         let environment = self.model.program_environment();
         let shown = shown.map_or_else(|| "Unknown".to_owned(), |one| one.display(self.db, &environment).to_string());
-        Outline { name: name.to_owned(), kind: kind.to_owned(), shown, line, column, end_line, signature, children }
+        Outline {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            shown,
+            cell,
+            line,
+            column,
+            end_line,
+            signature,
+            children,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, shown:
         let inferred = target.inferred_type(model)?;
         let range = target.range();
         let text = source_text(db, file.file(db));
-        let span = Lines::of(&text).span(shown.path(db, file.file(db)), range);
+        let span = Lines::of_source(&text).span(shown.path(db, file.file(db)), range);
         let definitions = mapped(db, target.declared(model, ImportAliasResolution::ResolveAliases));
         let docstring =
             definitions.iter().find_map(|one| one.docstring(db).or_else(|| one.implementation_docstring(db)));

@@ -15,6 +15,8 @@ mod text;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -84,8 +86,15 @@ type Findings = HashMap<String, Vec<Finding>>;
 /// Files that use what is annotated and are checked with it; what they get from afar is not looked at.
 const MOST_USERS: usize = 60;
 
-pub(super) fn infer(root: &Path, path: &Path, symbol: Option<&str>, is_over: &dyn Fn() -> bool) -> Result<Inferred> {
-    let trial = Trial::open(root)?;
+/// `is_over` is asked at every step; the flag it reads ends the checks in between.
+pub(super) fn infer(
+    root: &Path,
+    path: &Path,
+    symbol: Option<&str>,
+    is_over: &dyn Fn() -> bool,
+    flag: Arc<AtomicBool>,
+) -> Result<Inferred> {
+    let trial = Trial::open(root, flag)?;
     let file = on_disk(trial.db(), path)
         .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
     let original = source_text(trial.db(), file);
@@ -153,7 +162,7 @@ struct Work<'w> {
 impl Work<'_> {
     fn run(&mut self, own: Text) -> Result<Inferred> {
         self.checked = std::iter::once(own.path.clone()).chain(self.users_of(&own)).collect();
-        let before = self.trial.findings(&self.checked);
+        let before = self.trial.findings(&self.checked, &|| {});
         let helpers = self.helpers_of(&own);
         let mut texts: Vec<Text> = std::iter::once(own).chain(helpers).collect();
         for round in 0..ROUNDS {
@@ -364,7 +373,7 @@ impl Work<'_> {
     fn new_faults(&mut self, own: &Text, chosen: &[usize], before: &Findings) -> Vec<Option<TextSize>> {
         let edits = own.edits(chosen.iter().copied());
         self.trial.set(vec![own.with(&edits)]);
-        let after = self.trial.findings(&self.checked);
+        let after = self.trial.findings(&self.checked, &|| {});
         (self.is_over)();
         let mut new = Vec::new();
         for path in &self.checked {
@@ -384,12 +393,12 @@ impl Work<'_> {
         let header = text::Header::of(original);
         let lines = super::lines::Lines::of(original);
         let shown = |edit: Edit| {
-            let (line, column) = lines.place(edit.range.start());
+            let (line, column) = lines.row(edit.range.start());
             Insertion { line, column, insert: edit.text }
         };
         let suggestion = |at: &usize| {
             let (place, one) = (&places[*at], &found[at]);
-            let (line, column) = lines.place(place.range.start());
+            let (line, column) = lines.row(place.range.start());
             let imports = one.annotation.imports.iter().flat_map(|import| header.import(import));
             Suggestion {
                 name: place.name.clone(),
