@@ -73,10 +73,14 @@ fn measure(root: &Path) {
         (begun.elapsed(), answer)
     };
     ask("stats", json!({}));
-    let index = Workspace::open(root, Arc::new(sources.clone())).unwrap();
+    let index = Workspace::open(root, Arc::new(sources)).unwrap();
     index.embed(&Budget::unlimited()).unwrap();
     let questions = index.read(&Budget::unlimited(), questions).unwrap();
-    index.read(&Budget::unlimited(), |snapshot| Ok(vectors(snapshot, &index, &questions, &row))).unwrap();
+    let look = |snapshot: &Snapshot| {
+        vectors(snapshot, &index, &questions, &row);
+        Ok(())
+    };
+    index.read(&Budget::unlimited(), look).unwrap();
     drop(index);
 
     // Until they are in memory the answer says that some are not.

@@ -208,6 +208,7 @@ pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embed::{Scale, Space};
 
     #[test]
     fn what_is_not_ready_keeps_its_place() {
@@ -218,51 +219,60 @@ mod tests {
         assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
     }
 
-    /// The table, which takes its time, and says when it was asked.
-    struct Slow(Mutex<Vec<Instant>>);
+    /// The table, which takes its time.
+    struct Slow;
 
     const TAKES: Duration = Duration::from_millis(20);
 
     impl Embedder for Slow {
-        fn space(&self) -> &crate::embed::Space {
+        fn space(&self) -> &Space {
             built_in().space()
         }
 
         fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
-            self.0.lock().unwrap().push(Instant::now());
             std::thread::sleep(TAKES);
             built_in().embed(purpose, texts)
         }
 
-        fn scale(&self) -> Option<crate::embed::Scale> {
+        fn scale(&self) -> Option<Scale> {
             built_in().scale()
         }
     }
 
-    fn texts(count: usize) -> Vec<(usize, Unembedded)> {
+    /// How many of so many texts are made.
+    fn made(deep: &Deep, count: usize) -> usize {
         let text = |at: usize| Unembedded { id: ChunkId::default(), hash: Vec::new(), text: format!("open file {at}") };
-        (0..count).map(|at| (at, text(at))).collect()
+        let texts: Vec<(usize, Unembedded)> = (0..count).map(|at| (at, text(at))).collect();
+        let made = deep.made(&texts).unwrap();
+        let count = made.iter().flatten().count();
+        assert!(made[..count].iter().all(Option::is_some), "the first come first");
+        count
     }
 
     #[test]
-    fn all_looks_of_a_question_share_its_time_and_none_is_begun_that_would_not_be_ready() {
-        let slow = Slow(Mutex::default());
-        let deep = Deep::new(&slow, TAKES * 5, Duration::ZERO);
+    fn a_text_that_would_not_be_ready_is_not_begun() {
+        // Nothing is known of the first that each thread begins, and then that another is too long.
+        let deep = Deep::new(&Slow, TAKES * 3 / 2, Duration::ZERO);
+        deep.begin();
+        assert!(made(&deep, 100) <= MOST_THREADS);
+        let deep = Deep::new(&Slow, TAKES, TAKES * 2);
+        deep.begin();
+        assert_eq!(made(&deep, 100), 0, "earlier ones took longer");
+    }
+
+    #[test]
+    fn all_looks_of_a_question_share_its_time_and_the_next_has_its_own() {
+        let deep = Deep::new(&Slow, TAKES, Duration::ZERO);
         deep.begin();
         let end = deep.end.get().unwrap();
-        let made = deep.made(&texts(100)).unwrap();
-        let count = made.iter().flatten().count();
-        assert!((1..=10).contains(&count), "{count} of 100 in the time of five, by two threads");
-        assert!(made[..count].iter().all(Option::is_some), "the first come first");
-        let asked = slow.0.lock().unwrap().clone();
-        // Of the first nothing is known yet.
-        assert!(asked.iter().skip(MOST_THREADS).all(|begun| *begun + TAKES <= end));
-        while Instant::now() < end {
-            std::thread::sleep(TAKES);
-        }
-        assert!(deep.made(&texts(100)).unwrap().iter().all(Option::is_none), "the time was spent");
+        std::thread::sleep(TAKES);
+        assert_eq!(made(&deep, 100), 0, "other work took the time");
+        assert_eq!(deep.end.get(), Some(end));
         deep.begin();
-        assert!(deep.made(&texts(1)).unwrap()[0].is_some(), "the next question has its own");
+        assert!(deep.end.get().unwrap() > end);
+        let unhurried = Deep::new(&Slow, Duration::MAX, Duration::ZERO);
+        unhurried.begin();
+        assert_eq!(made(&unhurried, 5), 5);
     }
 
     #[test]
