@@ -168,7 +168,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Number(0, 10_000),
         default: "200",
         in_repository: false,
-        about: "Milliseconds that a question may spend on vectors of its best hits by a transformer; what is not ready by then keeps its place. 0: those that are kept alone.",
+        about: "Milliseconds after a question's begin in which vectors of its best hits are made by a transformer; what is not ready by then keeps its place. 0: those that are kept alone.",
     },
     Key {
         name: "python.engine",

@@ -19,7 +19,7 @@ use crate::budget::Budget;
 use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{ChunkId, Unembedded};
+use crate::store::{ChunkId, SpaceKey, Unembedded};
 
 /// Chunks of a model's own batch: between two a question has its turn.
 const BATCH: usize = 8;
@@ -81,11 +81,12 @@ struct Pace {
 }
 
 /// How things stand with the model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelState {
-    pub name: String,
-    pub dimension: usize,
-    pub device: String,
+    /// `None` where nothing was ever embedded with it, and it was not read.
+    pub dimension: Option<usize>,
+    /// `None` until it is read.
+    pub device: Option<String>,
     /// Chunks that have a vector of it, of all.
     pub done: u64,
     pub total: u64,
@@ -138,18 +139,14 @@ impl Workspace {
         if let Some(known) = loaded.known(&name, &means) {
             return known.map(Some);
         }
-        let folder = if name.starts_with('/') {
-            PathBuf::from(&name)
-        } else {
-            shelf::folder_of(&shelf::of(&self.sources.environment)?, &name)?
-        };
-        if !shelf::is_model(&folder) {
-            return Err(Error::not_found(format!("the model {} is not here", crate::model::printable(&name)))
-                .hint(format!("Fetch it with `ixmcp model pull {name}`, or choose another with `ixmcp model use`.")));
-        }
+        let folder = self.folder_of_model(&name)?;
         match Transformer::open(&name, &folder, &means) {
             Ok(model) => {
                 let model = Arc::new(model);
+                if self.watch.get().is_some() {
+                    // It takes as long as many texts do, and no question is to wait for it.
+                    model.scale();
+                }
                 if let Some(warning) = model.warning() {
                     tracing::warn!("{warning}");
                 }
@@ -162,6 +159,20 @@ impl Workspace {
                 Err(error)
             }
         }
+    }
+
+    /// Where the files of a model are.
+    fn folder_of_model(&self, name: &str) -> Result<PathBuf> {
+        let folder = if name.starts_with('/') {
+            PathBuf::from(name)
+        } else {
+            shelf::folder_of(&shelf::of(&self.sources.environment)?, name)?
+        };
+        if shelf::is_model(&folder) {
+            return Ok(folder);
+        }
+        Err(Error::not_found(format!("the model {} is not here", crate::model::printable(name)))
+            .hint(format!("Fetch it with `ixmcp model pull {name}`, or choose another with `ixmcp model use`.")))
     }
 
     /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but
@@ -374,37 +385,47 @@ impl Workspace {
             budget.check()?;
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                tell(&self.model_state(&model, budget)?);
+                tell(&self.model_state(&model.space().model, budget)?);
             }
         }
         Ok(())
     }
 
-    /// How far the chosen model has come; `None` where none is chosen.
-    pub fn model_state(&self, model: &Transformer, budget: &Budget) -> Result<ModelState> {
-        let key = key(model);
-        let (done, total, whole) = self.read(budget, |snapshot| {
-            let total = snapshot.chunk_count()?;
-            Ok(match snapshot.space(&key)? {
-                Some(space) => {
-                    (total.saturating_sub(snapshot.vectors_pending(space)?), total, snapshot.is_whole(space)?)
+    /// How far the model of that name has come. It is not read for this: what only that tells is left out.
+    pub fn model_state(&self, name: &str, budget: &Budget) -> Result<ModelState> {
+        self.folder_of_model(name)?;
+        let (mut state, mut own) = (ModelState::default(), None);
+        // Whoever reads it holds the lock.
+        if let Some(loaded) = if_free(&self.chosen.model) {
+            match loaded.known(name, &Means::of(&self.config().model)) {
+                Some(Ok(model)) => {
+                    state.device = Some(model.device());
+                    state.warning = model.warning().map(str::to_owned);
+                    own = Some(model);
                 }
-                None => (0, total, false),
-            })
+                Some(Err(error)) => return Err(error),
+                None => {}
+            }
+        }
+        state = self.read(budget, |snapshot| {
+            let space = match own.as_deref().map(|model| key(model)) {
+                Some(key) => snapshot.space(&key)?.map(|_| (key.hash.to_owned(), key.dimension)),
+                None => snapshot.last_space_of(name)?,
+            };
+            state.total = snapshot.chunk_count()?;
+            state.dimension = own.as_deref().map(|model| model.space().dimension);
+            if let Some((hash, dimension)) = space {
+                let key = SpaceKey { model: name, hash: &hash, dimension };
+                state.dimension = Some(dimension);
+                state.done = state.total.saturating_sub(snapshot.vectors_pending(&key)?);
+                state.whole = snapshot.space(&key)?.map_or(Ok(false), |space| snapshot.is_whole(space))?;
+            }
+            Ok(state)
         })?;
         let pace = *locked(&self.chosen.pace);
-        let left = u32::try_from(total - done).unwrap_or(u32::MAX);
-        let seconds_left = (left > 0 && pace.chunks > 0).then(|| (pace.time * left / pace.chunks).as_secs());
-        Ok(ModelState {
-            name: key.model.to_owned(),
-            dimension: key.dimension,
-            device: model.device(),
-            done,
-            total,
-            whole,
-            seconds_left,
-            warning: model.warning().map(str::to_owned),
-        })
+        let left = u32::try_from(state.total - state.done).unwrap_or(u32::MAX);
+        state.seconds_left = (left > 0 && pace.chunks > 0).then(|| (pace.time * left / pace.chunks).as_secs());
+        Ok(state)
     }
 
     /// Lets go of the model when nobody has asked for a while.

@@ -172,15 +172,15 @@ pub fn search(
     Ok(page)
 }
 
-/// Of the chunks that such a search is among, how many have no vector yet.
+/// Of the chunks that such a search is among, how many it found by their words alone.
 pub fn vectors_pending(
     snapshot: &Snapshot,
     (of_kind, tag): (Option<&str>, Option<&str>),
     space: &SpaceKey,
-) -> Result<usize> {
+) -> Result<u64> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
     let scope = snapshot.scope(scope_of(kind.as_deref(), tag))?;
-    snapshot.pending_of(space, &scope)
+    snapshot.vectors_out_of_reach(space, Some(&scope))
 }
 
 fn scope_of<'a>(kind: Option<&'a str>, tag: Option<&'a str>) -> ScopeOf<'a> {

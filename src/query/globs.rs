@@ -2,7 +2,7 @@
 //!
 //! Patterns read as in an ignore file: `*.py` at any depth, `src/*.rs` from the root, `src` and everything in it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -26,20 +26,23 @@ pub struct PathFilter {
     extensions: Option<Vec<String>>,
     /// Whole paths, where they were found in another way than by pattern.
     only: Option<HashSet<String>>,
+    /// The patterns that the sets were made of.
+    patterns: [Vec<String>; 2],
 }
 
 impl PathFilter {
     /// `INVALID_ARGUMENT` for a pattern that cannot be read.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
-        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, ..Self::default() })
+        let patterns = [include.to_vec(), exclude.to_vec()];
+        Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, patterns, ..Self::default() })
     }
 
     /// Paths that `pattern` names, or that have it inside when it is no pattern.
     pub fn containing(pattern: &str) -> Option<Self> {
         let loose = if pattern.contains(['*', '?', '[', '{']) { pattern.to_owned() } else { format!("**/*{pattern}*") };
-        set("path:", &[loose, format!("**/*{}*/**", pattern.trim_matches('/')), pattern.to_owned()])
-            .ok()
-            .map(|include| Self { include, ..Self::default() })
+        let patterns = [loose, format!("**/*{}*/**", pattern.trim_matches('/')), pattern.to_owned()];
+        let include = set("path:", &patterns).ok()?;
+        Some(Self { include, patterns: [patterns.to_vec(), Vec::new()], ..Self::default() })
     }
 
     /// These paths and no other.
@@ -58,6 +61,12 @@ impl PathFilter {
             && self.only.is_none()
             && self.folder.is_none()
             && self.extensions.is_none()
+    }
+
+    /// Two of the same name admit the same.
+    pub fn name(&self) -> String {
+        let only = self.only.as_ref().map(|paths| paths.iter().collect::<BTreeSet<_>>());
+        format!("{:?} {:?} {:?} {only:?}", self.patterns, self.folder, self.extensions)
     }
 
     pub fn admits(&self, path: &str) -> bool {

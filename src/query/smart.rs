@@ -17,6 +17,7 @@ mod scan;
 mod weights;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use self::question::Question;
 use self::rank::{Loaded, Ranked};
@@ -38,7 +39,7 @@ use meaning::Meaning;
 
 /// Chunks that are ranked; beyond it a question is too wide for its tail to matter.
 const CANDIDATES: usize = 200;
-/// With filters more are looked at, since many fall away.
+/// With filters that only a chunk itself can pass more are looked at, since many fall away.
 const FILTERED_CANDIDATES: usize = 4_000;
 /// Words of a question that are looked at for another spelling, and how long they must be.
 const MOST_SUGGESTED: usize = 8;
@@ -78,6 +79,9 @@ pub fn search_by(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
+    if let Some(deep) = deep {
+        deep.begin();
+    }
     let question = Question::read(text, snapshot)?;
     if question.is_of_filters_alone() {
         let listed = listed::list(snapshot, &question, filter, context, (offset, limit), budget)?;
@@ -103,6 +107,9 @@ pub fn search_in(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
+    if let Some(deep) = deep {
+        deep.begin();
+    }
     let ranking = Ranking::default();
     let among = Among { filter: &PathFilter::default(), scope: Some(scope), deep };
     let question = Question::read(text, snapshot)?;
@@ -251,11 +258,18 @@ fn ranked(
     among: Among,
     budget: &Budget,
 ) -> Result<Found> {
-    let is_filtered = !among.filter.is_empty() || question.has_filters();
-    let most = if is_filtered { FILTERED_CANDIDATES } else { CANDIDATES };
+    let most = if question.filters_chunks() { FILTERED_CANDIDATES } else { CANDIDATES };
+    let files = files_in_scope(snapshot, question, among.filter)?;
+    let both = match (among.scope, &files) {
+        (Some(scope), Some(files)) => Some(scope.and(files)),
+        _ => None,
+    };
+    let scope = both.as_ref().or(files.as_deref()).or(among.scope);
+    let nearest = if question.filters_chunks() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
-    let mut candidates = candidates::find(snapshot, question, meaning.as_ref(), ranking, among.scope, most)?;
-    let meant = if ranking.has(Arm::Names) { candidates::meant(snapshot, question, among.scope)? } else { Vec::new() };
+    let mut candidates =
+        candidates::find(snapshot, question, meaning.as_ref().map(|meaning| (meaning, nearest)), ranking, scope, most)?;
+    let meant = if ranking.has(Arm::Names) { candidates::meant(snapshot, question, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
     // They come first, so that none is left out.
     candidates.retain(|id| !meant.contains(id));
@@ -264,10 +278,10 @@ fn ranked(
     let deep = among.deep.filter(|_| !question.is_name());
     let written = question.written();
     if let Some(deep) = deep {
-        let near = deep.nearest(snapshot, &written, candidates::NEAREST, among.scope)?;
+        let near = deep.nearest(snapshot, &written, nearest, scope)?;
         candidates::add_new(&mut candidates, near);
     }
-    let mut loaded = load(snapshot, question, among.filter, candidates, &meant, budget)?;
+    let mut loaded = load(snapshot, question, candidates, &meant, budget)?;
     if let Some(meaning) = meaning {
         let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(meaning.shares(snapshot, &ids)?) {
@@ -298,41 +312,43 @@ fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, r
     Ok(())
 }
 
-/// The texts of the first candidates that no filter leaves out; those that are meant by name are marked.
+/// The chunks of the files that all filters admit; `None` where none asks for files.
+fn files_in_scope(snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<Option<Arc<Scope>>> {
+    if filter.is_empty() && !question.filters_files() {
+        return Ok(None);
+    }
+    let tagged = question.tagged_paths(snapshot)?;
+    let of_kinds = question.filters_kinds_of_files().then(|| question.paths_of_kinds(snapshot)).transpose()?;
+    let by = format!("{} {}", filter.name(), question.name_of_filters());
+    let admits = |path: &str, language: &str| {
+        tagged.as_ref().is_none_or(|paths| paths.contains(path))
+            && of_kinds.as_ref().is_none_or(|paths| paths.contains(path))
+            && filter.admits(path)
+            && question.admits_file(path, language)
+    };
+    snapshot.scope_of_files(&by, admits).map(Some)
+}
+
+/// The texts of the first candidates that no filter of chunks leaves out; those that are meant by name are marked.
 fn load(
     snapshot: &Snapshot,
     question: &Question,
-    filter: &PathFilter,
     candidates: Vec<ChunkId>,
     meant: &[ChunkId],
     budget: &Budget,
 ) -> Result<Vec<Loaded>> {
-    let tagged = question.tagged_paths(snapshot)?;
     let of_kinds = question.paths_of_kinds(snapshot)?;
-    let is_filtered = !filter.is_empty() || question.has_filters();
     let mut loaded = Vec::new();
     for id in candidates {
         if loaded.len() >= CANDIDATES + candidates::NEAREST {
             break;
         }
         budget.check()?;
-        let mut is_of_kind = false;
-        if is_filtered {
-            let (path, language) = snapshot.file_of_chunk(id)?;
-            let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
-            if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
-                continue;
-            }
-            is_of_kind = of_kinds.contains(&path);
-            if !is_of_kind && question.filters_kinds_of_files() {
-                continue;
-            }
-        }
         let mut chunk = snapshot.chunk(id)?;
         if !question.admits_text(&chunk.text) {
             continue;
         }
-        if question.filters_kinds() && !is_of_kind {
+        if question.filters_kinds() && !of_kinds.contains(&chunk.path) {
             // What it defines of other kinds is not asked for, and does not make it a better hit.
             let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
             let names: HashSet<&str> = symbols

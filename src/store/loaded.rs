@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::near::Vectors;
-use super::vectors::{NearChunk, SpaceId, State};
+use super::vectors::{NearChunk, SpaceId, SpaceKey, State};
 use super::{Caches, ChunkId, Mode, Scope, Snapshot, in_snapshot, locked, open};
 use crate::error::Result;
 
@@ -140,14 +140,16 @@ impl Snapshot<'_> {
         Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, vector))).collect())
     }
 
-    /// Chunks that the questions to this snapshot found by their words alone: they have no vector yet, or it was not in
-    /// memory yet.
-    pub fn vectors_out_of_reach(&self, space: SpaceId) -> Result<u64> {
-        match self.reached.get().filter(|(reached_in, _)| *reached_in == space) {
-            Some((_, 0)) => self.all_chunks(),
-            Some((_, reached)) => self.chunks_above(reached),
-            None => self.vectors_pending(space),
-        }
+    /// Chunks, of a scope or of all, that the questions to this snapshot found by their words alone: they have no vector yet,
+    /// or it was not in memory yet.
+    pub fn vectors_out_of_reach(&self, key: &SpaceKey, scope: Option<&Scope>) -> Result<u64> {
+        self.vectors_missing(key, self.reached.get(), scope)
+    }
+
+    /// How many vectors of a space are in memory, and the bytes that were set aside for them.
+    pub fn vectors_in_memory(&self, space: SpaceId) -> Result<(usize, usize)> {
+        let begun = self.begun(space, &self.state(space)?);
+        Ok((begun.len(), begun.bytes()))
     }
 
     /// The vectors of a space as far as they are in memory, or can be in a moment.

@@ -11,6 +11,7 @@
 //! as long as its closure runs, so checkpoints are not held up.
 
 mod audit;
+mod bitmap;
 mod candidates;
 mod chunks;
 mod counted;

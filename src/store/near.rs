@@ -12,6 +12,10 @@ use super::{ChunkId, Scope};
 /// Candidates by bits for each chunk that is asked for, and at least so many.
 const CANDIDATES_EACH: usize = 20;
 const LEAST_CANDIDATES: usize = 400;
+/// Where a scope has not one in so many vectors, only its own are looked at.
+const FEW: usize = 16;
+/// More bits than a vector can differ in.
+const OUT_OF_SCOPE: u16 = u16::MAX;
 /// A part that has more takes no further vectors: who reads it while some come would have all of it copied.
 const LARGE_PART: usize = 4_096;
 
@@ -57,6 +61,18 @@ impl Vectors {
         self.parts.iter().map(|part| part.ids.len()).sum()
     }
 
+    /// What its parts take, with the room that they have left.
+    pub fn bytes(&self) -> usize {
+        let of_part = |part: &Arc<Part>| {
+            size_of::<Part>()
+                + part.ids.capacity() * size_of::<i64>()
+                + part.components.capacity()
+                + part.bits.capacity() * size_of::<u64>()
+                + part.lengths.capacity() * size_of::<f32>()
+        };
+        self.parts.iter().map(of_part).sum()
+    }
+
     /// Makes room for so many more, which come next.
     pub fn reserve(&mut self, count: usize) {
         if self.parts.last().is_none_or(|last| last.ids.len() + count > LARGE_PART) {
@@ -94,8 +110,8 @@ impl Vectors {
         let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES);
         let wanted: Vec<u64> = bits(vector).collect();
         let candidates = match scope {
-            Some(scope) => self.nearest_in(scope, &wanted, most),
-            None => self.nearest_of_all(&wanted, most),
+            Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
+            scope => self.nearest_of_all(scope, &wanted, most),
         };
         let mut near: Vec<NearChunk> = candidates
             .into_iter()
@@ -111,10 +127,21 @@ impl Vectors {
         near
     }
 
-    fn nearest_of_all(&self, wanted: &[u64], most: usize) -> Vec<Place> {
+    /// Looks at every vector; what is out of scope is as far as nothing can be.
+    fn nearest_of_all(&self, scope: Option<&Scope>, wanted: &[u64], most: usize) -> Vec<Place> {
         let mut differ_in: Vec<u16> = Vec::with_capacity(self.len());
         for part in &self.parts {
-            differ_in.extend(part.bits.chunks_exact(wanted.len().max(1)).map(|bits| differ(bits, wanted)));
+            let bits = part.bits.chunks_exact(wanted.len().max(1));
+            match scope {
+                None => differ_in.extend(bits.map(|bits| differ(bits, wanted))),
+                Some(scope) => {
+                    let mut seeker = scope.seeker();
+                    let far = |(bits, &id): (&[u64], &i64)| {
+                        if seeker.holds(ChunkId(id)) { differ(bits, wanted) } else { OUT_OF_SCOPE }
+                    };
+                    differ_in.extend(bits.zip(&part.ids).map(far));
+                }
+            }
         }
         let farthest = farthest(&differ_in, self.dimension, most);
         let (mut found, mut first) = (Vec::with_capacity(most), 0);
@@ -126,8 +153,8 @@ impl Vectors {
         found
     }
 
-    fn nearest_in(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<Place> {
-        let places: Vec<Place> = scope.chunks().iter().filter_map(|&id| self.of(id)).collect();
+    fn nearest_of_few(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<Place> {
+        let places: Vec<Place> = scope.chunks().filter_map(|id| self.of(id)).collect();
         let of_place =
             |&(part, at): &Place| differ(&self.parts[part].bits[at * wanted.len()..][..wanted.len()], wanted);
         let differ_in: Vec<u16> = places.iter().map(of_place).collect();
@@ -148,16 +175,18 @@ impl Vectors {
     }
 }
 
-/// In how many bits the best `most` differ at most, where so many do in each.
+/// In how many bits the best `most` differ at most, where so many do in each; fewer than [`OUT_OF_SCOPE`].
 fn farthest(differ_in: &[u16], dimension: usize, most: usize) -> u16 {
     let mut counts = vec![0_usize; dimension + 1];
-    differ_in.iter().for_each(|&far| counts[usize::from(far)] += 1);
+    for &far in differ_in.iter().filter(|far| **far != OUT_OF_SCOPE) {
+        counts[usize::from(far)] += 1;
+    }
     let mut sum = 0;
     let within = counts.iter().take_while(|count| {
         sum += **count;
         sum < most
     });
-    u16::try_from(within.count()).unwrap_or(u16::MAX)
+    u16::try_from(within.count()).unwrap_or(u16::MAX).min(OUT_OF_SCOPE - 1)
 }
 
 fn differ(a: &[u64], b: &[u64]) -> u16 {
@@ -254,8 +283,35 @@ mod tests {
         let near = vectors.nearest(&question, 10, None);
         assert_eq!(near.len(), 1_000);
         assert!(near.iter().all(|near| near.id.0 % 5 == 0));
-        let scope = Scope::of((0..5_000).filter(|id| id % 2 == 0).map(ChunkId).collect());
+        let scope = Scope::of((0..5_000).filter(|id| id % 2 == 0).map(ChunkId));
         assert_eq!(vectors.nearest(&question, 10, Some(&scope)).len(), 500);
+    }
+
+    #[test]
+    fn of_a_scope_of_any_size_the_very_nearest_are_found() {
+        let (mut vectors, mut random) = (none(), Random(0x9e37_79b9_7f4a_7c15));
+        for id in 0..20_000 {
+            vectors.reserve(1);
+            let vector: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
+            // Some chunks have no vector.
+            if id % 11 != 0 {
+                vectors.push(ChunkId(id), &vector);
+            }
+        }
+        let question = random.vector();
+        for every in [1, 3, 15, 17, 100, 2_500] {
+            let scope = Scope::of((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
+            let mut all: Vec<NearChunk> = (scope.chunks())
+                .filter_map(|id| Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &question) }))
+                .collect();
+            all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
+            let near = vectors.nearest(&question, 10, Some(&scope));
+            let wanted = all.len().min(10);
+            assert!(near.len() >= wanted && near.iter().all(|near| scope.contains(near.id)), "one in {every}");
+            // Of vectors without any order the bits leave some out; of few they look at each.
+            let found = all[..wanted].iter().filter(|one| near.iter().any(|near| near.id == one.id)).count();
+            assert!(found * 10 >= wanted * if every < 50 { 7 } else { 10 }, "one in {every}: {found} of {wanted}");
+        }
     }
 
     #[test]

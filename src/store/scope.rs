@@ -1,13 +1,14 @@
-//! Scopes: the chunks that a search is narrowed to, of entities or of documents.
+//! Scopes: the chunks that a search is narrowed to, of entities, of documents or of files that filters admit.
 //!
-//! Owns which chunks those are, and how the FTS is told to look at little else. Remembered until the index changes: ten
-//! thousand entities take longer to list than to search.
+//! Owns which chunks those are, a bit for each, and how the FTS is told to look at little else. Remembered until the index
+//! changes: ten thousand entities, or the files of a folder, take longer to list than to search.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Params, named_params};
 
+use super::bitmap::{Bitmap, Seeker};
 use super::statements::statements;
 use super::{ChunkId, Fact, FtsQuestion, Snapshot, locked};
 use crate::error::Result;
@@ -23,6 +24,10 @@ statements! {
     OF_DOCUMENTS = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.language = :language AND NOT EXISTS (SELECT 1 FROM entities e WHERE e.file_id = f.id)
         AND (:tag IS NULL OR f.id IN (SELECT g.file_id FROM tags t JOIN tagged g ON g.tag_id = t.id WHERE t.name = :tag))";
+    FILES = "SELECT id, path, language FROM files ORDER BY id";
+    OF_FILE = "SELECT id FROM chunks WHERE file_id = ?1";
+    /// By an index that has no text in it.
+    OF_ALL_FILES = "SELECT file_id, id FROM chunks ORDER BY file_id";
     /// Of all entities, whatever is asked of them: a few folders.
     PATHS_OF_ENTITIES = "SELECT f.path FROM entities e CROSS JOIN files f ON f.id = e.file_id";
 }
@@ -39,8 +44,7 @@ pub enum ScopeOf<'a> {
 /// Chunks to search among.
 #[derive(Debug, Default)]
 pub struct Scope {
-    /// Ascending.
-    chunks: Vec<ChunkId>,
+    chunks: Bitmap,
     of_entities: bool,
     /// What matches in all of them, and in little else; `None` where nothing says so. Made when it is needed: where there is
     /// much else.
@@ -54,16 +58,17 @@ pub(super) struct Scopes {
     known: HashMap<String, Arc<Scope>>,
 }
 
-/// Of each a number a chunk is kept.
+/// Of each a bit a chunk is kept.
 const REMEMBERED: usize = 32;
+/// Where not one in so many files is admitted, each is asked for its chunks.
+const FEW: usize = 16;
 /// More folders than this are no help to the FTS.
 const MOST_FOLDERS: usize = 8;
 
 impl Scope {
-    /// Of chunks in order.
     #[cfg(test)]
-    pub(super) fn of(chunks: Vec<ChunkId>) -> Self {
-        Self { chunks, ..Self::default() }
+    pub(super) fn of(chunks: impl IntoIterator<Item = ChunkId>) -> Self {
+        Self { chunks: chunks.into_iter().collect(), ..Self::default() }
     }
 
     pub fn len(&self) -> usize {
@@ -71,67 +76,131 @@ impl Scope {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+        self.chunks.len() == 0
     }
 
     /// The one that came last.
     pub fn last(&self) -> Option<ChunkId> {
-        self.chunks.last().copied()
+        self.chunks.last()
     }
 
     /// In order.
-    pub(super) fn chunks(&self) -> &[ChunkId] {
-        &self.chunks
+    pub(super) fn chunks(&self) -> impl Iterator<Item = ChunkId> {
+        self.chunks.iter()
+    }
+
+    /// For chunks that are asked for in order.
+    pub(super) fn seeker(&self) -> Seeker<'_> {
+        self.chunks.seeker()
     }
 
     /// How many came after this one.
     pub(super) fn count_above(&self, chunk: ChunkId) -> usize {
-        self.chunks.len() - self.chunks.partition_point(|known| *known <= chunk)
+        self.chunks.count_above(chunk)
     }
 
     pub fn contains(&self, chunk: ChunkId) -> bool {
-        self.chunks.binary_search(&chunk).is_ok()
+        self.chunks.contains(chunk)
+    }
+
+    /// Whether the FTS can be told to look at little else.
+    pub fn is_in_folders(&self) -> bool {
+        self.of_entities
+    }
+
+    /// The chunks of both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let chunks = self.chunks.and(&other.chunks);
+        Self { chunks, of_entities: self.of_entities || other.of_entities, around: OnceLock::new() }
     }
 }
 
 impl Snapshot<'_> {
     /// The chunks that a search of these is among.
     pub fn scope(&self, of: ScopeOf) -> Result<Arc<Scope>> {
-        let (now, key) = (self.fact(Fact::LastChange)?, format!("{of:?}"));
+        let of_entities = matches!(of, ScopeOf::Entities { .. });
+        self.remembered(&format!("{of:?}"), || {
+            let chunks = match of {
+                ScopeOf::Entities { kind, tag: None } => self.gather(OF_ENTITIES, named_params! { ":kind": kind })?,
+                ScopeOf::Entities { kind, tag } => {
+                    self.gather(OF_ENTITIES_TAGGED, named_params! { ":kind": kind, ":tag": tag })?
+                }
+                ScopeOf::Documents { language, tag } => {
+                    self.gather(OF_DOCUMENTS, named_params! { ":language": language, ":tag": tag })?
+                }
+            };
+            Ok(Scope { chunks, of_entities, around: OnceLock::new() })
+        })
+    }
+
+    /// The chunks of the files whose path and language are admitted; `by` says by what, for as long as that means the same.
+    pub fn scope_of_files(&self, by: &str, admits: impl Fn(&str, &str) -> bool) -> Result<Arc<Scope>> {
+        self.remembered(&format!("Files {by}"), || {
+            let mut statement = self.connection.prepare_cached(FILES)?;
+            let (mut rows, mut admitted, mut all) = (statement.query([])?, Vec::new(), 0_usize);
+            while let Some(row) = rows.next()? {
+                all += 1;
+                if admits(row.get_ref(1)?.as_str().unwrap_or_default(), row.get_ref(2)?.as_str().unwrap_or_default()) {
+                    admitted.push(row.get::<_, i64>(0)?);
+                }
+            }
+            let chunks = if admitted.len().saturating_mul(FEW) < all {
+                let mut of_file = self.connection.prepare_cached(OF_FILE)?;
+                let mut chunks = Vec::new();
+                for file in admitted {
+                    let rows = of_file.query_map([file], |row| row.get(0).map(ChunkId))?;
+                    chunks.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+                }
+                chunks.into_iter().collect()
+            } else {
+                self.gather_of(&admitted)?
+            };
+            Ok(Scope { chunks, of_entities: false, around: OnceLock::new() })
+        })
+    }
+
+    /// The chunks of many files, which come in order.
+    fn gather_of(&self, files: &[i64]) -> Result<Bitmap> {
+        let mut statement = self.connection.prepare_cached(OF_ALL_FILES)?;
+        let (mut rows, mut chunks, mut next) = (statement.query([])?, Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            let file = row.get::<_, i64>(0)?;
+            while files.get(next).is_some_and(|known| *known < file) {
+                next += 1;
+            }
+            if files.get(next) == Some(&file) {
+                chunks.push(ChunkId(row.get(1)?));
+            }
+        }
+        Ok(chunks.into_iter().collect())
+    }
+
+    /// A scope by its name, made where it is not known.
+    fn remembered(&self, name: &str, make: impl FnOnce() -> Result<Scope>) -> Result<Arc<Scope>> {
+        let now = self.fact(Fact::LastChange)?;
         {
             let mut scopes = locked(&self.caches.scopes);
             if scopes.as_of != now || scopes.known.len() >= REMEMBERED {
                 *scopes = Scopes { as_of: now.clone(), ..Scopes::default() };
             }
-            if let Some(scope) = scopes.known.get(&key) {
+            if let Some(scope) = scopes.known.get(name) {
                 return Ok(Arc::clone(scope));
             }
         }
-        let chunks = match of {
-            ScopeOf::Entities { kind, tag: None } => self.gather(OF_ENTITIES, named_params! { ":kind": kind })?,
-            ScopeOf::Entities { kind, tag } => {
-                self.gather(OF_ENTITIES_TAGGED, named_params! { ":kind": kind, ":tag": tag })?
-            }
-            ScopeOf::Documents { language, tag } => {
-                self.gather(OF_DOCUMENTS, named_params! { ":language": language, ":tag": tag })?
-            }
-        };
-        let of_entities = matches!(of, ScopeOf::Entities { .. });
-        let scope = Arc::new(Scope { chunks, of_entities, around: OnceLock::new() });
+        let scope = Arc::new(make()?);
         let mut scopes = locked(&self.caches.scopes);
         // Another reader may have seen another state meanwhile.
         if scopes.as_of == now {
-            scopes.known.insert(key, Arc::clone(&scope));
+            scopes.known.insert(name.to_owned(), Arc::clone(&scope));
         }
         Ok(scope)
     }
 
-    fn gather(&self, statement: &str, parameters: impl Params) -> Result<Vec<ChunkId>> {
+    fn gather(&self, statement: &str, parameters: impl Params) -> Result<Bitmap> {
         let mut statement = self.connection.prepare_cached(statement)?;
         let rows = statement.query_map(parameters, |row| row.get(0).map(ChunkId))?;
-        let mut chunks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-        chunks.sort_unstable();
-        Ok(chunks)
+        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().collect())
     }
 
     /// The same question of little more than the chunks of a scope.

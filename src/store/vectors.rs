@@ -15,6 +15,7 @@ use crate::error::Result;
 statements! {
     SPACE = "SELECT id FROM spaces WHERE model = :model AND hash = :hash AND dimension = :dimension";
     SPACES = "SELECT id FROM spaces";
+    LAST_OF_MODEL = "SELECT hash, dimension FROM spaces WHERE model = ?1 ORDER BY id DESC LIMIT 1";
     ADD_SPACE = "INSERT INTO spaces (model, hash, dimension, embedded, vectors)
         VALUES (:model, :hash, :dimension, 0, 0)";
     STATE = "SELECT embedded, vectors, dimension, made FROM spaces WHERE id = :space";
@@ -108,24 +109,44 @@ impl Snapshot<'_> {
         Ok(statement.query_row(parameters, |row| Ok(SpaceId(row.get(0)?))).optional()?)
     }
 
-    /// Chunks that have no vector in this space yet.
-    pub fn vectors_pending(&self, space: SpaceId) -> Result<u64> {
-        self.chunks_above(self.state(space)?.embedded)
+    /// The hash and the dimension of the last space that a model of that name was used in.
+    pub fn last_space_of(&self, model: &str) -> Result<Option<(String, usize)>> {
+        let mut statement = self.connection.prepare_cached(LAST_OF_MODEL)?;
+        let space = |row: &Row| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize));
+        Ok(statement.query_row([model], space).optional()?)
+    }
+
+    /// Chunks that have no vector in this space yet, whether or not the space is there.
+    pub fn vectors_pending(&self, key: &SpaceKey) -> Result<u64> {
+        self.vectors_missing(key, None, None)
+    }
+
+    /// The same of a scope, where `reached` says up to which chunk of a space vectors count.
+    pub(super) fn vectors_missing(
+        &self,
+        key: &SpaceKey,
+        reached: Option<(SpaceId, i64)>,
+        scope: Option<&Scope>,
+    ) -> Result<u64> {
+        let Some(space) = self.space(key)? else {
+            return scope.map_or_else(|| self.all_chunks(), |scope| Ok(scope.len() as u64));
+        };
+        let embedded = match reached.filter(|(reached_in, _)| *reached_in == space) {
+            Some((_, reached)) => reached,
+            None => self.state(space)?.embedded,
+        };
+        match scope {
+            Some(scope) => Ok(scope.count_above(ChunkId(embedded)) as u64),
+            None if embedded == 0 => self.all_chunks(),
+            None => self.chunks_above(embedded),
+        }
     }
 
     /// Chunks of ids above one.
-    pub(super) fn chunks_above(&self, id: i64) -> Result<u64> {
+    fn chunks_above(&self, id: i64) -> Result<u64> {
         let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, Option<i64>>(0))?;
         let statement = if last.unwrap_or(0) - id > A_LOOK_AT_EACH { ABOVE_OF_ALL } else { ABOVE };
         Ok(self.connection.prepare_cached(statement)?.query_row([id], |row| row.get::<_, i64>(0))?.cast_unsigned())
-    }
-
-    /// Of these the chunks that have no vector in a space yet, whether or not the space is there.
-    pub fn pending_of(&self, key: &SpaceKey, scope: &Scope) -> Result<usize> {
-        Ok(match self.space(key)? {
-            Some(space) => scope.count_above(ChunkId(self.state(space)?.embedded)),
-            None => scope.len(),
-        })
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
@@ -157,6 +178,12 @@ impl Snapshot<'_> {
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {}_rowids WHERE rowid > ?1 LIMIT ?2)", table(space));
         let count: i64 = self.connection.prepare_cached(&sql)?.query_row([id, count(most)], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// Shows every vector of a space to `visit`, by the ids of its chunks.
+    pub fn each_vector(&self, space: SpaceId, visit: impl FnMut(ChunkId, &[i8])) -> Result<()> {
+        let (dimension, mut visit) = (self.state(space)?.dimension, visit);
+        self.each_vector_above(space, i64::MIN, dimension, |id, vector| visit(id, &components(vector.to_vec())))
     }
 
     /// Shows the vectors of ids above one to `visit`, by their ids.
@@ -378,8 +405,7 @@ mod tests {
 
         fn pending(&self) -> Vec<String> {
             let pending: Vec<String> = self.unembedded().into_iter().map(|chunk| chunk.text).collect();
-            let space = self.space();
-            let count = self.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(space)).unwrap();
+            let count = self.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(&KEY)).unwrap();
             assert_eq!(count, pending.len() as u64);
             pending
         }
@@ -553,7 +579,7 @@ mod tests {
                     assert!(again.iter().zip(&memory).all(|(a, &b)| a.is_some_and(|a| close(a, b))), "{context}");
                     assert_eq!(memory.len(), table.len(), "{context}");
                     assert!(memory.iter().zip(&table).all(|(&a, &b)| close(a, b)), "{context}: {memory:?} {table:?}");
-                    let even = Scope::of((0..20_000).filter(|id| id % 2 == 0).map(ChunkId).collect());
+                    let even = Scope::of((0..20_000).filter(|id| id % 2 == 0).map(ChunkId));
                     let even = snapshot.nearest(space, &vector, 50, Some(&even))?;
                     assert!(even.len() == 50 && even.iter().all(|near| near.id.0 % 2 == 0), "{context}");
                 }
@@ -581,11 +607,11 @@ mod tests {
         index.put("a.txt", &["one"]);
         index.embed();
         let other = SpaceKey { hash: "01", ..KEY };
-        let other = index.store.write(|batch| batch.use_space(&other)).unwrap();
-        let pending =
-            |space| index.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(space)).unwrap();
-        assert_eq!((pending(index.space()), pending(other)), (0, 1));
+        let pending = |key| index.store.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(key)).unwrap();
+        assert_eq!((pending(&KEY), pending(&other)), (0, 1), "a space that is not there yet");
+        index.store.write(|batch| batch.use_space(&other)).unwrap();
+        assert_eq!((pending(&KEY), pending(&other)), (0, 1));
         index.remove("a.txt");
-        assert_eq!((pending(index.space()), pending(other)), (0, 0));
+        assert_eq!((pending(&KEY), pending(&other)), (0, 0));
     }
 }

@@ -53,7 +53,7 @@ struct Answer {
     next_offset: Option<usize>,
     /// Pieces of what was searched that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vectors_pending: Option<usize>,
+    vectors_pending: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -329,10 +329,7 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
 
 /// Chunks that a search has found by their words alone, if there are any.
 fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
-    let pending = match snapshot.space(&call.workspace().space())? {
-        Some(space) => snapshot.vectors_out_of_reach(space)?,
-        None => snapshot.all_chunks()?,
-    };
+    let pending = snapshot.vectors_out_of_reach(&call.workspace().space(), None)?;
     Ok(Some(pending).filter(|pending| *pending > 0))
 }
 

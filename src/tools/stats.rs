@@ -65,9 +65,10 @@ struct Model {
 #[derive(Serialize, JsonSchema)]
 struct Transformer {
     name: String,
-    /// What it runs on; absent where it cannot be used.
+    /// What it runs on; absent until a question has it read, and where it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
+    /// Absent where nothing was ever embedded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     dimension: Option<usize>,
     /// Chunks that have its vector; until all have, it looks at the best hits alone.
@@ -97,28 +98,17 @@ pub(super) fn instant(ns: i64) -> String {
 fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
     let name = workspace.chosen_model()?;
-    let state = workspace
-        .transformer()
-        .and_then(|model| model.map(|model| workspace.model_state(&model, call.budget())).transpose());
-    Some(match state {
-        Ok(Some(state)) => Transformer {
-            name,
-            device: Some(state.device),
-            dimension: Some(state.dimension),
-            vectors: state.done,
-            answers: state.whole,
-            seconds_left: state.seconds_left,
-            warning: state.warning,
-        },
-        other => Transformer {
-            name,
-            device: None,
-            dimension: None,
-            vectors: 0,
-            answers: false,
-            seconds_left: None,
-            warning: other.err().map(|error| error.message),
-        },
+    let state = workspace.model_state(&name, call.budget());
+    let warning = state.as_ref().err().map(|error| error.message.clone());
+    let state = state.unwrap_or_default();
+    Some(Transformer {
+        name,
+        device: state.device,
+        dimension: state.dimension,
+        vectors: state.done,
+        answers: state.whole,
+        seconds_left: state.seconds_left,
+        warning: warning.or(state.warning),
     })
 }
 
@@ -127,11 +117,8 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let space = workspace.space();
     let (counts, vectors, vectors_pending) = call.read(|snapshot| {
         let counts = snapshot.totals()?;
-        let (vectors, pending) = match snapshot.space(&space)? {
-            Some(space) => (snapshot.vector_count(space)?, snapshot.vectors_pending(space)?),
-            None => (0, counts.chunks),
-        };
-        Ok((counts, vectors, pending))
+        let vectors = snapshot.space(&space)?.map_or(Ok(0), |space| snapshot.vector_count(space))?;
+        Ok((counts, vectors, snapshot.vectors_pending(&space)?))
     })?;
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {

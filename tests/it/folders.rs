@@ -319,3 +319,38 @@ fn a_folder_outside_is_watched() {
     assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
     drop(open(repo.path()));
 }
+
+#[test]
+fn a_filtered_question_finds_by_meaning_whatever_lies_nearer_elsewhere() {
+    let repo = Repo::new(
+        "//- /few/one.md\nThe kitten played with a rat.\n//- /few/two.txt\nA puppy sat beside two hamsters.\n",
+    );
+    for number in 0..150 {
+        repo.write(&format!("many/n{number}.md"), format!("A cat chases mice in barn {number}.\n"));
+    }
+    repo.sync();
+    let asked = "feline animals hunting rodents";
+    let found = |narrowed: Value| {
+        let mut options = json!({ "minScore": 0, "limit": 100 });
+        options.as_object_mut().unwrap().extend(narrowed.as_object().unwrap().clone());
+        repo.call("search_documents", &json!({ "query": asked, "options": options }))
+    };
+    // No word is shared, and of all that is near the folder has the farthest.
+    let everywhere = found(json!({}));
+    assert!(paths(&everywhere).iter().all(|path| path.starts_with("many/")), "{everywhere}");
+    assert_eq!(paths(&found(json!({ "folderPath": "few", "fileTypes": [".md"] }))), ["few/one.md"]);
+    let many = found(json!({ "folderPath": "many" }));
+    assert_eq!(paths(&many).len(), 100, "{many}");
+    for filter in ["path:few", "path:few kind:document", "lang:markdown -barn"] {
+        let hits = repo.call("query", &json!({ "text": format!("{asked} {filter}") }));
+        assert_eq!(hits["results"][0]["file_path"], "few/one.md", "{filter}: {hits}");
+    }
+    let hits = repo.call("query", &json!({ "text": asked, "include": ["few/**"] }));
+    assert_eq!(hits["results"][0]["file_path"], "few/one.md", "{hits}");
+    // A file that comes is in the folder at once.
+    repo.write("few/three.md", "The kitten ran after another rat.\n");
+    let more = found(json!({ "folderPath": "few", "fileTypes": ["md"] }));
+    let mut both = paths(&more);
+    both.sort_unstable();
+    assert_eq!(both, ["few/one.md", "few/three.md"], "{more}");
+}

@@ -21,6 +21,7 @@ mod hostile;
 mod incremental;
 mod inferred;
 mod languages;
+mod long;
 mod mcp;
 mod models;
 mod naming;

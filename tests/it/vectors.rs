@@ -21,12 +21,7 @@ fn nearest(workspace: &Workspace, question: &str) -> Vec<String> {
 }
 
 fn pending(workspace: &Workspace) -> u64 {
-    workspace
-        .read(&Budget::unlimited(), |snapshot| match snapshot.space(&workspace.space())? {
-            Some(space) => snapshot.vectors_pending(space),
-            None => snapshot.chunk_count(),
-        })
-        .unwrap()
+    workspace.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(&workspace.space())).unwrap()
 }
 
 fn repository() -> Repo {

@@ -13,10 +13,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Install ixmcp anew.")]);
     }
     let key = SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension };
-    let pending = ground.ask(|snapshot| match snapshot.space(&key)? {
-        Some(space) => snapshot.vectors_pending(space),
-        None => snapshot.chunk_count(),
-    });
+    let pending = ground.ask(|snapshot| snapshot.vectors_pending(&key));
     Ok(vec![match pending {
         Some(pending) if pending > 0 => {
             let message = format!("{pending} chunks have no vector yet: they are found by their words");

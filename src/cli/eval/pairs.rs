@@ -48,14 +48,16 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
     }
     let mut random = Random(7);
     let mut pools: BTreeMap<Option<&str>, Vec<Passage>> = BTreeMap::new();
+    let mut model = None;
     for tree in trees.keys() {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         freshen(&workspace, &budget)?;
-        let model = workspace.transformer()?;
-        let by = embedder(model.as_ref());
+        let chosen = workspace.transformer()?;
+        let by = embedder(chosen.as_ref());
+        model.get_or_insert_with(|| by.space().model.clone());
         pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, by, &mut random))?);
     }
-    output::json(&json!({ "names": relevance::NAMES }));
+    output::json(&json!({ "names": relevance::NAMES, "model": model }));
     for (tree, of_tree) in &trees {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         let half = of_tree.first().and_then(|asked| asked.half.clone());

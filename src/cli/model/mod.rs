@@ -189,10 +189,9 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
         return Ok(Outcome::Found);
     }
     output::line(&printable(&output::text(&model["name"])));
-    if model["device"].is_null() {
-        output::line("  cannot be used");
-    } else {
-        output::line(&format!("  {} numbers a vector, on {}", model["dimension"], output::text(&model["device"])));
+    if let Some(dimension) = model["dimension"].as_u64() {
+        let device = model["device"].as_str().map_or_else(String::new, |device| format!(", on {}", printable(device)));
+        output::line(&format!("  {dimension} numbers a vector{device}"));
         let left = model["seconds_left"].as_u64().map_or_else(String::new, |left| format!(", {}", time_left(left)));
         output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
         let says = if model["answers"] == true { "finds chunks by itself" } else { "looks at the best hits" };

@@ -31,6 +31,8 @@ const FEW: usize = 10;
 const DEFINITIONS: usize = 50;
 /// Chunks by their meaning alone.
 pub(super) const NEAREST: usize = 100;
+/// The same where some of them are left out by what stands in them.
+pub(super) const NEAREST_FILTERED: usize = 1_000;
 /// A name is written as at most so many words.
 const WORDS_OF_NAME: usize = 4;
 /// What a word counts in a defined name, beside what it counts in the chunk.
@@ -61,7 +63,7 @@ struct Sought {
 pub(super) fn find(
     snapshot: &Snapshot,
     question: &mut Question,
-    meaning: Option<&Meaning>,
+    meaning: Option<(&Meaning, usize)>,
     ranking: &Ranking,
     scope: Option<&Scope>,
     limit: usize,
@@ -83,8 +85,8 @@ pub(super) fn find(
         let named = named(snapshot, question)?;
         add_new(&mut found, named.into_iter().filter(|id| scope.is_none_or(|scope| scope.contains(*id))).collect());
     }
-    if let Some(meaning) = meaning {
-        let near = meaning.nearest(snapshot, NEAREST, scope)?;
+    if let Some((meaning, most)) = meaning {
+        let near = meaning.nearest(snapshot, most, scope)?;
         add_new(&mut found, near.into_iter().map(|near| near.id).collect());
     }
     Ok(found)
@@ -166,7 +168,7 @@ fn in_scope(
     scope: Option<&Scope>,
 ) -> Result<(FtsQuestion, usize, bool)> {
     match scope {
-        Some(scope) if chunks > COMMON.min(2 * scope.len()) => {
+        Some(scope) if scope.is_in_folders() && chunks > COMMON.min(2 * scope.len()) => {
             let asked = snapshot.narrowed(scope, &asked)?;
             let (chunks, _) = snapshot.frequency(&asked, COMMON + 1)?;
             Ok((asked, chunks, is_common(scope.len() as u64, chunks)))

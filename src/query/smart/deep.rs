@@ -1,13 +1,13 @@
 //! A second look at the best hits, by a model that reads whole texts.
 //!
-//! Owns when that look ends and what it changes: hits whose vectors are at hand, or made in time, are put into a new order
+//! Owns when that look ends (all of a question's looks together have one time, from its begin) and what it changes: hits whose vectors are at hand, or made in time, are put into a new order
 //! among the places that they had; all others keep theirs. Where vectors are kept is the caller's: what was learnt here, and
 //! what there was no time for, is handed back.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::num::NonZero;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::embed::{Embedder, Purpose, Vector, built_in};
@@ -28,6 +28,8 @@ pub struct Deep<'m> {
     time: Duration,
     /// What one text takes, as far as that is known.
     each: Duration,
+    /// Where there is an end to it.
+    end: Cell<Option<Instant>>,
     question: RefCell<Option<(String, Vector)>>,
     learnt: RefCell<Vec<Learnt>>,
     wanted: RefCell<Vec<ChunkId>>,
@@ -37,7 +39,21 @@ impl<'m> Deep<'m> {
     /// `time` is for all texts of a question, and `each` what one is known to take.
     pub fn new(model: &'m dyn Embedder, time: Duration, each: Duration) -> Self {
         let (learnt, wanted) = (RefCell::default(), RefCell::default());
-        Self { model, time, each, question: RefCell::default(), learnt, wanted }
+        let end = Cell::new(Instant::now().checked_add(time));
+        Self { model, time, each, end, question: RefCell::default(), learnt, wanted }
+    }
+
+    /// A question begins: whatever is done for it from here on takes of its time, but for what a process learns once.
+    pub(super) fn begin(&self) {
+        built_in();
+        self.end.set(Instant::now().checked_add(self.time));
+    }
+
+    /// The same for one whose answers get a score.
+    pub(super) fn begin_scored(&self) {
+        self.model.scale();
+        built_in().scale();
+        self.begin();
     }
 
     /// Vectors that were made on the way, and chunks that there was no time for.
@@ -91,7 +107,6 @@ impl<'m> Deep<'m> {
 
     /// How near chunks are to the question; `None` for those that there was no time for. The first come first.
     pub(super) fn cosines(&self, snapshot: &Snapshot, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
-        let end = Instant::now().checked_add(self.time);
         let mut cosines = vec![None; chunks.len()];
         let Some(question) = self.question(text)? else { return Ok(cosines) };
         let space = self.space(snapshot)?;
@@ -113,7 +128,7 @@ impl<'m> Deep<'m> {
                 None => missing.push((at, text)),
             }
         }
-        let made = self.made(&missing, end)?;
+        let made = self.made(&missing)?;
         let mut wanted = self.wanted.borrow_mut();
         for ((at, text), vector) in missing.into_iter().zip(made) {
             match vector {
@@ -128,15 +143,24 @@ impl<'m> Deep<'m> {
     }
 
     /// Vectors of as many texts as there is time for, in order.
-    fn made(&self, texts: &[(usize, Unembedded)], end: Option<Instant>) -> Result<Vec<Option<Vector>>> {
+    fn made(&self, texts: &[(usize, Unembedded)]) -> Result<Vec<Option<Vector>>> {
         let made: Vec<Mutex<Option<Vector>>> = texts.iter().map(|_| Mutex::default()).collect();
-        let (model, each, next) = (self.model, self.each, AtomicUsize::new(0));
+        let (model, each, end, next) = (self.model, self.each, self.end.get(), AtomicUsize::new(0));
+        // What the slowest of these took, in nanoseconds: nothing may be known of earlier ones.
+        let slowest = AtomicU64::new(0);
         let work = || -> Result<()> {
-            // None is begun that would not be ready.
-            while end.is_none_or(|end| Instant::now() + each < end) {
+            loop {
+                let begun = Instant::now();
+                // None is begun that would not be ready.
+                let takes = each.max(Duration::from_nanos(slowest.load(Ordering::Relaxed)));
+                if end.is_some_and(|end| begun + takes >= end) {
+                    break;
+                }
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some((_, text)) = texts.get(at) else { break };
                 let vector = model.embed(Purpose::Passage, &[&text.text])?.into_iter().next();
+                let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                slowest.fetch_max(took, Ordering::Relaxed);
                 *made[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = vector;
             }
             Ok(())
@@ -184,6 +208,7 @@ pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embed::{Scale, Space};
 
     #[test]
     fn what_is_not_ready_keeps_its_place() {
@@ -192,6 +217,62 @@ mod tests {
         assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
         reorder(&mut items, &[]);
         assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
+    }
+
+    /// The table, which takes its time.
+    struct Slow;
+
+    const TAKES: Duration = Duration::from_millis(20);
+
+    impl Embedder for Slow {
+        fn space(&self) -> &Space {
+            built_in().space()
+        }
+
+        fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
+            std::thread::sleep(TAKES);
+            built_in().embed(purpose, texts)
+        }
+
+        fn scale(&self) -> Option<Scale> {
+            built_in().scale()
+        }
+    }
+
+    /// How many of so many texts are made.
+    fn made(deep: &Deep, count: usize) -> usize {
+        let text = |at: usize| Unembedded { id: ChunkId::default(), hash: Vec::new(), text: format!("open file {at}") };
+        let texts: Vec<(usize, Unembedded)> = (0..count).map(|at| (at, text(at))).collect();
+        let made = deep.made(&texts).unwrap();
+        let count = made.iter().flatten().count();
+        assert!(made[..count].iter().all(Option::is_some), "the first come first");
+        count
+    }
+
+    #[test]
+    fn a_text_that_would_not_be_ready_is_not_begun() {
+        // Nothing is known of the first that each thread begins, and then that another is too long.
+        let deep = Deep::new(&Slow, TAKES * 3 / 2, Duration::ZERO);
+        deep.begin();
+        assert!(made(&deep, 100) <= MOST_THREADS);
+        let deep = Deep::new(&Slow, TAKES, TAKES * 2);
+        deep.begin();
+        assert_eq!(made(&deep, 100), 0, "earlier ones took longer");
+    }
+
+    #[test]
+    fn all_looks_of_a_question_share_its_time_and_the_next_has_its_own() {
+        let deep = Deep::new(&Slow, TAKES, Duration::ZERO);
+        deep.begin();
+        let end = deep.end.get().unwrap();
+        std::thread::sleep(TAKES);
+        assert_eq!(made(&deep, 100), 0, "other work took the time");
+        assert_eq!(deep.end.get(), Some(end));
+        deep.begin();
+        assert!(deep.end.get().unwrap() > end);
+        let unhurried = Deep::new(&Slow, Duration::MAX, Duration::ZERO);
+        unhurried.begin();
+        assert_eq!(made(&unhurried, 5), 5);
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub(super) struct Question {
     /// Kinds of files: of entities, or documents.
     kinds_of_files: Vec<String>,
     tags: Vec<String>,
+    /// All filters of files as they were written.
+    of_files: Vec<String>,
 }
 
 /// One token that is asked for.
@@ -207,6 +209,7 @@ impl Question {
             "tag" if !snapshot.paths_tagged(value)?.is_empty() => self.tags.push(value.to_owned()),
             _ => return Ok(false),
         }
+        self.of_files.push(word.to_owned());
         Ok(true)
     }
 
@@ -214,6 +217,22 @@ impl Question {
         let no_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
         let no_kinds = self.kinds.is_empty() && self.kinds_of_files.is_empty();
         !(no_files && no_kinds && self.excluded.is_empty() && self.phrases.is_empty())
+    }
+
+    /// Whether filters leave files out, whatever stands in them.
+    pub fn filters_files(&self) -> bool {
+        let no_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
+        !no_files || self.filters_kinds_of_files()
+    }
+
+    /// Whether filters leave chunks out by what stands in them.
+    pub fn filters_chunks(&self) -> bool {
+        !(self.kinds.is_empty() && self.excluded.is_empty() && self.phrases.is_empty())
+    }
+
+    /// What the filters of files are, for as long as the index stays as it is.
+    pub fn name_of_filters(&self) -> String {
+        format!("{:?}", self.of_files)
     }
 
     /// Whether files or kinds are asked for, and no word.

@@ -47,7 +47,7 @@ evidence! {
     /// Neighbours in the question that are neighbours in the chunk.
     "phrase", 0.24, 1.0;
     /// The same for every chunk.
-    "bias", -4.59, -4.5;
+    "bias", -4.38, -4.5;
 }
 
 /// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
@@ -109,6 +109,9 @@ pub fn relevant(
     filter: &PathFilter,
     budget: &Budget,
 ) -> Result<Vec<Relevant>> {
+    if let Some(deep) = deep {
+        deep.begin_scored();
+    }
     let mut question = Question::of_words(text);
     let among = Among { filter, scope: None, deep };
     let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
