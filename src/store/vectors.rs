@@ -131,13 +131,11 @@ impl Snapshot<'_> {
         let Some(space) = self.space(key)? else {
             return scope.map_or_else(|| self.all_chunks(), |scope| Ok(scope.len() as u64));
         };
-        let embedded = match reached.filter(|(reached_in, _)| *reached_in == space) {
-            Some((_, reached)) => reached,
-            None => self.state(space)?.embedded,
-        };
+        let reached = reached.filter(|(reached_in, _)| *reached_in == space).map(|(_, reached)| reached);
+        let embedded = reached.map_or_else(|| self.state(space).map(|state| state.embedded), Ok)?;
         match scope {
             Some(scope) => Ok(scope.count_above(ChunkId(embedded)) as u64),
-            None if embedded == 0 => self.all_chunks(),
+            None if reached == Some(0) => self.all_chunks(),
             None => self.chunks_above(embedded),
         }
     }
