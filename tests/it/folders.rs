@@ -347,8 +347,9 @@ fn a_filtered_question_finds_by_meaning_whatever_lies_nearer_elsewhere() {
     }
     let hits = repo.call("query", &json!({ "text": asked, "include": ["few/**"] }));
     assert_eq!(hits["results"][0]["file_path"], "few/one.md", "{hits}");
-    // A file that comes is in the folder at once.
+    // A file that comes is in the folder, and found by meaning once it has its vector.
     repo.write("few/three.md", "The kitten ran after another rat.\n");
+    repo.sync();
     let more = found(json!({ "folderPath": "few", "fileTypes": ["md"] }));
     let mut both = paths(&more);
     both.sort_unstable();

@@ -73,7 +73,8 @@ fn claude_code_keeps_its_other_servers() {
 fn claude_desktop_is_told_the_repository_and_keeps_what_the_person_prefers() {
     let repo = Repo::new("");
     let root = repo.path().canonicalize().unwrap();
-    let program = env!("CARGO_BIN_EXE_ixmcp");
+    let program = fs::canonicalize(env!("CARGO_BIN_EXE_ixmcp")).unwrap();
+    let program = program.display();
     let before = "{\n  \"globalShortcut\": \"Ctrl+Space\",\n  \"mcpServers\": {\n    \"filesystem\": {\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"@modelcontextprotocol/server-filesystem\",\n        \"/home/ana/Téléchargements\"\n      ]\n    }\n  },\n  \"preferences\": {\n    \"menuBarEnabled\": false\n  }\n}";
     let file = home(&repo).join(".config/Claude/claude_desktop_config.json");
     let after = before.replace(
