@@ -96,7 +96,7 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
     }
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    for name in ["docstrings.jsonl", "symbols.jsonl", "written.jsonl"] {
+    for name in ["docstrings.jsonl", "symbols.jsonl", "qualified.jsonl", "written.jsonl"] {
         for line in read(name).lines() {
             let question: Value = serde_json::from_str(line).unwrap();
             let (tree, half) = (question["tree"].as_str().unwrap(), question["half"].as_str().unwrap());
@@ -107,7 +107,7 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
         }
     }
     assert!(trees.len() >= 8 && seen.len() >= 300);
-    for kind in ["docstring", "symbol", "commit", "architecture"] {
+    for kind in ["docstring", "symbol", "qualified", "commit", "architecture"] {
         for half in ["tune", "report"] {
             assert!(counts[&(half.to_owned(), kind.to_owned())] >= 30, "{half} {kind}: {counts:?}");
         }

@@ -53,8 +53,16 @@ fn is_propagated(cancelled: &salsa::Cancelled) -> bool {
     matches!(cancelled, salsa::Cancelled::PropagatedPanic)
 }
 
-/// Checks these files on all cores. `witness` is told of each.
-pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, witness: &dyn Witness) -> Checked {
+/// Checks these files on all cores. `witness` is told of each. `stays`: the engine goes on to other questions, so that what
+/// it keeps counts.
+pub(super) fn all(
+    db: &Database,
+    files: &[File],
+    shown: &Shown,
+    rendered: bool,
+    stays: bool,
+    witness: &dyn Witness,
+) -> Checked {
     let done = Mutex::new(Vec::with_capacity(files.len()));
     let total = files.len();
     let mut found: Vec<Diagnostic> = files
@@ -75,7 +83,7 @@ pub(super) fn all(db: &Database, files: &[File], shown: &Shown, rendered: bool, 
                     done.len()
                 };
                 drop_tree(db, *file);
-                if number.is_multiple_of(SWEEP) || number == total {
+                if stays && (number.is_multiple_of(SWEEP) || number == total) {
                     let done = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     done.into_iter().for_each(|file| drop_tree(db, file));
                 }

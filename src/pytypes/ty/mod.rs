@@ -182,7 +182,7 @@ impl Engine for Embedded {
         Ok(match question {
             // It edits: on a database of its own, so that nobody waits for it.
             Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
-            _ => Box::new(View { db: self.db.held(Arc::default()), shown: self.shown.clone() }),
+            _ => Box::new(View { db: self.db.held(Arc::default()), shown: self.shown.clone(), stays: !self.is_frozen }),
         })
     }
 }
@@ -241,6 +241,8 @@ fn failed(panic: &ruff_db::panic::PanicError) -> Error {
 struct View {
     db: Database,
     shown: Shown,
+    /// Other questions follow.
+    stays: bool,
 }
 
 impl Answerer for View {
@@ -322,7 +324,7 @@ impl View {
 
     fn check(&self, file: Option<&str>, rendered: bool, witness: &dyn Witness) -> Result<Checked> {
         let Some(path) = file else {
-            let mut checked = check::all(&self.db, &self.files(), &self.shown, rendered, witness);
+            let mut checked = check::all(&self.db, &self.files(), &self.shown, rendered, self.stays, witness);
             let project = self.db.project();
             let inner = project.inner(&self.db).iter().map(|inner| &inner.settings);
             let all = std::iter::once(&**project.settings(&self.db)).chain(inner);
