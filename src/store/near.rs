@@ -9,9 +9,11 @@ use std::sync::Arc;
 use super::vectors::{NearChunk, SpaceId, State};
 use super::{ChunkId, Scope};
 
-/// Candidates by bits for each chunk that is asked for, and at least so many.
+/// Candidates by bits for each chunk that is asked for, at least so many, and one in so many of all that are looked at: the
+/// more there are, the more crowd around the nearest (`benches/vectors.rs` says what is found).
 const CANDIDATES_EACH: usize = 20;
 const LEAST_CANDIDATES: usize = 400;
+const ONE_IN: usize = 50;
 /// Where a scope has not one in so many vectors, only its own are looked at.
 const FEW: usize = 16;
 /// More bits than a vector can differ in.
@@ -107,7 +109,8 @@ impl Vectors {
 
     /// The nearest of those in scope, nearest first, and all that are as near as the last of them.
     pub fn nearest(&self, vector: &[i8], limit: usize, scope: Option<&Scope>) -> Vec<NearChunk> {
-        let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES);
+        let among = scope.map_or_else(|| self.len(), Scope::len);
+        let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES).max(among / ONE_IN);
         let wanted: Vec<u64> = bits(vector).collect();
         let candidates = match scope {
             Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
