@@ -162,25 +162,20 @@ fn inside(
     if offset >= SPREAD {
         return search((offset, limit));
     }
-    let Page { items, total, next_offset } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
-    let mut languages: HashMap<String, String> = HashMap::new();
-    let mut of_file: HashMap<String, usize> = HashMap::new();
-    let mut ordered = Vec::with_capacity(items.len());
-    for (at, hit) in items.into_iter().enumerate() {
-        let known = languages.get(&hit.path).cloned();
-        let language = match known {
-            Some(language) => language,
-            None => snapshot.file(&hit.path)?.map(|(_, language)| language).unwrap_or_default(),
-        };
-        let is_code = Place::of(&hit.path, &language) == Place::Code;
-        languages.insert(hit.path.clone(), language);
-        let count = of_file.entry(hit.path.clone()).or_default();
-        *count += 1;
-        ordered.push(((at >= SPREAD, *count > HITS_A_FILE, !is_code), hit));
+    let Page { mut items, total, next_offset } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
+    let further = items.split_off(items.len().min(SPREAD));
+    let mut code: HashMap<String, bool> = HashMap::new();
+    for hit in &items {
+        if !code.contains_key(&hit.path) {
+            let language = snapshot.file(&hit.path)?.map(|(_, language)| language).unwrap_or_default();
+            code.insert(hit.path.clone(), Place::of(&hit.path, &language) == Place::Code);
+        }
     }
-    ordered.sort_by_key(|(order, _)| *order);
+    items.sort_by_key(|hit| !code[&hit.path]);
+    let mut ordered = diverse(items, |hit| &hit.path);
+    ordered.extend(further);
     let all = ordered.len();
-    let items: Vec<Hit> = ordered.into_iter().map(|(_, hit)| hit).skip(offset).take(limit).collect();
+    let items: Vec<Hit> = ordered.into_iter().skip(offset).take(limit).collect();
     let end = offset + items.len();
     let goes_on = !items.is_empty() && (end < all || next_offset.is_some());
     Ok(Page { items, total, next_offset: goes_on.then_some(end) })
@@ -194,7 +189,7 @@ fn shown(
     context: u32,
     (offset, limit): (usize, usize),
 ) -> Result<Page<Hit>> {
-    let mut page = Page::of(diverse(found.ranked), offset, limit);
+    let mut page = Page::of(diverse(found.ranked, |found| &found.chunk.path), offset, limit);
     if !found.complete {
         page.total = None;
     }
@@ -368,11 +363,11 @@ fn load(
 }
 
 /// The first hits of each file before the rest, else in order.
-fn diverse(ranked: Vec<Ranked>) -> Vec<Ranked> {
+fn diverse<T>(ranked: Vec<T>, path: impl Fn(&T) -> &str) -> Vec<T> {
     let mut of_file: HashMap<String, usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for found in ranked {
-        let count = of_file.entry(found.chunk.path.clone()).or_default();
+        let count = of_file.entry(path(&found).to_owned()).or_default();
         *count += 1;
         if *count <= HITS_A_FILE { first.push(found) } else { rest.push(found) }
     }

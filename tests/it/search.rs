@@ -272,6 +272,24 @@ fn signs_count_where_they_are_all_that_is_asked_for() {
 }
 
 #[test]
+fn pages_of_signs_are_parts_of_one_order_however_large_they_are() {
+    let mut files = format!("//- /AUTHORS\n{}", "name => mail\n".repeat(290));
+    for at in 0..60 {
+        files.push_str(&format!("//- /b{at:02}.{}\na => b\n", if at % 2 == 0 { "py" } else { "txt" }));
+    }
+    let repo = Repo::new(&files);
+    let page = |offset: usize, limit: usize| -> Vec<Value> {
+        let answer = repo.call("query", &json!({ "text": "=>", "limit": limit, "offset": offset }));
+        assert_eq!(answer["total"], 350);
+        answer["results"].as_array().unwrap().iter().map(|hit| json!([hit["file_path"], hit["line"]])).collect()
+    };
+    let all = page(0, 1000);
+    assert_eq!(all.len(), 350);
+    assert_eq!(all[300..], page(300, 100)[..]);
+    assert_eq!(all[290..310], page(290, 20)[..]);
+}
+
+#[test]
 fn signs_beside_words_lift_what_has_them_as_they_are_written() {
     let repo = Repo::new(
         "//- /c.py\nclass C:\n    def c(self): return c\n//- /langs.py\nNAMES = [\n    'a',\n    'C++ for all',\n]\n\
