@@ -146,13 +146,9 @@ fn that_may_mean(snapshot: &Snapshot, mut uses: Vec<Use>, definitions: &[Definit
 }
 
 /// The chunks that define what a qualified name stands for.
-pub(super) fn chunks_meant(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ChunkId>> {
-    let (qualifier, name) = qualified(wanted);
-    if qualifier.is_empty() {
-        return Ok(Vec::new());
-    }
+pub(super) fn chunks_meant(snapshot: &Snapshot, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkId>> {
     let mut definitions = snapshot.unsigned_any_case(name, SUBJECTS)?;
-    keep_inside(&mut definitions, &qualifier, |definition| definition);
+    keep_inside(&mut definitions, qualifier, |definition| definition);
     let mut found = Vec::new();
     for definition in definitions.iter().take(MEANT) {
         found.extend(snapshot.chunk_at(&definition.path, definition.line)?);

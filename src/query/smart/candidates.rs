@@ -252,8 +252,8 @@ fn widened(question: &Question) -> Option<FtsQuestion> {
 
 /// Chunks that define what the question means, read as a qualified name.
 pub(super) fn meant(snapshot: &Snapshot, question: &Question, scope: Option<&Scope>) -> Result<Vec<ChunkId>> {
-    let Some(name) = question.qualified() else { return Ok(Vec::new()) };
-    let mut found = symbols::chunks_meant(snapshot, &name)?;
+    let Some((name, qualifier)) = question.qualified() else { return Ok(Vec::new()) };
+    let mut found = symbols::chunks_meant(snapshot, name, &qualifier)?;
     found.retain(|id| scope.is_none_or(|scope| scope.contains(*id)));
     Ok(found)
 }

@@ -333,10 +333,11 @@ impl Question {
         self.shape == Shape::Code
     }
 
-    /// The question as a qualified name, where it may be one: `Model.save`.
-    pub fn qualified(&self) -> Option<String> {
-        let may_be = self.is_name() && (2..=MOST_QUALIFIED).contains(&self.terms.len());
-        may_be.then(|| self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join("."))
+    /// The question as a qualified name, where it may be one: `save` and what stands before it in `models.Model.save`.
+    pub fn qualified(&self) -> Option<(&str, Vec<&str>)> {
+        let (name, before) = self.terms.split_last()?;
+        let may_be = self.is_name() && (1..MOST_QUALIFIED).contains(&before.len());
+        may_be.then(|| (name.written.as_str(), before.iter().map(|term| term.written.as_str()).collect()))
     }
 
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.
