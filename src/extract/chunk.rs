@@ -6,9 +6,8 @@
 
 use std::collections::HashSet;
 
-use tree_sitter::{Node, Tree};
-
 use super::documents::{Heading, Outline};
+use super::syntax::{Node, ROOT, Syntax};
 use crate::model::{Chunk, Symbol};
 use crate::words;
 
@@ -36,9 +35,9 @@ impl Sizing {
 }
 
 /// The chunks of a source file, or of text without syntax.
-pub(super) fn chunks(text: &str, tree: Option<&Tree>, sizing: Sizing) -> Vec<Chunk> {
-    let seams = match tree {
-        Some(tree) if text.len() > sizing.size() => syntax_seams(text, tree, sizing.size()),
+pub(super) fn chunks(text: &str, syntax: Option<&Syntax>, sizing: Sizing) -> Vec<Chunk> {
+    let seams = match syntax {
+        Some(syntax) if text.len() > sizing.size() => syntax_seams(text, syntax, sizing.size()),
         _ => paragraph_seams(text),
     };
     pieces(text, &seams, &[], sizing, &|_, limit| text.ceil_char_boundary(limit))
@@ -209,21 +208,22 @@ fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
 }
 
 /// Line starts of nodes, descending only into nodes too large for one chunk.
-fn syntax_seams(text: &str, tree: &Tree, size: usize) -> Vec<Seam> {
+fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
     let mut seams = Vec::new();
     // An explicit stack: nesting is the file's to choose, and a file must not overflow ours.
-    let mut open: Vec<(Node, u32)> = vec![(tree.root_node(), 0)];
+    let mut open: Vec<(Node, u32)> = vec![(ROOT, 0)];
     while let Some((node, depth)) = open.pop() {
-        let mut cursor = node.walk();
         let mut after_lead = false;
-        for child in node.children(&mut cursor) {
-            let line_start = line_start(text, child.start_byte());
+        for child in syntax.children(node) {
+            let range = syntax.range(child);
+            let line_start = line_start(text, range.start);
             // A comment, a decorator, an attribute belong to what follows them.
             if line_start > 0 && !after_lead {
                 seams.push(Seam { at: line_start, depth });
             }
-            after_lead = ["comment", "decorator", "attribute_item"].iter().any(|lead| child.kind().contains(lead));
-            if child.end_byte() - child.start_byte() > size && child.child_count() > 0 {
+            let kind = syntax.kind_name(child);
+            after_lead = ["comment", "decorator", "attribute_item"].iter().any(|lead| kind.contains(lead));
+            if range.len() > size && syntax.has_children(child) {
                 open.push((child, depth + 1));
             }
         }

@@ -12,9 +12,11 @@ pub mod kinds;
 pub mod languages;
 mod links;
 mod parse;
+mod patterns;
 pub mod prose;
 mod scopes;
 mod source;
+mod syntax;
 mod text;
 
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
@@ -279,7 +281,7 @@ fn assemble(
     options: &Options,
 ) -> Extracted {
     let text = decoded.text.as_ref();
-    let mut chunks = chunk::chunks(text, parsed.tree.as_ref(), options.sizing());
+    let mut chunks = chunk::chunks(text, parsed.syntax.as_ref(), options.sizing());
     chunk::name(&mut chunks, &parsed.symbols);
     if options.folder.is_some() {
         headings::tell(&mut chunks, &parsed.symbols);

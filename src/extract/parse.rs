@@ -1,4 +1,4 @@
-//! The tree-sitter driver: runs a language's query and turns captures into symbols, references and edges.
+//! From a syntax tree to symbols, references and edges: what a language's patterns capture, and what that means.
 //!
 //! Owns the meaning of captures. A `.scm` may use these, and nothing else:
 //!
@@ -23,23 +23,25 @@
 //! neighbours. An import of a module alone counts only where nothing is imported from the same words by name.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::{ControlFlow, Range};
-
-use streaming_iterator::StreamingIterator;
-use tree_sitter::{ParseOptions, ParseState, Parser, Query, QueryCursor, QueryMatch, Tree};
+use std::num::NonZeroU16;
+use std::ops::Range;
 
 use super::Language;
 use super::kinds;
+use super::patterns::{Captured, Patterns};
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
+use super::syntax::{self, Syntax};
 use crate::model::{Edge, Problem, Reference, Symbol};
 
-/// A language's grammar and query, ready to run.
+/// A language's grammar and patterns, ready to run.
 pub(super) struct Compiled {
     grammar: tree_sitter::Language,
-    query: Query,
+    patterns: Patterns,
     /// By capture index.
     captures: Vec<Capture>,
+    /// The field of a definition's body, where the grammar has one.
+    body: Option<NonZeroU16>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ enum Capture {
 
 #[derive(Default)]
 pub(super) struct Parsed {
-    pub tree: Option<Tree>,
+    pub syntax: Option<Syntax>,
     pub symbols: Vec<Symbol>,
     pub references: Vec<Reference>,
     pub edges: Vec<Edge>,
@@ -102,53 +104,73 @@ impl Parsed {
 /// Why a language's files cannot be read by its grammar, in words.
 pub fn fault_of(language: &Language) -> Option<String> {
     let grammar = (language.grammar?)();
-    let mut parser = Parser::new();
-    if let Err(error) = parser.set_language(&grammar) {
+    if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
         return Some(format!("the grammar of {} does not load: {error}", language.name));
     }
-    let fault = Query::new(&grammar, language.query).err()?;
-    Some(format!("the query of {} does not compile: {fault}", language.name))
+    Compiled::new(language, grammar).err()
 }
 
-/// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
-/// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
-const PARSE_STEPS: u32 = 200_000;
-
 impl Compiled {
-    fn new(language: &Language, grammar: tree_sitter::Language) -> Self {
-        let query = Query::new(&grammar, language.query)
-            .unwrap_or_else(|error| panic!("the query of {} does not compile: {error}", language.name));
-        let captures = query
-            .capture_names()
-            .iter()
-            .map(|name| {
-                Capture::from_name(name)
-                    .unwrap_or_else(|| panic!("the query of {} has an unknown capture @{name}", language.name))
-            })
-            .collect();
-        Self { grammar, query, captures }
+    fn new(language: &Language, grammar: tree_sitter::Language) -> Result<Self, String> {
+        let patterns = Patterns::read(&grammar, language.query)
+            .map_err(|fault| format!("the patterns of {} cannot be read: {fault}", language.name))?;
+        let known = |name: &String| {
+            Capture::from_name(name)
+                .ok_or_else(|| format!("the patterns of {} have an unknown capture @{name}", language.name))
+        };
+        let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
+        let body = grammar.field_id_for_name("body");
+        Ok(Self { grammar, patterns, captures, body })
+    }
+}
+
+/// A match, and what it is of.
+struct Match<'a> {
+    compiled: &'a Compiled,
+    syntax: &'a Syntax,
+    text: &'a str,
+    captured: &'a [Captured],
+}
+
+impl Match<'_> {
+    fn kind(&self, captured: &Captured) -> Capture {
+        self.compiled.captures[captured.capture]
     }
 
-    /// What a match captured as `wanted`, in order of the text.
-    fn ranges(&self, matched: &QueryMatch, wanted: Capture) -> Vec<Range<usize>> {
-        let captures = matched.captures().iter().filter(|c| self.captures[c.index as usize] == wanted);
-        captures.map(|capture| capture.node.byte_range()).collect()
+    fn first(&self, wanted: Capture) -> Option<syntax::Node> {
+        self.captured.iter().find(|captured| self.kind(captured) == wanted).map(|captured| captured.node)
+    }
+
+    /// What was captured as `wanted`, in order of the text.
+    fn ranges(&self, wanted: Capture) -> Vec<Range<usize>> {
+        let captured = self.captured.iter().filter(|captured| self.kind(captured) == wanted);
+        captured.map(|captured| self.syntax.range(captured.node)).collect()
+    }
+
+    /// Without quotes around it.
+    fn range(&self, wanted: Capture) -> Option<Range<usize>> {
+        let range = bare(self.syntax.range(self.first(wanted)?), self.text);
+        (!range.is_empty()).then_some(range)
+    }
+
+    fn words(&self, wanted: Capture) -> Option<String> {
+        Some(self.text[self.syntax.range(self.first(wanted)?)].to_owned())
     }
 
     /// The words of an import's module: from its first capture to its last, up to the name where that ends it.
-    fn module(&self, matched: &QueryMatch, name: Option<Range<usize>>, text: &str) -> Range<usize> {
-        let parts = self.ranges(matched, Capture::ImportModule);
+    fn module(&self, name: Option<Range<usize>>) -> Range<usize> {
+        let parts = self.ranges(Capture::ImportModule);
         let start = parts.iter().map(|part| part.start).min().unwrap_or_default();
-        let end = parts.iter().map(|part| part.end).max().unwrap_or_default();
-        let end = name.filter(|name| name.end == end && name.start > start).map_or(end, |name| name.start);
-        if end < parts.iter().map(|part| part.end).max().unwrap_or_default() || parts.len() > 1 {
-            return start..start + text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
+        let last = parts.iter().map(|part| part.end).max().unwrap_or_default();
+        let end = name.filter(|name| name.end == last && name.start > start).map_or(last, |name| name.start);
+        if end < last || parts.len() > 1 {
+            return start..start + self.text[start..end].trim_end_matches(['.', ':', '/', '\\', ' ']).len();
         }
         start..end
     }
 
-    fn level(&self, matched: &QueryMatch) -> Option<u8> {
-        matched.captures().iter().find_map(|capture| match self.captures[capture.index as usize] {
+    fn level(&self) -> Option<u8> {
+        self.captured.iter().find_map(|captured| match self.kind(captured) {
             Capture::Level(level) => Some(level),
             _ => None,
         })
@@ -193,46 +215,32 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     let Some(grammar) = language.grammar else {
         return Parsed::default();
     };
-    let compiled = language.compiled.get_or_init(|| Compiled::new(language, grammar()));
+    let compiled =
+        language.compiled.get_or_init(|| Compiled::new(language, grammar()).unwrap_or_else(|fault| panic!("{fault}")));
     if is_beyond(language, text) {
         return Parsed::without_syntax(&format!("nested too deep for the grammar of {}", language.name));
     }
-    let Some(tree) = tree(&compiled.grammar, text) else {
+    let Some(syntax) = Syntax::of(&compiled.grammar, text) else {
         return Parsed::without_syntax(&format!("parsing as {} was given up", language.name));
     };
     let mut found = Found::default();
-    let mut cursor = QueryCursor::new();
-    let mut matches = cursor.matches(&compiled.query, tree.root_node(), text.as_bytes());
-    while let Some(matched) = matches.next() {
-        found.take(compiled, matched, text);
-    }
+    compiled.patterns.matches(&syntax, text, |pattern, captured| {
+        found.take(pattern, &Match { compiled, syntax: &syntax, text, captured });
+    });
     let mut parsed = found.resolve(language, text);
-    parsed.tree = Some(tree);
+    parsed.syntax = Some(syntax);
     parsed
 }
 
 /// The nodes of a text's syntax tree; none where it is not parsed.
 pub(super) fn nodes(language: &Language, text: &str) -> usize {
     let Some(grammar) = language.grammar.filter(|_| !is_beyond(language, text)) else { return 0 };
-    tree(&grammar(), text).map_or(0, |tree| tree.root_node().descendant_count())
+    syntax::parse(&grammar(), text).map_or(0, |tree| tree.root_node().descendant_count())
 }
 
 /// Whether the grammar must not be shown the text.
 fn is_beyond(language: &Language, text: &str) -> bool {
     nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
-}
-
-fn tree(grammar: &tree_sitter::Language, text: &str) -> Option<Tree> {
-    let mut parser = Parser::new();
-    parser.set_language(grammar).ok()?;
-    let mut steps = 0;
-    let mut count = |_: &ParseState| {
-        steps += 1;
-        if steps > PARSE_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let options = ParseOptions::new().progress_callback(&mut count);
-    let bytes = text.as_bytes();
-    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
 struct Heritage {
@@ -261,63 +269,62 @@ struct Found {
 }
 
 impl Found {
-    fn take(&mut self, compiled: &Compiled, matched: &QueryMatch, text: &str) {
-        let pattern = matched.pattern_index;
-        let node = |wanted: Capture| {
-            let capture = matched.captures().iter().find(|c| compiled.captures[c.index as usize] == wanted);
-            capture.map(|capture| capture.node)
-        };
-        let range =
-            |wanted: Capture| node(wanted).map(|node| bare(node.byte_range(), text)).filter(|range| !range.is_empty());
-        let words = |wanted: Capture| node(wanted).map(|node| text[node.byte_range()].to_owned());
-        for capture in matched.captures() {
-            match compiled.captures[capture.index as usize] {
+    fn take(&mut self, pattern: usize, matched: &Match) {
+        let Match { compiled, syntax, text, captured } = *matched;
+        for capture in captured {
+            let node = capture.node;
+            match matched.kind(capture) {
                 Capture::Definition(kind) => {
-                    let Some(name) = range(Capture::Name) else {
+                    let Some(name) = matched.range(Capture::Name) else {
                         continue;
                     };
-                    let start = node(Capture::Signature).unwrap_or(capture.node);
-                    let body = node(Capture::Body).or_else(|| start.child_by_field_name("body"));
-                    let signature = signature(start, body, text);
+                    let start = matched.first(Capture::Signature).unwrap_or(node);
+                    let body = matched
+                        .first(Capture::Body)
+                        .or_else(|| compiled.body.and_then(|field| syntax.child(start, field)));
+                    let body = body.map(|body| syntax.range(body).start);
+                    let start = syntax.range(start);
+                    let signature = signature(&start, body, text);
                     let scope = Scope {
-                        range: capture.node.byte_range(),
+                        range: syntax.range(node),
                         kind: Some(kind),
                         name,
-                        container: compiled.ranges(matched, Capture::Container),
-                        level: compiled.level(matched),
-                        is_clause: node(Capture::Clause).is_some(),
-                        written: signature.as_ref().and_then(|words| written(words, text, start.start_byte())),
+                        container: matched.ranges(Capture::Container),
+                        level: matched.level(),
+                        is_clause: matched.first(Capture::Clause).is_some(),
+                        written: signature.as_ref().and_then(|words| written(words, text, start.start)),
                         signature,
                         has_body: body.is_some(),
                     };
                     self.scopes.push((pattern, scope));
                 }
                 Capture::Scope => {
-                    let Some(name) = range(Capture::Name) else {
+                    let Some(name) = matched.range(Capture::Name) else {
                         continue;
                     };
-                    self.scopes.push((pattern, Scope::without_symbol(capture.node.byte_range(), name)));
+                    self.scopes.push((pattern, Scope::without_symbol(syntax.range(node), name)));
                 }
-                Capture::Local => self.locals.push(capture.node.byte_range()),
-                Capture::Binding => self.bindings.push(capture.node.byte_range()),
+                Capture::Local => self.locals.push(syntax.range(node)),
+                Capture::Binding => self.bindings.push(syntax.range(node)),
                 Capture::Reference(kind) => {
-                    let Some(name) = range(Capture::Name) else {
+                    let Some(name) = matched.range(Capture::Name) else {
                         continue;
                     };
                     self.references.push((pattern, kind, name));
                 }
                 found @ (Capture::Inherits | Capture::Implements) => {
                     let kind = if found == Capture::Inherits { "inherits" } else { "implements" };
-                    let target = capture.node.byte_range();
-                    let implementor = words(Capture::Implementor);
+                    let target = syntax.range(node);
+                    let implementor = matched.words(Capture::Implementor);
                     self.heritage.push((pattern, Heritage { kind, target, implementor }));
                 }
-                Capture::ImportModule if Some(capture.node) == node(Capture::ImportModule) => {
+                Capture::ImportModule if Some(node) == matched.first(Capture::ImportModule) => {
+                    let name = matched.range(Capture::ImportName);
                     let import = Import {
-                        module: compiled.module(matched, range(Capture::ImportName), text),
-                        name: range(Capture::ImportName),
-                        wildcard: node(Capture::ImportWildcard).is_some(),
-                        alias: words(Capture::ImportAlias),
+                        module: matched.module(name.clone()),
+                        name,
+                        wildcard: matched.first(Capture::ImportWildcard).is_some(),
+                        alias: matched.words(Capture::ImportAlias),
                     };
                     self.imports.push((pattern, import));
                 }

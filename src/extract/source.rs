@@ -5,15 +5,12 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use tree_sitter::Node;
-
 /// A signature is cut at this many characters.
 const SIGNATURE_CHARS: usize = 200;
 
-/// The words of a definition up to its body, on one line.
-pub(super) fn signature(start: Node, body: Option<Node>, text: &str) -> Option<String> {
-    let whole =
-        &text[start.start_byte()..body.map_or(start.end_byte(), |body| body.start_byte().max(start.start_byte()))];
+/// The words of a definition up to its body, which begins at `body`, on one line.
+pub(super) fn signature(definition: &Range<usize>, body: Option<usize>, text: &str) -> Option<String> {
+    let whole = &text[definition.start..body.map_or(definition.end, |body| body.max(definition.start))];
     let head = if body.is_some() { whole } else { whole.lines().next().unwrap_or_default() };
     // No character is above four bytes, so this is more than enough; white space alone could be without end.
     let head = &head[..head.floor_char_boundary(SIGNATURE_CHARS * 16)];

@@ -127,7 +127,7 @@ pub struct Language {
     /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
     /// make it take time without measure.
     pub(super) overfills: Option<fn(&str) -> bool>,
-    /// Compiled when the first file of the language comes: all queries together take the better part of a second.
+    /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }
 

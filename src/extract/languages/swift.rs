@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static SWIFT: Language = Language {
     name: "swift",
-    version: 1,
+    version: 2,
     extensions: &["swift"],
     file_names: &[],
     interpreters: &["swift"],

@@ -8,7 +8,7 @@
   declaration_kind: "extension"
   name: (user_type (type_identifier) @name . (type_arguments) .)) @definition.extension
 (protocol_declaration name: (type_identifier) @name) @definition.protocol
-(typealias_declaration . (modifiers)? . name: (type_identifier) @name) @definition.type
+(typealias_declaration "typealias" . name: (type_identifier) @name) @definition.type
 (associatedtype_declaration name: (type_identifier) @name) @definition.type
 (function_declaration name: (simple_identifier) @name) @definition.function
 (function_declaration name: (custom_operator) @name) @definition.function

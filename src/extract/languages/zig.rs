@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static ZIG: Language = Language {
     name: "zig",
-    version: 1,
+    version: 2,
     extensions: &["zig", "zon"],
     file_names: &[],
     interpreters: &[],

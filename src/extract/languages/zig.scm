@@ -12,12 +12,8 @@
 
 ; Constants and variables; an imported file is an import.
 (block) @local
-(variable_declaration
-  "const"
-  . (identifier) @name
-  (_) @_value
-  .
-  (#not-match? @_value "^@(import|cImport)")) @definition.constant
+((variable_declaration "const" . (identifier) @name (_) @_value .) @definition.constant
+  (#not-match? @_value "^@(import|cImport)"))
 (variable_declaration "var" . (identifier) @name) @definition.variable
 
 ; Imports.

@@ -1,0 +1,153 @@
+//! The syntax tree of a text, laid out flat.
+//!
+//! Owns parsing and its bounds. tree-sitter's own tree is walked once, then let go: whoever asks about nodes afterwards reads
+//! a table in order of the text, in which the nodes below one stand right behind it.
+
+use std::num::NonZeroU16;
+use std::ops::{ControlFlow, Range};
+
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
+
+/// A node's place in its tree, in order of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Node(u32);
+
+/// The root of every tree.
+pub(super) const ROOT: Node = Node(0);
+
+/// The kind of a node that the grammar could make nothing of.
+pub(super) const ERROR: u16 = u16::MAX;
+
+struct Row {
+    kind: u16,
+    /// What it is to its parent.
+    field: Option<NonZeroU16>,
+    start: u32,
+    end: u32,
+    /// The first node behind all that stand below this one.
+    next: u32,
+}
+
+/// All nodes of a text.
+pub(super) struct Syntax {
+    grammar: Language,
+    rows: Vec<Row>,
+}
+
+/// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
+/// hostile file costs seconds, not hours. Counting steps keeps the outcome a function of the bytes.
+const PARSE_STEPS: u32 = 200_000;
+
+/// The tree of a text; `None` where the parser gave it up.
+pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(grammar).ok()?;
+    let mut steps = 0;
+    let mut count = |_: &ParseState| {
+        steps += 1;
+        if steps > PARSE_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut count);
+    let bytes = text.as_bytes();
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+}
+
+impl Syntax {
+    /// `None` where the parser gave the text up, or it is beyond four gigabytes.
+    pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
+        u32::try_from(text.len()).ok()?;
+        let tree = parse(grammar, text)?;
+        Some(Self { grammar: grammar.clone(), rows: rows(&tree)? })
+    }
+
+    fn row(&self, node: Node) -> &Row {
+        &self.rows[node.0 as usize]
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = Node> + use<> {
+        (0..self.next(ROOT).0).map(Node)
+    }
+
+    pub(super) fn kind(&self, node: Node) -> u16 {
+        self.row(node).kind
+    }
+
+    pub(super) fn kind_name(&self, node: Node) -> &str {
+        self.grammar.node_kind_for_id(self.kind(node)).unwrap_or_default()
+    }
+
+    pub(super) fn field(&self, node: Node) -> Option<NonZeroU16> {
+        self.row(node).field
+    }
+
+    /// In bytes.
+    pub(super) fn range(&self, node: Node) -> Range<usize> {
+        let Row { start, end, .. } = *self.row(node);
+        start as usize..end as usize
+    }
+
+    /// The first node behind all that stand below `node`: its next sibling, where it has one.
+    pub(super) fn next(&self, node: Node) -> Node {
+        Node(self.row(node).next)
+    }
+
+    /// The first node below `node`; where nothing is below it, that is [`Self::next`].
+    pub(super) fn first(&self, node: Node) -> Node {
+        Node(node.0 + 1)
+    }
+
+    pub(super) fn has_children(&self, node: Node) -> bool {
+        self.first(node) != self.next(node)
+    }
+
+    pub(super) fn children(&self, node: Node) -> impl Iterator<Item = Node> + use<'_> {
+        self.between(self.first(node), self.next(node))
+    }
+
+    /// A node and its siblings, before `end`.
+    pub(super) fn between(&self, from: Node, end: Node) -> impl Iterator<Item = Node> + use<'_> {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let node = at;
+            (node < end).then(|| {
+                at = self.next(node);
+                node
+            })
+        })
+    }
+
+    pub(super) fn child(&self, node: Node, field: NonZeroU16) -> Option<Node> {
+        self.children(node).find(|child| self.field(*child) == Some(field))
+    }
+}
+
+fn rows(tree: &Tree) -> Option<Vec<Row>> {
+    let mut rows = Vec::with_capacity(tree.root_node().descendant_count());
+    // The nodes that the walk is below of: an explicit stack, since nesting is the file's to choose.
+    let mut open: Vec<usize> = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let row = Row {
+            kind: node.kind_id(),
+            field: cursor.field_id(),
+            start: u32::try_from(node.start_byte()).ok()?,
+            end: u32::try_from(node.end_byte()).ok()?,
+            next: 0,
+        };
+        open.push(rows.len());
+        rows.push(row);
+        if cursor.goto_first_child() {
+            continue;
+        }
+        let next = u32::try_from(rows.len()).ok()?;
+        loop {
+            let Some(left) = open.pop() else { return Some(rows) };
+            rows[left].next = next;
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            cursor.goto_parent();
+        }
+    }
+}
