@@ -8,6 +8,8 @@ pub mod trigrams;
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
+
 pub use stem::stem;
 
 /// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
@@ -166,9 +168,10 @@ fn is_in_token(c: char) -> bool {
 
 /// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
 pub fn compound_parts(text: &str) -> String {
-    let mut seen_tokens: HashSet<&str> = HashSet::new();
-    let mut seen: HashSet<String> = HashSet::new();
+    let mut seen_tokens: HashSet<&str, RandomState> = HashSet::default();
+    let mut seen: HashSet<String, RandomState> = HashSet::default();
     let mut words = String::new();
+    let mut lower = String::new();
     for (token, _) in shaped_tokens(text).filter(|&(_, may_be_compound)| may_be_compound) {
         if !seen_tokens.insert(token) {
             continue;
@@ -179,13 +182,19 @@ pub fn compound_parts(text: &str) -> String {
             continue;
         }
         for part in split {
-            let part = part.to_lowercase();
-            if part.len() > 1 && !seen.contains(&part) {
+            lower.clear();
+            if part.is_ascii() {
+                lower.push_str(part);
+                lower.make_ascii_lowercase();
+            } else {
+                lower.push_str(&part.to_lowercase());
+            }
+            if lower.len() > 1 && !seen.contains(&lower) {
                 if !words.is_empty() {
                     words.push(' ');
                 }
-                words.push_str(&part);
-                seen.insert(part);
+                words.push_str(&lower);
+                seen.insert(lower.clone());
             }
         }
     }

@@ -26,6 +26,8 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU16;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use super::Language;
 use super::kinds;
 use super::patterns::{Captured, Patterns};
@@ -373,6 +375,9 @@ impl Found {
             let (line, column) = lines.position(text, start);
             references.push(Reference { name: last.to_owned(), kind, line, column });
         }
+        // Two uses may end in one and the same name.
+        references.sort_by_key(|found| (found.line, found.column));
+        references.dedup_by_key(|found| (found.line, found.column));
 
         let mut edges: Vec<(usize, Edge)> = Vec::new();
         for (_, import) in imports {
@@ -408,8 +413,8 @@ impl Found {
 }
 
 /// Names that mean a parameter or a local variable in this file, and no symbol of it: their uses are nobody's business.
-fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -> HashSet<&'t str> {
-    let mut names: HashSet<&str> = bindings.iter().map(|name| &text[name.clone()]).collect();
+fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -> HashSet<&'t str, RandomState> {
+    let mut names: HashSet<&str, RandomState> = bindings.iter().map(|name| &text[name.clone()]).collect();
     for scope in scopes.iter().filter(|scope| scope.kind.is_some()) {
         names.remove(&text[scope.name.clone()]);
     }
@@ -434,6 +439,6 @@ fn rank(kind: &str) -> u8 {
 
 fn first_pattern_wins<T, K: Eq + std::hash::Hash>(found: &mut Vec<(usize, T)>, key: impl Fn(&T) -> K) {
     found.sort_by_key(|(pattern, _)| *pattern);
-    let mut seen = HashSet::new();
+    let mut seen: HashSet<K, RandomState> = HashSet::default();
     found.retain(|(_, item)| seen.insert(key(item)));
 }

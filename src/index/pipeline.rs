@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -22,8 +22,9 @@ use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::scan::{self, Content, Rules};
 use crate::store::{Batch, FileRow, Revision, SkippedFile, Store, StoredFile};
 
-/// Outcomes between the readers and the writer.
-const IN_FLIGHT: usize = 32;
+/// Text of the outcomes between the readers and the writer, who waits for the disk now and then: until this much is
+/// ahead of it, they go on. What a file becomes takes several times its text.
+const BYTES_IN_FLIGHT: u64 = 4 << 20;
 /// A transaction ends at so many files or so much text, so that others' writes and reads get their turn.
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
@@ -116,22 +117,26 @@ pub(super) fn apply(
     let mut changed = write_left_out(store, &plan)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
     let (send_task, tasks) = crossbeam_channel::unbounded::<Task>();
-    let (send, outcomes) = crossbeam_channel::bounded::<(Outcome, u64)>(IN_FLIGHT);
+    let (send, outcomes) = crossbeam_channel::unbounded::<(Outcome, u64)>();
+    let room = Room::default();
     for task in plan.read {
         // The receiver is in this very function.
         let _ = send_task.send(task);
     }
     drop(send_task);
     let written = std::thread::scope(|scope| {
+        // However this ends, nobody waits for room any longer.
+        let _closing = Closing(&room);
         for _ in 0..threads {
-            let (tasks, send, moved) = (tasks.clone(), send.clone(), &moved);
+            let (tasks, send, moved, room) = (tasks.clone(), send.clone(), &moved, &room);
             std::thread::Builder::new()
                 .name("extract".to_owned())
                 .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, move || work(job, moved, &tasks, &send, budget))
+                .spawn_scoped(scope, move || work(job, moved, &tasks, &send, room, budget))
                 .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         }
         drop(send);
+        let outcomes = outcomes.into_iter().inspect(|(_, size)| room.give(*size));
         write(store, outcomes, job, turn, between, revision, done)
     })?;
     changed |= written.changed;
@@ -167,12 +172,52 @@ fn write_left_out(store: &Store, plan: &Plan) -> Result<bool> {
 }
 
 /// Takes tasks until there are none, or the writer is gone.
-fn work(job: &Job, moved: &Moved, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, budget: &Budget) {
+fn work(job: &Job, moved: &Moved, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, room: &Room, budget: &Budget) {
     for task in tasks {
         let size = task.size;
-        if budget.is_spent() || send.send((outcome(job, moved, task), size)).is_err() {
+        if budget.is_spent() || !room.take(size) || send.send((outcome(job, moved, task), size)).is_err() {
             return;
         }
+    }
+}
+
+/// How far the readers may be ahead of the writer.
+#[derive(Default)]
+struct Room {
+    taken: Mutex<Taken>,
+    freed: Condvar,
+}
+
+#[derive(Default)]
+struct Taken {
+    bytes: u64,
+    /// Nobody writes any more.
+    is_closed: bool,
+}
+
+impl Room {
+    /// Waits until there is room; a file of any size has it when it is the only one. `false`: nobody will write it.
+    fn take(&self, bytes: u64) -> bool {
+        let is_full = |taken: &mut Taken| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > BYTES_IN_FLIGHT;
+        let waited = self.freed.wait_while(locked(&self.taken), is_full);
+        let mut taken = waited.unwrap_or_else(PoisonError::into_inner);
+        taken.bytes += bytes;
+        !taken.is_closed
+    }
+
+    fn give(&self, bytes: u64) {
+        locked(&self.taken).bytes -= bytes;
+        self.freed.notify_all();
+    }
+}
+
+/// Closes a room when it goes.
+struct Closing<'a>(&'a Room);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        locked(&self.0.taken).is_closed = true;
+        self.0.freed.notify_all();
     }
 }
 
@@ -213,7 +258,7 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
 
 fn write(
     store: &Store,
-    outcomes: Receiver<(Outcome, u64)>,
+    outcomes: impl Iterator<Item = (Outcome, u64)>,
     job: &Job,
     turn: &Turn,
     between: &dyn Fn() -> Result<()>,
@@ -221,7 +266,7 @@ fn write(
     done: &mut HashSet<RepoPath>,
 ) -> Result<Applied> {
     let mut changed = false;
-    let mut outcomes = outcomes.into_iter().peekable();
+    let mut outcomes = outcomes.peekable();
     while outcomes.peek().is_some() {
         changed |= store.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);

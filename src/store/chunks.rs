@@ -6,15 +6,17 @@
 //! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
 //! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::{Batch, ChunkId, FileId, Snapshot};
+use super::{Batch, ChunkId, FileId, FileRow, Snapshot};
 use crate::error::Result;
 use crate::model::Chunk;
+use crate::words;
 
 statements! {
     INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names,
@@ -194,16 +196,25 @@ fn meaning_hash(chunk: &Chunk) -> blake3::Hash {
     hasher.finalize()
 }
 
+/// Both with `between` between them, unless there is nothing to stand before.
+fn before<'a>(first: &str, between: &str, second: &'a str) -> Cow<'a, str> {
+    if first.is_empty() { Cow::Borrowed(second) } else { Cow::Owned([first, between, second].concat()) }
+}
+
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
-    pub(super) fn insert_chunks(&mut self, file: FileId, chunks: &[Chunk], numbers: &mut Numbers) -> Result<()> {
+    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut Numbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
-        for (ordinal, chunk) in (0_i64..).zip(chunks) {
+        let mut index = self.connection.prepare_cached(INDEX)?;
+        // As the view `chunk_text` shows it.
+        let path = format!("{} {}", row.path.as_str(), words::compound_parts(row.path.as_str()));
+        for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
             let hash = meaning_hash(chunk);
             let hash = &hash.as_bytes()[..16];
+            let id = numbers.take(hash);
             insert.execute(params![
-                numbers.take(hash),
+                id,
                 file.0,
                 ordinal,
                 chunk.start_line,
@@ -217,8 +228,11 @@ impl Batch<'_> {
                 chunk.headings,
                 chunk.page,
             ])?;
+            let text = before(&chunk.lead, "", &chunk.text);
+            let names = before(&chunk.headings, "\n", &chunk.names);
+            index.execute(params![id, text, chunk.words, path, names])?;
         }
-        self.index_chunks(file)
+        Ok(())
     }
 
     /// The numbers of a file's chunks, to be asked for before they go; of a new file, none.

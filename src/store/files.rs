@@ -278,7 +278,7 @@ impl Batch<'_> {
             }
             None => self.insert_file(row)?,
         };
-        self.insert_chunks(id, &row.extracted.chunks, &mut numbers)?;
+        self.insert_chunks(row, id, &mut numbers)?;
         if known.is_some() {
             self.remove_vectors(&numbers.left())?;
         }

@@ -138,7 +138,7 @@ struct Writer {
 /// Ids of words that stand in rows of their own, once each.
 #[derive(Default)]
 struct Interned {
-    names: HashMap<String, i64>,
+    names: HashMap<String, i64, foldhash::fast::RandomState>,
     kinds: HashMap<&'static str, i64>,
 }
 

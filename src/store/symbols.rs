@@ -3,7 +3,6 @@
 //! Ids of symbols and uses tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
 //! a range of ids, and need no index. Questions ask the view `symbols`; where they ask by file, they do so by that range.
 
-use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use rusqlite::{OptionalExtension, Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{Chunk, Extracted};
+use crate::model::{Chunk, Extracted, Reference};
 
 /// Ids of one file's symbols, and of its uses; what would come after is left out.
 const PLACES: i64 = 1 << 20;
@@ -357,10 +356,7 @@ impl Batch<'_> {
                 i64::from(symbol.end_line) - i64::from(symbol.line),
             ])?;
         }
-        let mut insert = connection.prepare_cached(INSERT_USES)?;
-        for (place, ((name, kind), places)) in (0..PLACES).zip(self.uses(extracted)?) {
-            insert.execute(params![first + place, name, kind, places])?;
-        }
+        self.insert_uses(first, &extracted.references)?;
         let mut insert = connection.prepare_cached(INSERT_EDGE)?;
         for edge in &extracted.edges {
             let symbol = edge.symbol.and_then(|place| i64::try_from(place).ok()).filter(|place| *place < PLACES);
@@ -370,21 +366,28 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Places by name and kind; each place once.
-    fn uses(&mut self, extracted: &Extracted) -> Result<BTreeMap<(i64, i64), String>> {
-        let mut uses: BTreeMap<(i64, i64), String> = BTreeMap::new();
-        let mut taken = HashSet::with_capacity(extracted.references.len());
-        for reference in &extracted.references {
-            let (line, column) = (reference.line, reference.column);
-            if !taken.insert((line, column)) {
-                continue;
-            }
-            let places = uses.entry((self.name_id(&reference.name)?, self.kind_id(reference.kind)?)).or_default();
-            let gap = if places.is_empty() { "" } else { " " };
-            // A string takes every write.
-            let _ = write!(places, "{gap}{line}:{column}");
+    /// A row for each name and kind, with its places.
+    fn insert_uses(&mut self, first: i64, references: &[Reference]) -> Result<()> {
+        let mut uses = Vec::with_capacity(references.len());
+        for reference in references {
+            let (name, kind) = (self.name_id(&reference.name)?, self.kind_id(reference.kind)?);
+            uses.push((name, kind, reference.line, reference.column));
         }
-        Ok(uses)
+        uses.sort_unstable();
+        let mut insert = self.snapshot.connection.prepare_cached(INSERT_USES)?;
+        let mut places = String::new();
+        let of_one = |one: &(i64, i64, u32, u32), other: &(i64, i64, u32, u32)| (one.0, one.1) == (other.0, other.1);
+        for (place, group) in (0..PLACES).zip(uses.chunk_by(of_one)) {
+            places.clear();
+            for (_, _, line, column) in group {
+                let gap = if places.is_empty() { "" } else { " " };
+                // A string takes every write.
+                let _ = write!(places, "{gap}{line}:{column}");
+            }
+            let (name, kind, ..) = group[0];
+            insert.execute(params![first + place, name, kind, places])?;
+        }
+        Ok(())
     }
 
     pub(super) fn delete_symbols(&self, file: FileId) -> Result<()> {
