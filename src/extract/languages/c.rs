@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static C: Language = Language {
     name: "c",
-    version: 1,
+    version: 2,
     extensions: &["c", "h"],
     file_names: &[],
     interpreters: &[],

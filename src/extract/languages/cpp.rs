@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static CPP: Language = Language {
     name: "cpp",
-    version: 1,
+    version: 2,
     extensions: &[
         "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp", "inl", "ixx", "cppm", "cu", "cuh", "ino",
     ],

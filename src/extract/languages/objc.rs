@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static OBJC: Language = Language {
     name: "objc",
-    version: 1,
+    version: 2,
     extensions: &["m", "mm"],
     file_names: &[],
     interpreters: &[],

@@ -321,7 +321,38 @@ mod tests {
         files
     }
 
-    /// Every language's fixtures, and the sources at `IXMCP_SYNTAX_TREE` where that is set.
+    /// tree-sitter sees the first designator alone.
+    #[test]
+    fn a_field_that_repeats_is_matched_each_time() {
+        let grammar: tree_sitter::Language = tree_sitter_c::LANGUAGE.into();
+        let pattern = "(initializer_pair designator: (field_designator (field_identifier) @name))";
+        let patterns = Patterns::read(&grammar, pattern).unwrap();
+        let text = "struct user root = { .name.first = a, .age = 1 };";
+        let matches = ours(&patterns, &grammar, text);
+        let names = [(22, 26), (27, 32), (39, 42)].map(|(start, end)| format!("0 {:?}", [("name", start..end)]));
+        assert_eq!(matches, BTreeSet::from(names));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let grammar: tree_sitter::Language = tree_sitter_c::LANGUAGE.into();
+        let faults = [
+            ("(identifier", "a node"),
+            ("(no_such_kind)", "no kind `no_such_kind`"),
+            ("(declaration nothing: (_))", "no field `nothing`"),
+            ("(declaration (identifier)*)", "`*` is not understood"),
+            ("((identifier) @name (#is? @name \"x\"))", "no predicate #is?"),
+            ("((identifier) @name (#match? @name \"(\"))", "is no pattern"),
+            ("(identifier) \"", "not closed"),
+        ];
+        for (source, expected) in faults {
+            let fault = Patterns::read(&grammar, source).err().unwrap_or_default();
+            assert!(fault.contains(expected), "{source}: {fault}");
+        }
+    }
+
+    /// Every language's fixtures, and the sources at `IXMCP_SYNTAX_TREE` where that is set. Of those, nothing may be missing:
+    /// more is found where a field repeats.
     #[test]
     fn matches_are_those_of_tree_sitters_queries() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/languages");
@@ -352,7 +383,7 @@ mod tests {
             let missing = theirs.difference(&ours).map(|line| format!("{}: missing {line}", file.display()));
             faults.extend(missing.take(3));
             let extra = ours.difference(&theirs).map(|line| format!("{}: extra {line}", file.display()));
-            faults.extend(extra.take(3));
+            faults.extend(extra.take(3).filter(|_| file.starts_with(&fixtures)));
         }
         assert!(
             faults.is_empty(),
