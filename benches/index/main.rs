@@ -21,6 +21,10 @@ use std::time::Duration;
 
 use samples::Samples;
 
+/// As the program has it: builds and parses are measured as they run there.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "usage: cargo bench --bench index -- --tree [NAME=]DIR [--tree …] [--rounds N] [--saves N]
