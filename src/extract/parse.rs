@@ -11,6 +11,7 @@
 //! | `@scope` + `@name` | a block | contains what stands in it, is no symbol (Rust's `impl`) |
 //! | `@clause` | the definition | those of one name that follow each other are one symbol (a signature and its equations) |
 //! | `@local` | a block | variables, constants and functions without a body are no symbols in it |
+//! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
 //! | `@reference.KIND` + `@name` | a use | a reference: call, type or use |
 //! | `@inherits`, `@implements` | a type's name | an edge from the definition around it, and a reference |
 //! | `@implementor` | with `@implements` | the edge's source, where it stands outside its definition |
@@ -51,6 +52,7 @@ enum Capture {
     Definition(&'static str),
     Reference(&'static str),
     Name,
+    SignedName,
     Signature,
     Body,
     Container,
@@ -155,6 +157,15 @@ impl Match<'_> {
         (!range.is_empty()).then_some(range)
     }
 
+    fn name(&self) -> Option<Range<usize>> {
+        let signed = || {
+            let range = self.range(Capture::SignedName)?;
+            let sign = self.text[range.clone()].rfind(['$', ':']).map_or(0, |at| at + 1);
+            Some(range.start + sign..range.end).filter(|range| !range.is_empty())
+        };
+        self.range(Capture::Name).or_else(signed)
+    }
+
     fn words(&self, wanted: Capture) -> Option<String> {
         Some(self.text[self.syntax.range(self.first(wanted)?)].to_owned())
     }
@@ -193,6 +204,7 @@ impl Capture {
         }
         Some(match name {
             "name" => Self::Name,
+            "name.signed" => Self::SignedName,
             "signature" => Self::Signature,
             "body" => Self::Body,
             "container" => Self::Container,
@@ -277,7 +289,7 @@ impl Found {
             let node = capture.node;
             match matched.kind(capture) {
                 Capture::Definition(kind) => {
-                    let Some(name) = matched.range(Capture::Name) else {
+                    let Some(name) = matched.name() else {
                         continue;
                     };
                     let start = matched.first(Capture::Signature).unwrap_or(node);
@@ -301,7 +313,7 @@ impl Found {
                     self.scopes.push((pattern, scope));
                 }
                 Capture::Scope => {
-                    let Some(name) = matched.range(Capture::Name) else {
+                    let Some(name) = matched.name() else {
                         continue;
                     };
                     self.scopes.push((pattern, Scope::without_symbol(syntax.range(node), name)));
@@ -309,7 +321,7 @@ impl Found {
                 Capture::Local => self.locals.push(syntax.range(node)),
                 Capture::Binding => self.bindings.push(syntax.range(node)),
                 Capture::Reference(kind) => {
-                    let Some(name) = matched.range(Capture::Name) else {
+                    let Some(name) = matched.name() else {
                         continue;
                     };
                     self.references.push((pattern, kind, name));

@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static POWERSHELL: Language = Language {
     name: "powershell",
-    version: 1,
+    version: 2,
     extensions: &["ps1", "psm1", "psd1"],
     file_names: &[],
     interpreters: &["pwsh", "powershell"],

@@ -1,7 +1,7 @@
 (function_statement (function_name) @name) @definition.function
 (class_statement . (simple_name) @name) @definition.class
 (class_method_definition (simple_name) @name) @definition.method
-(class_property_definition (variable) @name) @definition.property
+(class_property_definition (variable) @name.signed) @definition.property
 (enum_statement (simple_name) @name) @definition.enum
 (enum_member (simple_name) @name) @definition.variant
 
@@ -10,7 +10,7 @@
 (assignment_expression
   (left_assignment_expression (logical_expression (bitwise_expression (comparison_expression (additive_expression
     (multiplicative_expression (format_expression (range_expression (array_literal_expression (unary_expression
-      (variable) @name))))))))))) @definition.variable
+      (variable) @name.signed))))))))))) @definition.variable
 
 ; Imports: modules, and scripts that are read where they stand.
 ((command
