@@ -14,6 +14,7 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::platform::process;
 
 use keys::Value;
 pub use keys::{Address, KEYS, Key, Kind};
@@ -112,7 +113,7 @@ impl Environment {
     /// Variables that are not UTF-8 are left out: none of ours can be.
     pub fn of_process() -> Self {
         let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
+            Some((process::variable(name.into_string().ok()?), value.into_string().ok()?))
         };
         Self {
             variables: std::env::vars_os().filter_map(utf8).collect(),
@@ -145,7 +146,9 @@ impl Environment {
 
     /// Where anybody may put what need not last.
     pub fn temporary_folder(&self) -> PathBuf {
-        self.absolute("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp"))
+        // The second is what Windows calls it.
+        let named = self.absolute("TMPDIR").or_else(|| self.absolute("TEMP").filter(|_| cfg!(windows)));
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
     pub fn home(&self) -> Option<&Path> {
@@ -178,9 +181,10 @@ impl Environment {
         self.xdg("XDG_DATA_HOME", ".local/share")
     }
 
-    /// `$XDG_RUNTIME_DIR/ixmcp`, for sockets; not every system has it.
+    /// `$XDG_RUNTIME_DIR/ixmcp`, for sockets; not every system has it. On Windows `%LOCALAPPDATA%\ixmcp`.
     pub fn runtime_folder(&self) -> Option<PathBuf> {
-        self.absolute("XDG_RUNTIME_DIR").map(|folder| folder.join("ixmcp"))
+        let base = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_RUNTIME_DIR" };
+        self.absolute(base).map(|folder| folder.join("ixmcp"))
     }
 
     pub fn user_file(&self) -> Option<PathBuf> {

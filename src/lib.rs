@@ -15,7 +15,8 @@
 //!
 //! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
 //! anyone may use: [`model`] (plain values), [`error`], [`budget`] (deadlines, cancellation, progress), [`words`]
-//! (splitting identifiers), [`config`] (settings; the only reader of the environment).
+//! (splitting identifiers), [`platform`] (what differs by operating system), [`config`] (settings; the only reader of the
+//! environment).
 //!
 //! # A file is saved
 //!
@@ -81,4 +82,5 @@ pub mod budget;
 pub mod config;
 pub mod error;
 pub mod model;
+pub mod platform;
 pub mod words;

@@ -2,6 +2,7 @@
 
 /// Of the parsers and of SQLite too, where the platform lets a program replace `malloc`. `benches/RESULTS.md` has what it
 /// saves.
+#[cfg(not(windows))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

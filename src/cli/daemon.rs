@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Outcome, Session, log, output, sync};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::platform::process;
 use crate::serve::Listing;
 use crate::serve::daemon::{self, Settings};
 use crate::serve::launch::{self, Launcher};
@@ -104,8 +105,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 
 fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outcome> {
     if is_detached {
-        // One that leads a session already is as detached as can be.
-        let _ = rustix::process::setsid();
+        process::leave_terminal();
     }
     let root = session.workspaces.root(&session.start)?;
     let Some(claim) = Place::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {

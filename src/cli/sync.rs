@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Map, json};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::output::{self, HowFar};
 use super::{Outcome, Session};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
+use crate::platform::process::Ending;
 
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);
@@ -62,7 +62,8 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
-    let end = runtime.block_on(async { Signals::new() })?;
+    let end = runtime.block_on(async { Ending::new() });
+    let end = end.map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
     let budget = Budget::unlimited();
     workspace.watch();
     // What was saved between the sync above and the first watch.
@@ -71,7 +72,7 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     runtime.block_on(report_changes(workspace, end, show))
 }
 
-async fn report_changes(workspace: &Workspace, mut end: Signals, show: impl Fn(&Report)) -> Result<()> {
+async fn report_changes(workspace: &Workspace, mut end: Ending, show: impl Fn(&Report)) -> Result<()> {
     let budget = Budget::unlimited();
     let mut shown = workspace.last_change(&budget)?;
     while tokio::time::timeout(LOOK, end.come()).await.is_err() {
@@ -85,26 +86,6 @@ async fn report_changes(workspace: &Workspace, mut end: Signals, show: impl Fn(&
         }
     }
     Ok(())
-}
-
-/// What tells a program to end: from a terminal, or from whoever started it.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self> {
-        let listen = |kind| signal(kind).map_err(|error| Error::internal("cannot listen for signals").caused_by(error));
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
-    }
-
-    async fn come(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
 
 /// `None` when there is no daemon, or none any more.

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, Result};
+use crate::platform::process::Ending;
 use crate::serve::page::{Page, Settings};
 use crate::serve::place;
 
@@ -44,8 +44,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
     let served = runtime.block_on(async {
-        let listen = |kind| signal(kind).map_err(|error| Error::internal("cannot listen for signals").caused_by(error));
-        let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+        let mut ending =
+            Ending::new().map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
         let page = Page::open(settings).await?;
         let address = page.address();
         output::line(&address);
@@ -55,8 +55,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
         tokio::select! {
             never = page.serve() => match never {},
-            _ = terminate.recv() => Ok(Outcome::Found),
-            _ = interrupt.recv() => Ok(Outcome::Found),
+            _ = ending.come() => Ok(Outcome::Found),
         }
     });
     runtime.shutdown_background();

@@ -14,6 +14,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::model::{ROOT, RepoPath, is_in, printable};
+use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
 use crate::store::{FOLDER_CONSUMER, SkippedFile};
 
@@ -182,8 +183,7 @@ impl Workspace {
             return Err(refused("is no path", "Give the path of a folder."));
         }
         let named = self.root.join(given);
-        let folder = named
-            .canonicalize()
+        let folder = canonical(&named)
             .map_err(|error| refused("cannot be read", "Give the path of a folder that exists.").caused_by(error))?;
         if !folder.is_dir() {
             return Err(refused("is no folder", "Give the path of a folder."));
@@ -199,7 +199,11 @@ impl Workspace {
         }
         let path = RepoPath::under(&self.root, &folder).or_else(|| RepoPath::outside(folder.to_str()?));
         let path = path.filter(|path| folder.starts_with(&self.root) || path.is_outside());
-        path.map(|path| path.as_str().to_owned()).ok_or_else(|| refused("is not UTF-8", "Rename the folder."))
+        path.map(|path| path.as_str().to_owned()).ok_or_else(|| match folder.to_str() {
+            None => refused("is not UTF-8", "Rename the folder."),
+            // The index tells such a path by its first sign, which is a letter there.
+            Some(_) => refused("lies outside: on Windows none is indexed but the repository's", "Name one in it."),
+        })
     }
 
     /// The path of a file that is said to have changed: of those that it may mean, one that is there or was.
@@ -246,7 +250,7 @@ fn consumer(folder: &str) -> String {
 fn without_links(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?;
     let above = path.parent()?;
-    let existing = above.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let existing = above.ancestors().find_map(|part| Some((part, canonical(part).ok()?)));
     let (part, resolved) = existing?;
     let rest = above.strip_prefix(part).ok()?;
     let is_plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::files::is_own;
 use crate::scan;
 use crate::store::Mode;
 
@@ -94,18 +95,11 @@ fn can_write(folder: &Path) -> bool {
     made
 }
 
-#[cfg(unix)]
 fn refuse_foreign(folder: &Path, data: &fs::Metadata) -> Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    if data.uid() == rustix::process::geteuid().as_raw() {
+    if is_own(data) {
         return Ok(());
     }
     // An administrator's index of somebody's repository is that somebody's business to mend.
     Err(Error::invalid_path(format!("{} belongs to another user", folder.display()))
         .hint("Remove it, or run ixmcp as the user who owns the repository."))
-}
-
-#[cfg(not(unix))]
-fn refuse_foreign(_: &Path, _: &fs::Metadata) -> Result<()> {
-    Ok(())
 }

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::pipeline::STACK_BYTES;
 use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};
 use crate::model::SkipReason;
+use crate::platform::process;
 
 /// Of address space; the program itself and a large document together take a tenth.
 const MOST_MEMORY: u64 = 2 << 30;
@@ -70,15 +70,9 @@ pub(super) fn read(
     match serde_json::from_slice::<Told>(&told) {
         Ok(Told { document: Some(document), .. }) => Ok(document),
         Ok(Told { refused: Some(reason), .. }) => Err(SkipReason::from_name(&reason).unwrap_or(SkipReason::Malformed)),
-        _ if status.is_ok_and(ran_out_of_time) => Err(SkipReason::Overrun),
+        _ if status.is_ok_and(process::ran_out_of_time) => Err(SkipReason::Overrun),
         _ => Err(SkipReason::Malformed),
     }
-}
-
-fn ran_out_of_time(status: std::process::ExitStatus) -> bool {
-    use std::os::unix::process::ExitStatusExt;
-    let by = [rustix::process::Signal::XCPU, rustix::process::Signal::KILL].map(rustix::process::Signal::as_raw);
-    status.signal().is_some_and(|signal| by.contains(&signal))
 }
 
 /// One that has said all ends by itself; one that has not is ended.
@@ -100,10 +94,8 @@ fn caught(format: &'static Format, bytes: &[u8]) -> std::result::Result<Document
 /// The other end: reads one document of that format from stdin.
 pub fn serve_reader(format: &str) -> Result<()> {
     let format = documents::by_name(format).ok_or_else(|| Error::invalid_argument("there is no such format"))?;
-    for (resource, most) in [(Resource::As, MOST_MEMORY), (Resource::Cpu, MOST_TIME), (Resource::Core, 0)] {
-        let limit = Rlimit { current: Some(most), maximum: Some(most) };
-        setrlimit(resource, limit).map_err(|error| Error::internal("a limit cannot be set").caused_by(error))?;
-    }
+    let limited = process::limit(MOST_MEMORY, MOST_TIME);
+    limited.map_err(|error| Error::internal("a limit cannot be set").caused_by(error))?;
     let mut bytes = Vec::new();
     let failed = |error: std::io::Error| Error::internal("a pipe broke").caused_by(error);
     std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;

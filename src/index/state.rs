@@ -5,13 +5,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
+use crate::model::Stat;
+use crate::platform::files;
 use crate::scan;
 
 const FOLDER: &str = ".ixmcp";
@@ -62,15 +63,12 @@ impl Chosen {
     }
 }
 
-/// Which of the files that had the name it is, and when it was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(u64, i64, i64, u64);
-
 impl State {
     /// Tells one content of the file from another; `None` where there is none.
-    pub fn stamp(root: &Path) -> Option<Stamp> {
+    pub fn stamp(root: &Path) -> Option<Stat> {
         let found = fs::symlink_metadata(root.join(FOLDER).join(FILE)).ok()?;
-        Some(Stamp(found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+        // Its rights may change, which changes nothing of what it says.
+        Some(Stat { ctime_ns: 0, ..files::stat_of(&found) })
     }
 
     /// What counts of what is written there: nothing of a file that git tracks or that is not this user's.
@@ -137,8 +135,7 @@ fn own_file(root: &Path, environment: &Environment) -> Option<PathBuf> {
 /// A regular file of this user, which is TOML of that form.
 fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
     let found = fs::symlink_metadata(file).ok()?;
-    let is_own = found.uid() == rustix::process::geteuid().as_raw();
-    if !found.is_file() || !is_own || found.len() > LARGEST {
+    if !found.is_file() || !files::is_own(&found) || found.len() > LARGEST {
         warn_once(format!("{} is not read: it is no plain file of yours", file.display()));
         return None;
     }
@@ -161,8 +158,7 @@ fn write(file: &Path, state: &impl Serialize) -> Result<()> {
     }
     let new = file.with_extension(format!("toml.{}", std::process::id()));
     let _ = fs::remove_file(&new);
-    let mut options = fs::OpenOptions::new();
-    let mut opened = options.write(true).create_new(true).mode(0o600).open(&new).map_err(failed)?;
+    let mut opened = files::create_private(&new).map_err(failed)?;
     let written =
         opened.write_all(text.as_bytes()).and_then(|()| opened.sync_all()).and_then(|()| fs::rename(&new, file));
     written.map_err(|error| {

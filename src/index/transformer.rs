@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::lock::UpdateLock;
-use super::state::{Stamp, State};
+use super::state::State;
 use super::vectors::{if_free, key};
 use super::{Workspace, locked};
 use crate::budget::Budget;
 use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::Stat;
 use crate::store::{ChunkId, SpaceKey, Unembedded};
 
 /// Chunks of a model's own batch: between two a question has its turn.
@@ -40,7 +41,7 @@ const TELL: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(super) struct Chosen {
     /// What the state said when it was last written.
-    name: Mutex<(Option<Stamp>, Option<String>)>,
+    name: Mutex<(Option<Stat>, Option<String>)>,
     model: Mutex<Loaded>,
     /// Chunks of the best hits of questions, the newest first.
     wanted: Mutex<VecDeque<ChunkId>>,

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +17,7 @@ use super::values::{Answer, Question};
 use super::wire::{Order, Report};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process;
 
 /// A question whose budget is spent is given up by the engine within this, or the engine is ended.
 const GRACE: Duration = Duration::from_millis(1500);
@@ -96,7 +96,7 @@ impl Child {
         command.env("MALLOC_ARENA_MAX", "2");
         command.envs(&spec.environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // What it starts itself ends with it.
-        command.process_group(0);
+        process::leads(&mut command);
         let mut process = command.spawn().map_err(|error| Error::io("start", &spec.program, error))?;
         let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(Error::internal("the type engine has no pipes"));
@@ -262,14 +262,8 @@ impl Child {
     }
 
     pub fn end(&self, why: Ended) {
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(group) = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw)
-            && process.try_wait().is_ok_and(|ended| ended.is_none())
-        {
-            let _already_gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _already_gone = process.kill();
-        let _reaped = process.wait();
+        let mut child = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        process::end(&mut child);
         let mut state = self.lock();
         state.ended.get_or_insert(why);
         state.asked.clear();

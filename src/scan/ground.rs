@@ -7,15 +7,15 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Mode, OFlags};
-
-use super::hash::{stat_of, trusted};
+use super::hash::trusted;
 use super::{Listing, Rules, guard, tracked};
 use crate::model::{RepoPath, Stat};
+use crate::platform::beneath::Folder;
+use crate::platform::files::stat_of;
 
 /// Fewer than this are looked at by one thread.
 const WORTH_A_THREAD: usize = 2_000;
@@ -140,48 +140,25 @@ fn are_as_they_were(root: &Path, files: &[(&str, Stat)]) -> bool {
     !differs.into_inner()
 }
 
-/// Folders are opened to look up what is in them: Linux then asks for no right to read them.
-#[cfg(target_os = "linux")]
-const TO_LOOK_BELOW: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const TO_LOOK_BELOW: OFlags = OFlags::RDONLY;
-
 /// Files of one folder mostly stand together: each is looked up in its folder, not on the whole way from the top.
-fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) -> rustix::io::Result<bool> {
-    let flags = TO_LOOK_BELOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = rustix::fs::open(root, flags, Mode::empty())?;
-    let mut opened: Option<(&str, OwnedFd)> = None;
+fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) -> io::Result<bool> {
+    let root = Folder::open(root)?;
+    let mut opened: Option<(&str, Folder)> = None;
     for (path, stat) in files {
         if differs.load(Ordering::Relaxed) {
             return Ok(false);
         }
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         if !folder.is_empty() && opened.as_ref().is_none_or(|(open, _)| *open != folder) {
-            opened = Some((folder, rustix::fs::openat(&root, folder, flags | OFlags::NOFOLLOW, Mode::empty())?));
+            opened = Some((folder, root.within(folder)?));
         }
         let at = match &opened {
-            Some((open, at)) if *open == folder => at.as_fd(),
-            _ => root.as_fd(),
+            Some((open, at)) if *open == folder => at,
+            _ => &root,
         };
-        let found = rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if stat_from(&found) != *stat {
+        if at.stat(name)? != *stat {
             return Ok(false);
         }
     }
     Ok(true)
-}
-
-/// As [`stat_of`], of what the system call gives.
-fn stat_from(found: &rustix::fs::Stat) -> Stat {
-    const NS_PER_SECOND: i64 = 1_000_000_000;
-    // Systems differ in the sign of the rest.
-    fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
-        seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest.try_into().unwrap_or(0))
-    }
-    Stat {
-        size: u64::try_from(found.st_size).unwrap_or(0),
-        mtime_ns: nanoseconds(found.st_mtime, found.st_mtime_nsec),
-        ctime_ns: nanoseconds(found.st_ctime, found.st_ctime_nsec),
-        inode: found.st_ino,
-    }
 }

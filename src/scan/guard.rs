@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::platform::paths::canonical;
 
 pub(super) const RULE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore"];
 
@@ -57,7 +58,7 @@ fn is_plain(file: &Path) -> bool {
 fn is_readable(root: &Path, file: &Path) -> bool {
     match std::fs::symlink_metadata(file) {
         Err(_) => true,
-        Ok(found) if found.is_symlink() => match file.canonicalize() {
+        Ok(found) if found.is_symlink() => match canonical(file) {
             Ok(target) => target.starts_with(root) && is_plain(&target),
             Err(_) => true,
         },

@@ -2,14 +2,14 @@
 //!
 //! Owns reading with a stat that belongs to the bytes, and the racy rule. The hash itself is `model::ContentHash`.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::open::open_beneath;
 use crate::model::{RepoPath, Stat};
+use crate::platform::beneath::open_beneath;
+use crate::platform::files::stat_of;
 
 /// A write in the same tick of the kernel's clock as our look leaves no trace in the times. Ticks last up to 10 ms;
 /// the rest is for file servers whose clock is not quite ours.
@@ -67,16 +67,6 @@ fn read_once(file: &File, limit: u64) -> io::Result<Content> {
 fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
-
-pub fn stat_of(metadata: &Metadata) -> Stat {
-    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest);
-    Stat {
-        size: metadata.len(),
-        mtime_ns: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
-        ctime_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
-        inode: metadata.ino(),
-    }
 }
 
 /// Whether the bytes read at `seen_ns` with the stat `stored` are still the file's, now that its stat is `now`.

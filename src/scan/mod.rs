@@ -7,7 +7,6 @@
 mod ground;
 mod guard;
 mod hash;
-mod open;
 mod resolve;
 mod root;
 mod rules;
@@ -21,8 +20,7 @@ use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
 pub use ground::Ground;
-pub use hash::{Content, read, stat_of, trusted};
-pub use open::open_beneath;
+pub use hash::{Content, read, trusted};
 pub use resolve::{Place, Resolved, Resolver};
 pub use root::{Homes, is_own_repository, repository_root};
 pub use rules::{Rules, is_rule_file, is_secret, skipped_by_name};

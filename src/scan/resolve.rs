@@ -6,11 +6,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::open::open_beneath;
 use super::rules::is_secret_path;
 use super::walk::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
+use crate::platform::beneath::open_beneath;
+use crate::platform::paths::canonical;
 
 /// No file system takes longer ones.
 const LONGEST_PATH: usize = 4096;
@@ -84,21 +85,21 @@ pub struct Resolver {
 impl Resolver {
     /// For the repository at `root`, which exists.
     pub fn new(root: &Path) -> Result<Self> {
-        let root = root.canonicalize().map_err(|error| Error::io("read the repository", root, error))?;
+        let root = canonical(root).map_err(|error| Error::io("read the repository", root, error))?;
         Ok(Self { root, folders: Vec::new(), python: Vec::new(), allow_secrets: false })
     }
 
     /// Folders outside the repository that the user had indexed. One that is gone allows nothing.
     #[must_use]
     pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
-        self.folders = folders.iter().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone())).collect();
+        self.folders = folders.iter().map(|folder| canonical(folder).unwrap_or_else(|_| folder.clone())).collect();
         self
     }
 
     /// Folders of which Python sources may be read.
     #[must_use]
     pub fn with_python(mut self, folders: &[PathBuf]) -> Self {
-        self.python = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        self.python = folders.iter().filter_map(|folder| canonical(folder).ok()).collect();
         self
     }
 
@@ -118,7 +119,7 @@ impl Resolver {
     /// Every refusal is `INVALID_PATH`.
     pub fn resolve(&self, given: &str) -> Result<Resolved> {
         let joined = self.join(given)?;
-        let absolute = joined.canonicalize().map_err(|error| {
+        let absolute = canonical(&joined).map_err(|error| {
             // What lies outside is refused in the same words whether or not it exists.
             if !self.leads_inside(&joined) {
                 return outside(given);
@@ -135,7 +136,7 @@ impl Resolver {
     /// The path in the repository that `given` means, whether or not there is anything (any more).
     pub fn resolve_gone(&self, given: &str) -> Result<RepoPath> {
         let joined = self.join(given)?;
-        let absolute = match joined.canonicalize() {
+        let absolute = match canonical(&joined) {
             Ok(absolute) => absolute,
             Err(_) => existing_part(&joined).ok_or_else(|| outside(given))?,
         };
@@ -190,7 +191,7 @@ impl Resolver {
 
     /// Whether the existing part of a path that leads nowhere is of what may be read.
     fn leads_inside(&self, joined: &Path) -> bool {
-        let existing = joined.ancestors().find_map(|above| above.canonicalize().ok());
+        let existing = joined.ancestors().find_map(|above| canonical(above).ok());
         let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);
         existing.is_some_and(|existing| bases.any(|base| existing.starts_with(base)))
     }
@@ -204,8 +205,7 @@ fn is_private(path: &Path) -> bool {
 
 /// The nearest existing folder above with its links resolved, and the rest as given; `None` with `..` in the rest.
 fn existing_part(joined: &Path) -> Option<PathBuf> {
-    let (above, mut resolved) =
-        joined.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)))?;
+    let (above, mut resolved) = joined.ancestors().skip(1).find_map(|above| Some((above, canonical(above).ok()?)))?;
     for part in joined.strip_prefix(above).ok()?.components() {
         match part {
             std::path::Component::Normal(name) => resolved.push(name),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::platform::files::is_own;
+use crate::platform::paths::canonical;
 
 /// A folder that holds one of these is a repository's root.
 const MARKERS: &[&str] = &[".ixmcp", ".ixchel", ".git"];
@@ -24,11 +26,23 @@ const PRIVATE_IN_HOME: &[&str] = &[
     ".thunderbird",
     ".local/share/keyrings",
     "Library",
+    "AppData/Roaming",
 ];
 
 /// The system's own, with everything below.
-const SYSTEM_TREES: &[&str] =
-    &["/etc", "/proc", "/sys", "/dev", "/boot", "/run", "/var/run", "/System", "/private/etc", "/private/var/db"];
+const SYSTEM_TREES: &[&str] = &[
+    "/etc",
+    "/proc",
+    "/sys",
+    "/dev",
+    "/boot",
+    "/run",
+    "/var/run",
+    "/System",
+    "/private/etc",
+    "/private/var/db",
+    "C:/Windows",
+];
 
 /// The system's own; what people put below may be a repository.
 const SYSTEM_FOLDERS: &[&str] = &[
@@ -89,7 +103,7 @@ impl Homes {
         let named = passwd.lines().filter_map(of_line).chain(home.map(Path::to_path_buf));
         let mut homes: Vec<PathBuf> = named
             .filter(|home| home.is_absolute() && home.parent().is_some())
-            .flat_map(|home| [home.canonicalize().unwrap_or_else(|_| home.clone()), home])
+            .flat_map(|home| [canonical(&home).unwrap_or_else(|_| home.clone()), home])
             .collect();
         homes.sort();
         homes.dedup();
@@ -143,17 +157,15 @@ fn holds_marker(folder: &Path) -> bool {
 
 /// Whether the folder is a repository that this user made: one may only be named that somebody chose to keep.
 pub fn is_own_repository(folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let user = rustix::process::geteuid().as_raw();
     [".git", ".ixchel", ".ixmcp/index.db"].iter().any(|marker| {
-        std::fs::symlink_metadata(folder.join(marker)).is_ok_and(|data| data.uid() == user && !data.is_symlink())
+        std::fs::symlink_metadata(folder.join(marker)).is_ok_and(|data| is_own(&data) && !data.is_symlink())
     })
 }
 
 /// A file stands for the folder it is in.
 fn existing(folder: &Path) -> Result<PathBuf> {
     let shown = || printable(&folder.to_string_lossy());
-    let found = folder.canonicalize().map_err(|error| {
+    let found = canonical(folder).map_err(|error| {
         let what = format!("{} cannot be used: {error}", shown());
         Error::invalid_path(what).hint("Name the repository by --repo.").caused_by(error)
     })?;

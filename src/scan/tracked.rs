@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gix_index::entry::Mode;
 
-use super::hash::stat_of;
 use crate::model::{Stat, printable};
+use crate::platform::files::stat_of;
+use crate::platform::paths::of_git;
 
 /// A `.git` file is one line; more is none.
 const LONGEST_POINTER: u64 = 16 * 1024;
@@ -48,8 +49,7 @@ impl Tracked {
     }
 
     fn path(&self, span: &Range<u32>) -> &Path {
-        use std::os::unix::ffi::OsStrExt;
-        Path::new(std::ffi::OsStr::from_bytes(self.bytes(span)))
+        of_git(self.bytes(span))
     }
 }
 

@@ -7,20 +7,20 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::ErrorKind as IoErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::guard;
-use super::hash::stat_of;
 use super::rules::Rules;
 use super::tracked::Tracked;
 use super::{Found, Left, Listing};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat, printable};
+use crate::platform::files::stat_of;
+use crate::platform::paths::below;
 
 /// Folders (or files) of these names are never looked into, at any depth: git's own, and ours.
 const PRIVATE_NAMES: &[&str] = &[".git", ".ixmcp", ".flashgrep"];
@@ -252,9 +252,9 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
         if is_private_name(entry.file_name()) {
             return false;
         }
-        let relative = relative_to(&root, entry.path());
+        let relative = below(&root, entry.path());
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if exclude.as_ref().is_some_and(|exclude| exclude.matched(relative, is_folder).is_ignore()) {
+        if exclude.as_ref().is_some_and(|exclude| exclude.matched(&relative, is_folder).is_ignore()) {
             return false;
         }
         let is_asked = match &scope {
@@ -266,7 +266,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
             return is_asked;
         }
         if scope.holds(&relative.to_string_lossy()) {
-            let left = Left { path: shown(relative), reason: SkipReason::Unreadable, stat: Stat::default() };
+            let left = Left { path: shown(&relative), reason: SkipReason::Unreadable, stat: Stat::default() };
             blocking.lock().unwrap_or_else(PoisonError::into_inner).push(left);
         }
         false
@@ -289,18 +289,18 @@ fn take(
         take_folder(root, &entry, scope, listing);
         return;
     }
-    let relative = relative_to(root, entry.path());
+    let relative = below(root, entry.path());
     if !scope.holds(&relative.to_string_lossy()) {
         return;
     }
     match entry.metadata() {
-        Ok(metadata) => judge(relative, &metadata, rules, listing),
+        Ok(metadata) => judge(&relative, &metadata, rules, listing),
         Err(error) => take_failure(root, &error, listing),
     }
 }
 
 fn take_folder(root: &Path, entry: &DirEntry, scope: &Scope, listing: &mut Listing) {
-    match relative_to(root, entry.path()).to_str().map(RepoPath::new) {
+    match below(root, entry.path()).to_str().map(RepoPath::new) {
         Some(folder) => listing.folders.extend(folder.filter(|folder| scope.holds(folder.as_str()))),
         None => listing.is_shaky = true,
     }
@@ -325,14 +325,6 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
         _ => None,
     }
-}
-
-/// What follows the root in a path that a walk from there gave. Comparing by components, as `strip_prefix` does, takes
-/// longer than all else that is done with an entry.
-fn relative_to<'a>(root: &Path, path: &'a Path) -> &'a Path {
-    let (root, path) = (root.as_os_str().as_bytes(), path.as_os_str().as_bytes());
-    let rest = path.strip_prefix(root).unwrap_or(path);
-    Path::new(OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest)))
 }
 
 /// A relative path as people see it: exact where it is UTF-8.
@@ -377,7 +369,7 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
     let mut ignored = Listing::default();
     for path in asked_of(&tracked, scope) {
         budget.check()?;
-        let bytes = path.as_os_str().as_bytes();
+        let bytes = path.as_os_str().as_encoded_bytes();
         while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
         let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
         if is_listed || is_skipped(path) || path.iter().any(is_private_name) || rules.excludes(path, false) {
@@ -403,7 +395,7 @@ fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item
             asked.sort_unstable();
             // In the order of the whole list, which the look for what is listed already relies on.
             let mut paths: Vec<&Path> = asked.into_iter().flat_map(|path| tracked.below(path)).collect();
-            paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+            paths.sort_unstable_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
             Box::new(paths.into_iter())
         }
     }

@@ -8,17 +8,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt;
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::framing::{Line, Lines};
 use super::hello::{Hello, PROTO};
-use super::peer;
 use super::place::Place;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::platform::socket::{self, OwnedReadHalf, OwnedWriteHalf};
 
 /// Answers of a daemon have no bound of ours: a list of every file may be long.
 const LONGEST_ANSWER: usize = 1 << 30;
@@ -79,12 +77,14 @@ impl Peer {
         if !place.check()? {
             return Ok(None);
         }
-        let Ok(stream) = UnixStream::connect(&place.socket).await else { return Ok(None) };
         // The folder is ours, and so must be whoever listens in it.
-        if stream.peer_cred().map_or(true, |peer| peer.uid() != peer::own_user()) {
-            return Err(Error::invalid_path("another user listens on this repository's socket")
-                .hint("Remove the folder .flashgrep."));
-        }
+        let Some(stream) = socket::connect(&place.socket).await.map_err(|_| {
+            Error::invalid_path("another user listens on this repository's socket")
+                .hint("Remove the folder .flashgrep.")
+        })?
+        else {
+            return Ok(None);
+        };
         let (reader, mut writer) = stream.into_split();
         let mut reader = Lines::up_to(LONGEST_ANSWER, reader);
         let introduction = async {

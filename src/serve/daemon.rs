@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -22,10 +21,12 @@ use super::hello::PROTO;
 use super::launch::Launcher;
 use super::place::Claim;
 use super::resident::Resident;
-use super::{Door, Listing, Reach, Server, Writing, envelope, mux, peer, tcp, token};
+use super::{Door, Listing, Reach, Server, Writing, envelope, mux, tcp, token};
 use crate::config::{self, Environment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
+use crate::platform::process::{self, Ending};
+use crate::platform::socket;
 
 /// Connections that may be open at once.
 const MAX_CLIENTS: usize = 1024;
@@ -67,16 +68,17 @@ pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) 
         listing,
         token,
     });
-    raise_file_limit();
+    // Each client needs a file number; the usual bound is for programs that have none.
+    process::raise_file_limit();
 
-    let listener = claim.listener.try_clone().and_then(UnixListener::from_std);
-    let listener = listener.map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
+    let listener =
+        claim.bound.listener().map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
     let mut doors = JoinSet::new();
     // First, so that the state that the socket tells knows the port.
     if let Some(address) = &config.tcp {
         open_tcp(&house, address, &mut doors).await;
     }
-    doors.spawn(Arc::clone(&house).accept(Listening::Unix(listener)));
+    doors.spawn(Arc::clone(&house).accept(Listening::Local(Arc::new(listener))));
     tracing::info!(root = %house.root.display(), pid = std::process::id(), "the daemon serves");
 
     let reason = until_end(&claim, &resident, config.idle).await?;
@@ -108,14 +110,12 @@ async fn open_tcp(house: &Arc<House>, address: &config::Address, doors: &mut Joi
 
 /// Why the daemon is to end, once it is.
 async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> Result<&'static str> {
-    let signals = |kind| signal(kind).map_err(|error| Error::internal("cannot await signals").caused_by(error));
-    let (mut terminate, mut interrupt) = (signals(SignalKind::terminate())?, signals(SignalKind::interrupt())?);
+    let mut told = Ending::new().map_err(|error| Error::internal("cannot await signals").caused_by(error))?;
     let mut ending = resident.ending();
     let mut last_seen = Instant::now();
     loop {
         tokio::select! {
-            _ = terminate.recv() => return Ok("SIGTERM"),
-            _ = interrupt.recv() => return Ok("SIGINT"),
+            signal = told.come() => return Ok(signal),
             _ = ending.wait_for(|ends| *ends) => return Ok("asked to"),
             () = tokio::time::sleep(LOOK) => {}
         }
@@ -132,20 +132,20 @@ async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> R
 
 /// A door that clients come to.
 enum Listening {
-    Unix(UnixListener),
+    Local(Arc<socket::Listener>),
     Tcp(TcpListener),
 }
 
 /// Who came.
 enum Arrival {
-    Unix(UnixStream),
+    Local(socket::Stream, Arc<socket::Listener>),
     Tcp(TcpStream),
 }
 
 impl Listening {
     async fn accept(&self) -> std::io::Result<Arrival> {
         match self {
-            Self::Unix(listener) => listener.accept().await.map(|(stream, _)| Arrival::Unix(stream)),
+            Self::Local(listener) => listener.accept().await.map(|stream| Arrival::Local(stream, Arc::clone(listener))),
             Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| Arrival::Tcp(stream)),
         }
     }
@@ -178,7 +178,7 @@ impl House {
                 Some(_) = clients.join_next() => continue,
             };
             match accepted {
-                Ok(Arrival::Unix(stream)) => _ = clients.spawn(Arc::clone(&self).receive_unix(stream)),
+                Ok(Arrival::Local(stream, door)) => _ = clients.spawn(Arc::clone(&self).receive_local(stream, door)),
                 Ok(Arrival::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
                 Err(_) => tokio::time::sleep(BREATH).await,
             }
@@ -186,12 +186,12 @@ impl House {
         while clients.join_next().await.is_some() {}
     }
 
-    async fn receive_unix(self: Arc<Self>, stream: UnixStream) {
-        let user = stream.peer_cred().ok().map(|peer| peer.uid());
-        if user != Some(peer::own_user()) {
-            tracing::warn!(?user, "another user's connection was refused");
-            return;
-        }
+    async fn receive_local(self: Arc<Self>, stream: socket::Stream, door: Arc<socket::Listener>) {
+        let stream = match tokio::time::timeout(FIRST_WORD, door.admit(stream)).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(user)) => return tracing::warn!(user, "another user's connection was refused"),
+            Err(_) => return,
+        };
         let (reader, writer) = stream.into_split();
         self.serve(reader, writer, self.door(Writing::Allowed, Reach::Machine)).await;
     }
@@ -257,15 +257,5 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilEnd<R> {
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.reader).poll_read(context, into)
-    }
-}
-
-/// Each client needs a file number; the usual bound is for programs that have none.
-fn raise_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the bound on open files stays");
     }
 }

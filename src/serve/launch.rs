@@ -16,6 +16,7 @@ use super::place::Place;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process;
 
 /// How long a daemon gets to answer its first question, or to end.
 const START: Duration = Duration::from_secs(30);
@@ -58,6 +59,7 @@ impl Launcher {
     pub fn spawn(&self, root: &Path) -> Result<About> {
         let mut command = self.command(root, "run");
         command.arg("--detached").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        process::outlives(&mut command);
         let mut child = command.spawn().map_err(|error| Error::io("start", &self.program, error))?;
         let give_up = Instant::now() + START;
         loop {

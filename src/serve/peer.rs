@@ -12,11 +12,6 @@ pub fn can_tell() -> bool {
     Path::new("/proc/net/tcp").exists()
 }
 
-/// This user's number.
-pub fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
 /// The user who opened the connection from `peer` to `own`; `None` when the system does not list it, or lists it as
 /// nobody's.
 pub fn user_of(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
@@ -111,6 +106,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::platform::process::own_user;
 
     #[test]
     fn the_owner_of_a_live_connection_is_known_and_of_a_dead_one_is_not() {

@@ -3,24 +3,23 @@
 //! Owns `.flashgrep/`, the socket's path, the lock that settles who is the daemon, and the distrust of whatever a
 //! clone or another user put there. Does not own what is said on the socket.
 
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::platform::files::{self, is_own};
+use crate::platform::process::own_user;
+use crate::platform::socket::{self, Bound};
 use crate::scan;
 
 const FOLDER: &str = ".flashgrep";
 const SOCKET: &str = "mcp.sock";
 /// Says where the socket is when its path would be too long here.
 const POINTER: &str = "mcp.sock.path";
-/// The longest path that every system of ours takes for a socket.
-const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 /// How long one who may become the daemon waits for one who is ending.
 const PATIENCE: Duration = Duration::from_secs(20);
 const RETRY: Duration = Duration::from_millis(10);
@@ -39,8 +38,8 @@ impl Place {
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
-        let is_foreign = folder.symlink_metadata().is_ok_and(|data| data.is_dir() && !is_ours(&data));
-        if !is_foreign && inside.as_os_str().len() <= LONGEST {
+        let is_foreign = folder.symlink_metadata().is_ok_and(|data| data.is_dir() && !is_own(&data));
+        if socket::IN_REPOSITORY && !is_foreign && inside.as_os_str().len() <= socket::LONGEST_PATH {
             return Self { root: root.to_owned(), socket: inside, pointer: None };
         }
         let pointer = (!is_foreign).then(|| folder.join(POINTER));
@@ -62,12 +61,12 @@ impl Place {
     pub fn check(&self) -> Result<bool> {
         let Ok(data) = self.socket.symlink_metadata() else { return Ok(false) };
         let folder = self.folder();
-        let keeps_out = |data: Metadata| data.is_dir() && is_ours(&data);
-        if !folder.symlink_metadata().is_ok_and(keeps_out) || !is_ours(&data) {
+        let keeps_out = |data: Metadata| data.is_dir() && is_own(&data);
+        if !folder.symlink_metadata().is_ok_and(keeps_out) || !is_own(&data) {
             return Err(Error::invalid_path(format!("{} belongs to another user or is a link", shown(&self.socket)))
                 .hint("Remove it."));
         }
-        Ok(data.file_type().is_socket())
+        Ok(socket::is_socket(data.file_type()))
     }
 
     fn prepare(&self) -> Result<()> {
@@ -138,33 +137,29 @@ impl Place {
     }
 
     fn is_alive(&self) -> bool {
-        UnixStream::connect(&self.socket).is_ok()
+        socket::is_heard(&self.socket)
     }
 
     /// Only the holder of the lock comes here, and only what nobody listens on is removed.
     fn listen(self, lock: File) -> Result<Claim> {
         if let Ok(data) = self.socket.symlink_metadata() {
-            if data.file_type().is_socket() && self.is_alive() {
+            if socket::is_socket(data.file_type()) && self.is_alive() {
                 return Err(Error::new(ErrorKind::Busy, format!("another program listens on {}", shown(&self.socket)))
                     .hint("End it, or use --no-daemon."));
             }
             fs::remove_file(&self.socket).map_err(|error| Error::io("remove", &self.socket, error))?;
         }
-        let bound = UnixListener::bind(&self.socket).and_then(|listener| {
-            fs::set_permissions(&self.socket, Permissions::from_mode(0o600))?;
-            listener.set_nonblocking(true)?;
-            Ok((listener, self.socket.symlink_metadata()?))
-        });
-        let (listener, data) = bound.map_err(|error| Error::io("listen on", &self.socket, error))?;
+        let bound = Bound::at(&self.socket).and_then(|bound| Ok((bound, self.socket.symlink_metadata()?)));
+        let (bound, data) = bound.map_err(|error| Error::io("listen on", &self.socket, error))?;
         let root_data = self.root.metadata().ok();
-        Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), listener, place: self, lock })
+        Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), bound, place: self, lock })
     }
 }
 
 /// The right to be the daemon of a repository, and its socket. Dropping it removes the socket; the lock goes with it,
 /// and with the process in any case.
 pub struct Claim {
-    pub listener: UnixListener,
+    pub bound: Bound,
     pub place: Place,
     lock: File,
     root: Option<(u64, u64)>,
@@ -199,20 +194,20 @@ impl Drop for Claim {
 /// `$XDG_RUNTIME_DIR/ixmcp`, else a folder of this user's among the temporary ones.
 fn runtime_folder(environment: &Environment) -> PathBuf {
     let of_session = environment.runtime_folder().filter(|folder| {
-        folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_ours(&data))
+        folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_own(&data))
     });
     of_session.unwrap_or_else(|| environment.temporary_folder().join(temporary_name()))
 }
 
 fn temporary_name() -> std::ffi::OsString {
-    format!("ixmcp-{}", rustix::process::geteuid().as_raw()).into()
+    format!("ixmcp-{}", own_user()).into()
 }
 
 /// Trusted only as this user's own file in this user's own folder.
 fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     let folder = pointer.parent()?.symlink_metadata().ok()?;
     let data = pointer.symlink_metadata().ok()?;
-    if !folder.is_dir() || !is_ours(&folder) || !data.is_file() || !is_ours(&data) {
+    if !folder.is_dir() || !is_own(&folder) || !data.is_file() || !is_own(&data) {
         return None;
     }
     let mut text = String::new();
@@ -224,7 +219,7 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
             .parent()
             .and_then(Path::file_name)
             .is_some_and(|folder| folder == "ixmcp" || folder == temporary_name());
-    (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= LONGEST).then_some(socket)
+    (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::LONGEST_PATH).then_some(socket)
 }
 
 /// Makes the folder, or makes it private: never through a link, never another user's.
@@ -235,18 +230,15 @@ fn own_folder(folder: &Path) -> io::Result<()> {
         tracing::warn!(folder = %shown(folder), "it is a link or a file: it is made anew");
         fs::remove_file(folder)?;
     }
-    match DirBuilder::new().mode(0o700).create(folder) {
+    match files::create_private_folder(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     let data = folder.symlink_metadata()?;
-    if !data.is_dir() || !is_ours(&data) {
+    if !data.is_dir() || !is_own(&data) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
     }
-    if data.mode() & 0o077 != 0 {
-        fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
+    if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
 }
 
 /// Writes a private file in place of whatever is there.
@@ -256,27 +248,22 @@ pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
     {
         return Err(error);
     }
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+    files::create_private(path)?.write_all(bytes)
 }
 
 /// Opens a private file of this user's, made when absent; a link or another's file there is made anew.
 pub fn open_own(path: &Path) -> io::Result<File> {
     if let Ok(data) = path.symlink_metadata()
-        && !(data.is_file() && is_ours(&data))
+        && !(data.is_file() && is_own(&data))
     {
         tracing::warn!(file = %shown(path), "it is not ours: it is made anew");
         fs::remove_file(path)?;
     }
-    let no_link = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-    OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(no_link).open(path)
-}
-
-pub(super) fn is_ours(data: &Metadata) -> bool {
-    data.uid() == rustix::process::geteuid().as_raw()
+    files::append_private(path)
 }
 
 fn identity(data: &Option<Metadata>) -> Option<(u64, u64)> {
-    data.as_ref().map(|data| (data.dev(), data.ino()))
+    data.as_ref().map(files::identity)
 }
 
 fn shown(path: &Path) -> String {

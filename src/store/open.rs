@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::migrate;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::files::identity;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -55,18 +56,10 @@ const PREPARED: usize = 128;
 pub(super) struct Identity(u64, u64);
 
 impl Identity {
-    #[cfg(unix)]
     pub(super) fn of(path: &Path) -> Result<Self> {
-        use std::os::unix::fs::MetadataExt;
         let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
-        Ok(Self(data.dev(), data.ino()))
-    }
-
-    /// Where files have no number, a file that is open cannot be replaced either.
-    #[cfg(not(unix))]
-    pub(super) fn of(path: &Path) -> Result<Self> {
-        std::fs::metadata(path).map_err(|error| gone(path, error))?;
-        Ok(Self(0, 0))
+        let (device, number) = identity(&data);
+        Ok(Self(device, number))
     }
 }
 

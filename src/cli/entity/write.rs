@@ -19,9 +19,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract::entity::{FOLDER, KINDS, Kind};
 use crate::extract::front_matter::{self, FrontMatter, Place};
 use crate::model::{RepoPath, printable};
+use crate::platform::beneath::open_beneath;
 use crate::query::entities;
 use crate::query::near;
-use crate::scan;
 use crate::store::StoredEntity;
 
 /// Make the folder .ixchel for decisions, issues, ideas and notes beside the code
@@ -439,7 +439,7 @@ fn turn(path: &Path) -> Option<fs::File> {
 
 /// The file of an entity, which no symbolic link leads to.
 fn plain_file(root: &Path, path: &str) -> Result<PathBuf> {
-    scan::open_beneath(root, Path::new(path)).map_err(|error| Error::io("open", &root.join(path), error))?;
+    open_beneath(root, Path::new(path)).map_err(|error| Error::io("open", &root.join(path), error))?;
     Ok(root.join(path))
 }
 

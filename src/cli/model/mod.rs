@@ -14,6 +14,7 @@ use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, built_in, shelf as names};
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::platform::paths::canonical;
 
 /// Choose a model that looks at the best answers, too
 ///
@@ -120,7 +121,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         Some(folder) => (typed.model.clone(), folder),
         None => {
             let folder =
-                std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| path.canonicalize().ok());
+                std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| canonical(&path).ok());
             let folder = folder.filter(|folder| typed.model.contains('/') && folder.is_dir()).ok_or_else(|| {
                 Error::not_found(format!("the model {} is not here", printable(&typed.model))).hint(format!(
                     "Fetch it with `ixmcp model pull {}`; `ixmcp model list` shows what is here.",

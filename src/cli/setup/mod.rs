@@ -19,6 +19,7 @@ use self::clients::{CLIENTS, Client, Format, Places};
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
+use crate::platform::paths::canonical;
 use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
@@ -175,7 +176,7 @@ fn command(session: &Session, scope: Scope) -> String {
         let mut folders = path.split(':').map(|folder| Path::new(folder).join(NAME));
         folders.find(|program| program.is_file())
     });
-    let is_found = found.is_some_and(|found| found.canonicalize().ok() == own.and_then(|own| own.canonicalize().ok()));
+    let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
     match own {
         Some(own) if !is_found && scope == Scope::User => own.to_string_lossy().into_owned(),
         _ => NAME.to_owned(),
@@ -187,7 +188,7 @@ fn command(session: &Session, scope: Scope) -> String {
 fn real(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf> {
     let exists = file.symlink_metadata().is_ok();
     let anchor = if exists { Some(file) } else { file.ancestors().skip(1).find(|folder| folder.exists()) };
-    let Some(resolved) = anchor.and_then(|anchor| anchor.canonicalize().ok()) else {
+    let Some(resolved) = anchor.and_then(|anchor| canonical(anchor).ok()) else {
         return Err(Error::invalid_path(format!("{} is a link to nothing", printable(&file.to_string_lossy())))
             .hint("Remove it."));
     };

@@ -9,7 +9,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 
 use crate::error::{Error, Result};
-use crate::serve::token;
+use crate::platform::random;
 
 /// The page needs nothing but itself.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -27,7 +27,7 @@ type Refusal = (StatusCode, &'static str);
 
 impl Gate {
     pub fn new(port: u16) -> Result<Self> {
-        let token = token::random();
+        let token = random::secret();
         let token = token.map_err(|error| Error::internal("the system gives no random bytes").caused_by(error))?;
         Ok(Self { port, token })
     }

@@ -1,12 +1,16 @@
-//! Opening a file below a folder such that no symbolic link can lead out of it, however fast links are swapped.
+//! Opening a file below a folder such that no symbolic link can lead out of it, however fast links are swapped, and
+//! looking at what stands there.
 //!
-//! Owns the system calls. Who may read which file is `resolve`'s to say.
+//! Owns the system calls. Who may read which file is the scan's to say.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use crate::model::Stat;
 
 /// Never waits for a writer of a named pipe, never follows the last link, never outlives an `exec`.
 const FLAGS: OFlags =
@@ -27,7 +31,7 @@ pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
 }
 
 #[cfg(target_os = "linux")]
-fn open_without_links(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+fn open_without_links(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     use rustix::io::Errno;
 
@@ -40,12 +44,12 @@ fn open_without_links(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Resu
 }
 
 #[cfg(not(target_os = "linux"))]
-fn open_without_links(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+fn open_without_links(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     open_by_steps(folder, relative)
 }
 
 /// One folder at a time, each opened from the one before.
-fn open_by_steps(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<rustix::fd::OwnedFd> {
+fn open_by_steps(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     let mut at = folder.try_clone()?;
     let mut parts = relative.components().peekable();
     while let Some(part) = parts.next() {
@@ -60,6 +64,46 @@ fn open_by_steps(folder: &rustix::fd::OwnedFd, relative: &Path) -> io::Result<ru
         at = opened;
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty path"))
+}
+
+/// Folders are opened to look up what is in them: Linux then asks for no right to read them.
+#[cfg(target_os = "linux")]
+const TO_LOOK_BELOW: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const TO_LOOK_BELOW: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// A folder in which names are looked up, not each on the whole way from the top.
+pub struct Folder(OwnedFd);
+
+impl Folder {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, TO_LOOK_BELOW, Mode::empty())?))
+    }
+
+    /// The folder `relative` below this one; its last part is no link.
+    pub fn within(&self, relative: &str) -> io::Result<Self> {
+        Ok(Self(rustix::fs::openat(&self.0, relative, TO_LOOK_BELOW | OFlags::NOFOLLOW, Mode::empty())?))
+    }
+
+    /// What stands in it under that name, as `files::stat_of` has it; of a link, the link's own.
+    pub fn stat(&self, name: &str) -> io::Result<Stat> {
+        let found = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(stat_from(&found))
+    }
+}
+
+fn stat_from(found: &rustix::fs::Stat) -> Stat {
+    const NS_PER_SECOND: i64 = 1_000_000_000;
+    // Systems differ in the sign of the rest.
+    fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+        seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest.try_into().unwrap_or(0))
+    }
+    Stat {
+        size: u64::try_from(found.st_size).unwrap_or(0),
+        mtime_ns: nanoseconds(found.st_mtime, found.st_mtime_nsec),
+        ctime_ns: nanoseconds(found.st_ctime, found.st_ctime_nsec),
+        inode: found.st_ino,
+    }
 }
 
 #[cfg(test)]
@@ -80,7 +124,7 @@ mod tests {
         symlink("../../secret", root.join("a/link")).unwrap();
 
         let folder = rustix::fs::open(&root, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
-        type Open = fn(&rustix::fd::OwnedFd, &Path) -> io::Result<rustix::fd::OwnedFd>;
+        type Open = fn(&OwnedFd, &Path) -> io::Result<OwnedFd>;
         for open in [open_without_links as Open, open_by_steps as Open] {
             let mut text = String::new();
             File::from(open(&folder, Path::new("a/b.txt")).unwrap()).read_to_string(&mut text).unwrap();
