@@ -161,6 +161,13 @@ const steps = {
     await page.mouse.up();
     await until(async () => (await where()) !== zoomed, 'it pans');
     await page.getByLabel('Show all').click();
+    const covered = () => page.evaluate(() => {
+      const names = [...document.querySelectorAll('.texts text:not(.of-edge)')].map((text) => text.getBoundingClientRect());
+      const isIn = (name, { x, y }) => x > name.left + 2 && x < name.right - 2 && y > name.top + 2 && y < name.bottom - 2;
+      const end = (line) => new DOMPoint(line.x2.baseVal.value, line.y2.baseVal.value).matrixTransform(line.getScreenCTM());
+      return [...document.querySelectorAll('.edge line')].filter((line) => names.some((name) => isIn(name, end(line)))).length;
+    });
+    await until(async () => (await covered()) === 0, 'where each edge leads is seen, not under a name');
     await page.locator('.node[data-id="idea-77"]').focus();
     await page.keyboard.press('Enter');
     await seen(page.locator('.entity h2', { hasText: 'Cache the sums' }), 'one chosen by key');

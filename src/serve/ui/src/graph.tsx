@@ -213,21 +213,26 @@ const LETTERS = 24;
 /// How large names are on the screen, and what edges are called.
 const [NAME, TOLD] = [11.5, 10.5];
 
+/// Where a text lies.
+type Box = [left: number, right: number, top: number, bottom: number];
+
 /// What can be read: no two texts lie upon each other, and those that matter go first.
-function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Set<string>; told: Set<Line> } {
-  const taken: [left: number, right: number, top: number, bottom: number][] = [];
+function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; told: Set<Line> } {
+  const taken: Box[] = [];
   const fits = (x: number, top: number, letters: number, size: number) => {
     const half = (0.29 * size * letters) / k;
     const [left, right, bottom] = [x - half, x + half, top + (1.3 * size) / k];
-    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) return false;
-    taken.push([left, right, top, bottom]);
-    return true;
+    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) return undefined;
+    const box: Box = [left, right, top, bottom];
+    taken.push(box);
+    return box;
   };
   const rank = (spot: Spot) => (spot.id === lit ? 2000 : near.has(spot.id) ? 1000 : 0) + spot.r;
-  const named = new Set<string>();
+  const named = new Map<string, Box>();
   for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
     const node = graph.nodes.get(spot.id)!;
-    if (fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME)) named.add(spot.id);
+    const box = fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME);
+    if (box) named.set(spot.id, box);
   }
   const told = new Set<Line>();
   for (const line of lit ? lines : []) {
@@ -237,6 +242,14 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
     if (fits(x, y - TOLD / k, Math.min(31, line.rels.join(', ').length), TOLD)) told.add(line);
   }
   return { named, told };
+}
+
+/// How far from the middle of a node the text is passed that lies `box`, on the way in this direction; 0: it is not met.
+function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: number): number {
+  const [across, down] = [[(left - x) / dx, (right - x) / dx], [(top - y) / dy, (bottom - y) / dy]];
+  const enter = Math.max(Math.min(...across), Math.min(...down));
+  const leave = Math.min(Math.max(...across), Math.max(...down));
+  return enter < leave ? Math.max(0, leave) : 0;
 }
 
 const middle = ({ source, target }: Line) => [(source.x + target.x) / 2, (source.y + target.y) / 2 - 3];
@@ -405,7 +418,11 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
           const length = Math.hypot(dx, dy) || 1;
           const [x1, y1] = [line.source.x + (dx / length) * radius(line.source), line.source.y + (dy / length) * radius(line.source)];
-          const [x2, y2] = [line.target.x - (dx / length) * (radius(line.target) + 3), line.target.y - (dy / length) * (radius(line.target) + 3)];
+          // It ends before the name of what it leads to: under it nobody sees which way it leads.
+          const box = named.get(line.target.id);
+          const clear = box ? past(box, line.target, -dx / length, -dy / length) + 2 / view.k : 0;
+          const end = Math.max(radius(line.target) + 3, clear < length - radius(line.source) - 14 / view.k ? clear : 0);
+          const [x2, y2] = [line.target.x - (dx / length) * end, line.target.y - (dy / length) * end];
           const isLit = lit === line.source.id || lit === line.target.id;
           return (
             <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>
