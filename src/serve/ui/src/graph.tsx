@@ -244,12 +244,12 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
   return { named, told };
 }
 
-/// How far from the middle of a node the text is passed that lies `box`, on the way in this direction; 0: it is not met.
-function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: number): number {
-  const [across, down] = [[(left - x) / dx, (right - x) / dx], [(top - y) / dy, (bottom - y) / dy]];
-  const enter = Math.max(Math.min(...across), Math.min(...down));
-  const leave = Math.min(Math.max(...across), Math.max(...down));
-  return enter < leave ? Math.max(0, leave) : 0;
+/// How far from the middle of a node its name `box` is passed on the way in this direction; 0 where the name leaves an arrow
+/// free that ends so far from the middle.
+function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: number, end: number): number {
+  const isUnder = (way: number) => x + dx * way > left && x + dx * way < right && y + dy * way > top && y + dy * way < bottom;
+  if (![end, end + 5, end + 10].some(isUnder)) return 0;
+  return Math.min(Math.max((left - x) / dx, (right - x) / dx), Math.max((top - y) / dy, (bottom - y) / dy));
 }
 
 const middle = ({ source, target }: Line) => [(source.x + target.x) / 2, (source.y + target.y) / 2 - 3];
@@ -418,10 +418,10 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
           const length = Math.hypot(dx, dy) || 1;
           const [x1, y1] = [line.source.x + (dx / length) * radius(line.source), line.source.y + (dy / length) * radius(line.source)];
-          // It ends before the name of what it leads to: under it nobody sees which way it leads.
-          const box = named.get(line.target.id);
-          const clear = box ? past(box, line.target, -dx / length, -dy / length) + 2 / view.k : 0;
-          const end = Math.max(radius(line.target) + 3, clear < length - radius(line.source) - 14 / view.k ? clear : 0);
+          // Under the name of what it leads to nobody would see which way it leads.
+          const [box, near] = [named.get(line.target.id), radius(line.target) + 3];
+          const clear = box ? past(box, line.target, -dx / length, -dy / length, near) + 2 / view.k : 0;
+          const end = clear < length - radius(line.source) - 14 / view.k ? Math.max(near, clear) : near;
           const [x2, y2] = [line.target.x - (dx / length) * end, line.target.y - (dy / length) * end];
           const isLit = lit === line.source.id || lit === line.target.id;
           return (
