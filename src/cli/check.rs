@@ -13,7 +13,7 @@ use crate::model::printable;
 /// Ends with 0 when there is nothing to mend, 1 when there are errors or warnings, 2 when it could not be done.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only this file, relative to the repository or absolute
+    /// Only this file: from the repository's root or from here, or absolute
     file: Option<String>,
     /// How diagnostics are printed
     #[arg(long, value_enum, default_value_t)]
@@ -45,8 +45,9 @@ enum Format {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let format = if typed.json { Format::Json } else { typed.output_format };
+    let file = typed.file.as_deref().map(|file| session.file(file)).transpose()?;
     let given = arguments! {
-        "file": typed.file, "severity": typed.severity, "rendered": format == Format::Text,
+        "file": file, "severity": typed.severity, "rendered": format == Format::Text,
     };
     let answer = session.call("check", given)?;
     let found = answer["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);

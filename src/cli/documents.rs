@@ -86,7 +86,7 @@ struct Search {
 /// Print the text of a document, or one chunk of it
 #[derive(Debug, Args)]
 struct Show {
-    /// The file, relative to the repository or absolute
+    /// The file: from the repository's root or from here, or absolute
     file: String,
     /// The chunk, from 0 [default: the whole text]
     #[arg(long)]
@@ -185,7 +185,7 @@ fn print(result: &Value, paint: &Paint) {
 
 fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let given = json!({
-        "filePath": from_here(session, &typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
+        "filePath": session.file(&typed.file)?, "chunkIndex": typed.chunk, "contextLines": typed.context,
     });
     let answer = session.call("get_file_details", given)?;
     if typed.json {

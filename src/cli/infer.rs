@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Together they bring no new diagnostic. Nothing is written: `ixmcp infer FILE --diff | git apply` does.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The file, relative to the repository or absolute
+    /// The file: from the repository's root or from here, or absolute
     file: String,
     /// Only this class or function: Class.method
     symbol: Option<String>,
@@ -26,12 +26,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let answer = session.call("infer_types", arguments! { "file": typed.file, "symbol": typed.symbol })?;
+    let file = session.file(&typed.file)?;
+    let answer = session.call("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
     let found = answer["suggestions"].as_array().map_or(&[][..], Vec::as_slice);
     if typed.json {
         output::json(&answer);
     } else if typed.diff {
-        let (shown, bytes) = session.workspace()?.read_file(&typed.file)?;
+        let (shown, bytes) = session.workspace()?.read_file(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
         output::raw(&patch(&shown, &text, &insertions(found)));
     } else {

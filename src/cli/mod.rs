@@ -281,6 +281,16 @@ impl Session {
         output::with_progress(|| HowFar::of(&far), work)
     }
 
+    /// A file that a person names, as a tool takes it: by its path from the repository's root, as answers have it, or where there
+    /// is none, from where the person stands.
+    fn file(&self, typed: &str) -> Result<String> {
+        let root = self.workspaces.root_of(None, &self.start)?;
+        let is_there = |path: &Path| path.symlink_metadata().is_ok();
+        let here = self.start.join(typed);
+        let from_here = here.to_str().filter(|_| !is_there(&root.join(typed)) && is_there(&here));
+        Ok(from_here.unwrap_or(typed).to_owned())
+    }
+
     /// Asks the index itself, made fresh before: for questions that no tool asks.
     fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         let (workspace, budget) = (self.workspace()?, Budget::unlimited());

@@ -10,7 +10,7 @@ use crate::error::Result;
 /// Show every place that means the name at a place
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the repository or absolute; in a notebook FILE:cell N:LINE:COLUMN
+    /// FILE:LINE:COLUMN, the file from the repository's root or from here, or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Leave out the definition itself
     #[arg(long)]
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let mut given = typed.place.arguments();
+    let mut given = typed.place.arguments(session)?;
     if typed.no_declaration {
         given["include_declaration"] = false.into();
     }

@@ -8,7 +8,7 @@ use crate::error::Result;
 /// Print lines of a file exactly as they are
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The file, relative to the repository or absolute
+    /// The file: from the repository's root or from here, or absolute
     file: String,
     /// First line
     start: u64,
@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let end = typed.end.unwrap_or(typed.start);
-    let given = arguments! { "file_path": typed.file, "start_line": typed.start, "end_line": end };
+    let given = arguments! { "file_path": session.file(&typed.file)?, "start_line": typed.start, "end_line": end };
     let answer = session.call("get_slice", given)?;
     if typed.json {
         output::json(&answer);

@@ -9,7 +9,7 @@ use crate::error::Result;
 /// Show the type of what stands at a place of a Python file
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the repository or absolute; in a notebook FILE:cell N:LINE:COLUMN
+    /// FILE:LINE:COLUMN, the file from the repository's root or from here, or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Print the answer as one JSON object
     #[arg(long)]
@@ -17,7 +17,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let answer = session.call("type_at", typed.place.arguments())?;
+    let answer = session.call("type_at", typed.place.arguments(session)?)?;
     if typed.json {
         output::json(&answer);
         return Ok(Outcome::Found);

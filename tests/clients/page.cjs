@@ -161,6 +161,18 @@ const steps = {
     await page.mouse.up();
     await until(async () => (await where()) !== zoomed, 'it pans');
     await page.getByLabel('Show all').click();
+    const covered = () => page.evaluate(() => {
+      const names = [...document.querySelectorAll('.texts text:not(.of-edge)')].map((text) => text.getBoundingClientRect());
+      const isIn = (name, { x, y }) => x > name.left + 2 && x < name.right - 2 && y > name.top + 2 && y < name.bottom - 2;
+      // An arrow's tip, and its middle.
+      const arrow = (line) => {
+        const [x1, y1, x2, y2] = [line.x1, line.y1, line.x2, line.y2].map((at) => at.baseVal.value);
+        const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+        return [0, 5].map((back) => new DOMPoint(x2 - ((x2 - x1) / length) * back, y2 - ((y2 - y1) / length) * back).matrixTransform(line.getScreenCTM()));
+      };
+      return [...document.querySelectorAll('.edge line')].filter((line) => arrow(line).some((point) => names.some((name) => isIn(name, point)))).length;
+    });
+    await until(async () => (await covered()) === 0, 'where each edge leads is seen, not under a name');
     await page.locator('.node[data-id="idea-77"]').focus();
     await page.keyboard.press('Enter');
     await seen(page.locator('.entity h2', { hasText: 'Cache the sums' }), 'one chosen by key');

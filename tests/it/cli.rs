@@ -96,6 +96,30 @@ fn a_slice_has_the_bytes_of_the_file() {
 }
 
 #[test]
+fn a_file_is_named_from_the_root_or_from_where_one_stands() {
+    let repo = Repo::new(SMALL);
+    repo.write("src/deep/only.py", "def alone(): pass\n");
+    repo.write("src/both.txt", "below\n");
+    repo.write("both.txt", "at the root\n");
+    let from_src = |arguments: &[&str]| {
+        let output = repo.command(arguments).current_dir(repo.path().join("src")).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(from_src(&["slice", "deep/only.py", "1"]), "def alone(): pass\n");
+    assert_eq!(from_src(&["slice", "src/deep/only.py", "1"]), "def alone(): pass\n");
+    assert_eq!(from_src(&["slice", "deep/../deep/only.py", "1"]), "def alone(): pass\n");
+    // What answers print can be given back, wherever one stands.
+    assert_eq!(from_src(&["slice", "both.txt", "1"]), "at the root\n");
+    assert!(from_src(&["type-at", "deep/only.py:1:5"]).contains("alone"));
+    assert!(from_src(&["def", "deep/only.py:1:5"]).contains("src/deep/only.py"));
+    assert!(from_src(&["documents", "show", "deep/only.py"]).contains("alone"));
+    let escape =
+        repo.command(&["slice", "../../etc/passwd", "1"]).current_dir(repo.path().join("src")).output().unwrap();
+    assert!(String::from_utf8_lossy(&escape.stderr).contains("INVALID_PATH"));
+}
+
+#[test]
 fn nothing_outside_the_repository_is_read() {
     let repo = Repo::new(SMALL);
     let outside = tempfile::NamedTempFile::new().unwrap();

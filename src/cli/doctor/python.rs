@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, Ground, Level};
 use crate::error::Result;
+use crate::platform::paths::BETWEEN;
 
 const PYTHON: &str = "python";
 
@@ -14,7 +15,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     }
     let environment = &ground.session.sources.environment;
     let on_path = |name: &str| -> Option<PathBuf> {
-        let folders = environment.get("PATH")?.split(':').map(|folder| Path::new(folder).join(name));
+        let folders = environment.get("PATH")?.split(BETWEEN).map(|folder| Path::new(folder).join(name));
         folders.into_iter().find(|program| program.is_file())
     };
     let mut findings = Vec::new();

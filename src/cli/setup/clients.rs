@@ -62,6 +62,9 @@ impl Places {
         if cfg!(target_os = "macos") {
             return self.home(&format!("Library/Application Support/{path}"));
         }
+        if cfg!(windows) {
+            return self.home(&format!("AppData/Roaming/{path}"));
+        }
         self.config.as_ref().map(|config| config.join(path))
     }
 }
@@ -98,7 +101,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         servers: "mcpServers",
         project: None,
         user: |places| places.application("Claude/claude_desktop_config.json"),
-        traces: &["~/.config/Claude", "~/Library/Application Support/Claude"],
+        traces: &["~/.config/Claude", "~/Library/Application Support/Claude", "~/AppData/Roaming/Claude"],
         head: || json!({}),
         // It belongs to no project: the repository must be named.
         entry: |command, root| program(command, &["mcp", "--repo", &root.to_string_lossy()]),

@@ -19,7 +19,7 @@ use self::clients::{CLIENTS, Client, Format, Places};
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::platform::paths::canonical;
+use crate::platform::paths::{BETWEEN, canonical};
 use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
@@ -173,7 +173,7 @@ fn command(session: &Session, scope: Scope) -> String {
     let environment = &session.sources.environment;
     let own = environment.program();
     let found = environment.get("PATH").and_then(|path| {
-        let mut folders = path.split(':').map(|folder| Path::new(folder).join(NAME));
+        let mut folders = path.split(BETWEEN).map(|folder| Path::new(folder).join(NAME));
         folders.find(|program| program.is_file())
     });
     let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));

@@ -6,6 +6,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// Between paths in a variable that lists some.
+pub const BETWEEN: char = ':';
+
 /// What follows the root in a path that a walk from there gave, with `/` between parts. Comparing by components, as
 /// `strip_prefix` does, takes longer than all else that is done with an entry.
 pub fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, Path> {

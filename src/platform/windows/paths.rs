@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Between paths in a variable that lists some.
+pub const BETWEEN: char = ';';
+
 /// What follows the root in a path that a walk from there gave, with `/` between parts. A name that is no Unicode stays as
 /// it is: it is not listed.
 pub fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, Path> {

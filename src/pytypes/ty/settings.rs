@@ -18,6 +18,7 @@ use ty_python_semantic::{
     SitePackagesPaths, SysPrefixPathOrigin, default_lint_registry,
 };
 
+use crate::platform::paths::BETWEEN;
 use crate::pytypes::globs::Filter;
 use crate::pytypes::options::{self, Environment, Level, Options, Place, Problem, Rule, Written};
 use crate::pytypes::values::{Diagnostic, Severity, Span};
@@ -309,7 +310,7 @@ fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemP
 /// The folders of `PYTHONPATH` that there are.
 fn python_path(system: &OsSystem) -> Vec<SystemPathBuf> {
     let Ok(paths) = system.env_var("PYTHONPATH") else { return Vec::new() };
-    let paths = paths.split(':').filter(|path| !path.is_empty());
+    let paths = paths.split(BETWEEN).filter(|path| !path.is_empty());
     let absolute = paths.map(|path| SystemPath::absolute(path, system.current_directory()));
     absolute.filter(|path| system.is_directory(path)).collect()
 }

@@ -213,21 +213,26 @@ const LETTERS = 24;
 /// How large names are on the screen, and what edges are called.
 const [NAME, TOLD] = [11.5, 10.5];
 
+/// Where a text lies.
+type Box = [left: number, right: number, top: number, bottom: number];
+
 /// What can be read: no two texts lie upon each other, and those that matter go first.
-function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Set<string>; told: Set<Line> } {
-  const taken: [left: number, right: number, top: number, bottom: number][] = [];
+function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; told: Set<Line> } {
+  const taken: Box[] = [];
   const fits = (x: number, top: number, letters: number, size: number) => {
     const half = (0.29 * size * letters) / k;
     const [left, right, bottom] = [x - half, x + half, top + (1.3 * size) / k];
-    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) return false;
-    taken.push([left, right, top, bottom]);
-    return true;
+    if (taken.some((other) => left < other[1] && right > other[0] && top < other[3] && bottom > other[2])) return undefined;
+    const box: Box = [left, right, top, bottom];
+    taken.push(box);
+    return box;
   };
   const rank = (spot: Spot) => (spot.id === lit ? 2000 : near.has(spot.id) ? 1000 : 0) + spot.r;
-  const named = new Set<string>();
+  const named = new Map<string, Box>();
   for (const spot of [...points].sort((a, b) => rank(b) - rank(a))) {
     const node = graph.nodes.get(spot.id)!;
-    if (fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME)) named.add(spot.id);
+    const box = fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME);
+    if (box) named.set(spot.id, box);
   }
   const told = new Set<Line>();
   for (const line of lit ? lines : []) {
@@ -237,6 +242,14 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
     if (fits(x, y - TOLD / k, Math.min(31, line.rels.join(', ').length), TOLD)) told.add(line);
   }
   return { named, told };
+}
+
+/// How far from the middle of a node its name `box` is passed on the way in this direction; 0 where the name leaves an arrow
+/// free that ends so far from the middle.
+function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: number, end: number): number {
+  const isUnder = (way: number) => x + dx * way > left && x + dx * way < right && y + dy * way > top && y + dy * way < bottom;
+  if (![end, end + 5, end + 10].some(isUnder)) return 0;
+  return Math.min(Math.max((left - x) / dx, (right - x) / dx), Math.max((top - y) / dy, (bottom - y) / dy));
 }
 
 const middle = ({ source, target }: Line) => [(source.x + target.x) / 2, (source.y + target.y) / 2 - 3];
@@ -405,7 +418,11 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
           const length = Math.hypot(dx, dy) || 1;
           const [x1, y1] = [line.source.x + (dx / length) * radius(line.source), line.source.y + (dy / length) * radius(line.source)];
-          const [x2, y2] = [line.target.x - (dx / length) * (radius(line.target) + 3), line.target.y - (dy / length) * (radius(line.target) + 3)];
+          // Under the name of what it leads to nobody would see which way it leads.
+          const [box, near] = [named.get(line.target.id), radius(line.target) + 3];
+          const clear = box ? past(box, line.target, -dx / length, -dy / length, near) + 2 / view.k : 0;
+          const end = clear < length - radius(line.source) - 14 / view.k ? Math.max(near, clear) : near;
+          const [x2, y2] = [line.target.x - (dx / length) * end, line.target.y - (dy / length) * end];
           const isLit = lit === line.source.id || lit === line.target.id;
           return (
             <g key={`${line.source.id}\n${line.target.id}`} class={`edge ${isLit ? 'is-lit' : lit ? 'is-dim' : ''}`}>

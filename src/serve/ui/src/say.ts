@@ -10,14 +10,15 @@ export function short(value: number): string {
 
 export const many = (value: number, one: string, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
 
+/// As the command line says it: thousands.
 export function bytes(value: number): string {
-  if (value < 1024) return `${value} B`;
-  const units = ['KB', 'MB', 'GB'];
+  if (value < 1000) return `${value} B`;
+  const units = ['kB', 'MB', 'GB'];
   let at = -1;
   do {
-    value /= 1024;
+    value /= 1000;
     at += 1;
-  } while (value >= 1024 && at < units.length - 1);
+  } while (value >= 1000 && at < units.length - 1);
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[at]}`;
 }
 

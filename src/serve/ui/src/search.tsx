@@ -109,6 +109,7 @@ export function Search({ route }: { route: Route }) {
           {answer.value.suggestion && (
             <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
           )}
+          <p class="faint">{mode === 'smart' ? 'Fewer words find more; Literal looks at every line as it is written.' : 'Smart finds words in other forms, too.'}</p>
         </Nothing>
       )}
       {hits.length > 0 && (
