@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
+use super::Session;
+
 /// A place in a file that a person points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -15,9 +17,9 @@ pub(super) struct Place {
 
 impl Place {
     /// As the tools take it.
-    pub fn arguments(&self) -> Value {
+    pub fn arguments(&self, session: &Session) -> Value {
         let Self { file, cell, line, column } = self;
-        let mut arguments = json!({ "file": file, "line": line, "column": column });
+        let mut arguments = json!({ "file": session.file(file), "line": line, "column": column });
         if let Some(cell) = cell {
             arguments["cell"] = json!(cell);
         }
