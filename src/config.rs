@@ -151,6 +151,11 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
+    /// Where the person stands.
+    pub fn working_folder(&self) -> Option<&Path> {
+        self.working_folder.as_deref()
+    }
+
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }

@@ -13,7 +13,7 @@ use crate::model::printable;
 /// Ends with 0 when there is nothing to mend, 1 when there are errors or warnings, 2 when it could not be done.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only this file: from the repository's root or from here, or absolute
+    /// Only this file, relative to the current folder or the repository, or absolute
     file: Option<String>,
     /// How diagnostics are printed
     #[arg(long, value_enum, default_value_t)]
@@ -45,15 +45,17 @@ enum Format {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let format = if typed.json { Format::Json } else { typed.output_format };
-    let file = typed.file.as_deref().map(|file| session.file(file)).transpose()?;
+    let paint = session.paint_here();
     let given = arguments! {
-        "file": file, "severity": typed.severity, "rendered": format == Format::Text,
+        "file": typed.file.as_deref().map(|file| session.file(file)),
+        "severity": typed.severity,
+        "rendered": format == Format::Text,
     };
     let answer = session.call("check", given)?;
     let found = answer["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
     match format {
-        Format::Text => found.iter().for_each(|one| print(one, &session.paint)),
-        Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &session.paint))),
+        Format::Text => found.iter().for_each(|one| print(one, &paint)),
+        Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &paint))),
         Format::Json => output::json(&answer),
         Format::Github => found.iter().for_each(|one| output::line(&annotation(one))),
         Format::Sarif => output::json(&sarif(found)),
@@ -61,16 +63,29 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if matches!(format, Format::Text | Format::Concise) {
         output::note(&summary(&answer));
     }
-    let passes = answer["passed"] == Value::Bool(true) || (typed.exit_zero_on_warning && answer["errors"] == 0);
+    // Who asks for errors alone asks whether there are any.
+    let is_of_errors = typed.severity.as_deref() == Some("error");
+    let lets_warnings_pass = typed.exit_zero_on_warning || is_of_errors;
+    let passes = answer["passed"] == Value::Bool(true) || (lets_warnings_pass && answer["errors"] == 0);
     Ok(if passes { Outcome::Found } else { Outcome::Nothing })
 }
 
 fn summary(answer: &Value) -> String {
-    let files = &answer["files_checked"];
-    match answer["total"].as_u64() {
-        Some(0) => format!("{files} files checked: nothing to mend"),
-        Some(1) => format!("{files} files checked: 1 diagnostic"),
-        _ => format!("{files} files checked: {} diagnostics", answer["total"]),
+    let number = |value: &Value, one: &str| match value.as_u64() {
+        Some(1) => format!("1 {one}"),
+        _ => format!("{value} {one}s"),
+    };
+    let files = number(&answer["files_checked"], "file");
+    let listed = answer["total"].as_u64().unwrap_or(0);
+    let all = ["errors", "warnings"].iter().filter_map(|kind| answer[kind].as_u64()).sum::<u64>();
+    match (listed, all) {
+        (0, 0) => format!("{files} checked: nothing to mend"),
+        (0, _) => format!(
+            "{files} checked: nothing of this severity; {}, {}",
+            number(&answer["errors"], "error"),
+            number(&answer["warnings"], "warning")
+        ),
+        _ => format!("{files} checked: {}", number(&answer["total"], "diagnostic")),
     }
 }
 
@@ -79,7 +94,7 @@ fn print(found: &Value, paint: &Paint) {
         // Only what the terminal would obey is escaped: line breaks are part of it.
         Some(rendered) => {
             for line in rendered.trim_end().lines() {
-                output::line(&printable(&line.replace('\t', "    ")));
+                output::line(&printable(&paint.quoted(line).replace('\t', "    ")));
             }
         }
         None => output::line(&concise(found, paint)),

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Show where the name at a place is defined
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file from the repository's root or from here, or absolute; in a notebook FILE:cell N:LINE:COLUMN
+    /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Print the answer as one JSON object
     #[arg(long)]
@@ -19,12 +19,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let answer = session.call("goto_definition", typed.place.arguments(session)?)?;
+    let paint = session.paint_here();
+    let answer = session.call("goto_definition", typed.place.arguments(session))?;
     let found = answer["definitions"].as_array().map_or(&[][..], Vec::as_slice);
     if typed.json {
         output::json(&answer);
     } else {
-        found.iter().for_each(|one| print(one, "kind", &session.paint));
+        found.iter().for_each(|one| print(one, "kind", &paint));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

@@ -185,7 +185,7 @@ fn print(result: &Value, paint: &Paint) {
 
 fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let given = json!({
-        "filePath": session.file(&typed.file)?, "chunkIndex": typed.chunk, "contextLines": typed.context,
+        "filePath": session.file(&typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
     });
     let answer = session.call("get_file_details", given)?;
     if typed.json {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Together they bring no new diagnostic. Nothing is written: `ixmcp infer FILE --diff | git apply` does.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The file: from the repository's root or from here, or absolute
+    /// The file, relative to the current folder or the repository, or absolute
     file: String,
     /// Only this class or function: Class.method
     symbol: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let file = session.file(&typed.file)?;
+    let file = session.file(&typed.file);
     let answer = session.call("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
     let found = answer["suggestions"].as_array().map_or(&[][..], Vec::as_slice);
     if typed.json {
@@ -129,8 +129,10 @@ impl Change {
     fn new(at: usize, line: &str, insertions: &[(usize, usize, String)]) -> Self {
         let mut added = String::new();
         let mut done = 0;
+        // A byte order mark is no part of the line.
+        let first = line.len() - line.trim_start_matches('\u{feff}').len();
         for (_, column, insert) in insertions {
-            let at = line.char_indices().nth(column - 1).map_or(line.len(), |(at, _)| at);
+            let at = line[first..].char_indices().nth(column - 1).map_or(line.len(), |(at, _)| first + at);
             added.push_str(&line[done..at]);
             added.push_str(insert);
             done = at;

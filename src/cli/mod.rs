@@ -54,7 +54,7 @@ use self::output::HowFar;
 use self::paint::{Paint, When};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Watching, Workspace, Workspaces};
 use crate::serve;
 use crate::serve::client::Client;
@@ -244,9 +244,38 @@ impl Session {
         Client::find(root, &self.start, &self.sources.environment)
     }
 
+    /// How places are printed where people read them: from the folder that they stand in.
+    fn paint_here(&self) -> Paint {
+        let folder = self.sources.environment.working_folder().map(Path::to_owned);
+        match (folder, self.workspaces.root(&self.start)) {
+            (Some(folder), Ok(root)) => self.paint.from(folder, root),
+            _ => self.paint.clone(),
+        }
+    }
+
+    /// A file as a person names it: one that is there from where they stand, else as the tools take it.
+    fn file(&self, typed: &str) -> String {
+        let folder = self.sources.environment.working_folder();
+        let named = folder.map(|folder| folder.join(typed)).filter(|file| file.is_file());
+        let root = self.workspaces.root(&self.start).ok();
+        match (named, root) {
+            (Some(file), Some(root)) if file.starts_with(&root) => file.to_string_lossy().into_owned(),
+            _ => typed.to_owned(),
+        }
+    }
+
     /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
     /// A running daemon of the repository answers; none is started.
     fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
+        self.called(tool, arguments).map_err(|error| match error.kind {
+            // No command has an option for it.
+            ErrorKind::Timeout => error
+                .hint(format!("`ixmcp call {tool} --args` takes a timeout_ms that is longer than the usual 30000.")),
+            _ => error,
+        })
+    }
+
+    fn called(&self, tool: &str, arguments: Value) -> Result<Value> {
         let budget = Budget::unlimited();
         let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
@@ -279,16 +308,6 @@ impl Session {
         };
         let work = || tools::call(&self.workspaces, tool, arguments, &caller);
         output::with_progress(|| HowFar::of(&far), work)
-    }
-
-    /// A file that a person names, as a tool takes it: by its path from the repository's root, as answers have it, or where there
-    /// is none, from where the person stands.
-    fn file(&self, typed: &str) -> Result<String> {
-        let root = self.workspaces.root_of(None, &self.start)?;
-        let is_there = |path: &Path| path.symlink_metadata().is_ok();
-        let here = self.start.join(typed);
-        let from_here = here.to_str().filter(|_| !is_there(&root.join(typed)) && is_there(&here));
-        Ok(from_here.unwrap_or(typed).to_owned())
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.

@@ -27,13 +27,22 @@ const LINE: &str = "32";
 const MATCH: &str = "1;31";
 const NAME: &str = "36";
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Paint {
     pub colored: bool,
     links: Option<Links>,
+    /// Paths are shown from where the person stands.
+    here: Option<Here>,
 }
 
-#[derive(Debug)]
+/// The folder that the person stands in, and the repository around it.
+#[derive(Clone, Debug)]
+struct Here {
+    folder: PathBuf,
+    root: PathBuf,
+}
+
+#[derive(Clone, Debug)]
 struct Links {
     /// Relative paths begin here.
     root: PathBuf,
@@ -61,7 +70,35 @@ impl Paint {
             When::Auto => is_terminal && follows_links(environment),
         };
         let links = if linked { root().map(|root| Links { root, host: host() }) } else { None };
-        Self { colored, links }
+        Self { colored, links, here: None }
+    }
+
+    /// The same, with paths as compilers print them: those below `folder` relative to it, others absolute.
+    pub(super) fn from(&self, folder: PathBuf, root: PathBuf) -> Self {
+        let here = (folder != root).then_some(Here { folder, root });
+        Self { here, ..self.clone() }
+    }
+
+    /// A path of an answer, as it is printed.
+    fn shown(&self, path: &str) -> String {
+        let Some(Here { folder, root }) = &self.here else { return path.to_owned() };
+        let absolute = root.join(path);
+        absolute.strip_prefix(folder).unwrap_or(&absolute).to_string_lossy().into_owned()
+    }
+
+    /// Text that quotes places as the checker prints them: ` --> path:1:2`.
+    pub(super) fn quoted(&self, line: &str) -> String {
+        let marked = [" --> ", " ::: "].into_iter().find_map(|mark| line.split_once(mark).map(|(a, b)| (a, mark, b)));
+        let Some((before, mark, place)) = marked.filter(|(before, ..)| before.trim().is_empty()) else {
+            return line.to_owned();
+        };
+        let is_place = |rest: &str| {
+            let rest = rest.strip_prefix("cell ").and_then(|rest| rest.split_once(':')).map_or(rest, |(_, rest)| rest);
+            rest.split(':').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let end = place.match_indices(':').map(|(at, _)| at).find(|at| is_place(&place[at + 1..]));
+        let (path, rest) = place.split_at(end.unwrap_or(place.len()));
+        format!("{before}{mark}{}{rest}", self.shown(path))
     }
 
     /// Text in a colour; it is safe for a terminal already.
@@ -76,13 +113,13 @@ impl Paint {
 
     /// A path as an answer has it: relative to the repository, or absolute.
     pub(super) fn path(&self, path: &str) -> String {
-        self.linked(path, self.in_color(PATH, &printable(path)))
+        self.linked(path, self.in_color(PATH, &printable(&self.shown(path))))
     }
 
     /// `path:12:3`, of an answer's own fields.
     pub(super) fn place(&self, path: &Value, numbers: &[&Value]) -> String {
         let path = path.as_str().unwrap_or_default();
-        let mut text = self.in_color(PATH, &printable(path));
+        let mut text = self.in_color(PATH, &printable(&self.shown(path)));
         for (at, number) in numbers.iter().enumerate() {
             let number = number.to_string();
             text.push(':');
@@ -222,7 +259,7 @@ mod tests {
     #[test]
     fn what_is_quoted_can_neither_end_a_link_nor_colour_by_itself() {
         let links = Some(Links { root: "/r".into(), host: "h".to_owned() });
-        let paint = Paint { colored: true, links };
+        let paint = Paint { colored: true, links, here: None };
         let path = "a\u{1b}]8;;\u{7} b.rs";
         let shown = paint.path(path);
         assert!(shown.starts_with("\u{1b}]8;;file://h/r/a%1B%5D8%3B%3B%07%20b.rs\u{1b}\\"), "{shown:?}");
@@ -231,6 +268,18 @@ mod tests {
             paint.matches("x\u{1b}[5m\ty", std::slice::from_ref(&(0..1))),
             "\u{1b}[1;31mx\u{1b}[0m\\u{1b}[5m    y"
         );
+    }
+
+    #[test]
+    fn paths_begin_where_the_person_stands() {
+        let paint = Paint::default().from("/r/sub".into(), "/r".into());
+        for (path, shown) in [("sub/a.py", "a.py"), ("a.py", "/r/a.py"), ("/lib/a.py", "/lib/a.py")] {
+            assert_eq!(paint.place(&Value::from(path), &[&Value::from(1)]), format!("{shown}:1"));
+            assert_eq!(paint.quoted(&format!("  --> {path}:1:2")), format!("  --> {shown}:1:2"));
+            assert_eq!(paint.quoted(&format!(" ::: {path}:cell 3:1:2")), format!(" ::: {shown}:cell 3:1:2"));
+        }
+        assert_eq!(paint.quoted("1 | x --> sub/a.py:1:2"), "1 | x --> sub/a.py:1:2");
+        assert_eq!(Paint::default().from("/r".into(), "/r".into()).quoted(" --> a.py:1:2"), " --> a.py:1:2");
     }
 
     #[test]

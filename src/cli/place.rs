@@ -5,7 +5,6 @@ use std::str::FromStr;
 use serde_json::{Value, json};
 
 use super::Session;
-use crate::error::Result;
 
 /// A place in a file that a person points at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,20 +17,20 @@ pub(super) struct Place {
 
 impl Place {
     /// As the tools take it.
-    pub fn arguments(&self, session: &Session) -> Result<Value> {
+    pub fn arguments(&self, session: &Session) -> Value {
         let Self { file, cell, line, column } = self;
-        let mut arguments = json!({ "file": session.file(file)?, "line": line, "column": column });
+        let mut arguments = json!({ "file": session.file(file), "line": line, "column": column });
         if let Some(cell) = cell {
             arguments["cell"] = json!(cell);
         }
-        Ok(arguments)
+        arguments
     }
 }
 
 impl FromStr for Place {
     type Err = String;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "give FILE:LINE:COLUMN, both from 1".to_owned();
         // From the right: a path may have colons of its own.
         let mut parts = text.trim_end_matches(':').rsplitn(3, ':');

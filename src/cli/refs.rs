@@ -10,7 +10,7 @@ use crate::error::Result;
 /// Show every place that means the name at a place
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file from the repository's root or from here, or absolute; in a notebook FILE:cell N:LINE:COLUMN
+    /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook FILE:cell N:LINE:COLUMN
     place: Place,
     /// Leave out the definition itself
     #[arg(long)]
@@ -21,7 +21,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let mut given = typed.place.arguments(session)?;
+    let paint = session.paint_here();
+    let mut given = typed.place.arguments(session);
     if typed.no_declaration {
         given["include_declaration"] = false.into();
     }
@@ -30,7 +31,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
-        found.iter().for_each(|one| print(one, "role", &session.paint));
+        found.iter().for_each(|one| print(one, "role", &paint));
+        if let Some(left_out) = answer["left_out"].as_str() {
+            output::note(left_out);
+        }
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

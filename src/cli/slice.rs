@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let end = typed.end.unwrap_or(typed.start);
-    let given = arguments! { "file_path": session.file(&typed.file)?, "start_line": typed.start, "end_line": end };
+    let given = arguments! { "file_path": session.file(&typed.file), "start_line": typed.start, "end_line": end };
     let answer = session.call("get_slice", given)?;
     if typed.json {
         output::json(&answer);

@@ -250,7 +250,7 @@ impl Service {
 
     fn shelve(&self, path: PathBuf, why: Ended) {
         let mut state = self.lock();
-        tracing::warn!(file = %path.display(), ?why, "the type engine gave a file up until it changes");
+        tracing::info!(file = %path.display(), ?why, "the type engine gave a file up until it changes");
         state.shelved.retain(|shelved| shelved.path != path);
         state.shelved.push(Shelved { modified: modified(&path), path, why });
         if let Some(child) = state.child.take() {
@@ -281,7 +281,7 @@ impl Service {
         let file = self.shown(&shelved.path);
         let message = gave_up(&file, shelved.why).message;
         let span = Span { file, cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
-        Diagnostic { span, severity: Severity::Fatal, code: "engine-gave-up".to_owned(), message, rendered: None }
+        Diagnostic { span, severity: Severity::Error, code: "engine-gave-up".to_owned(), message, rendered: None }
     }
 
     fn shown(&self, path: &Path) -> String {

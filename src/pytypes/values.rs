@@ -179,6 +179,12 @@ pub struct Subject {
     pub name: String,
     /// Nothing outside of the file can mean it.
     pub is_local: bool,
+    /// Classes whose files are looked through for uses where the name does not stand.
+    #[serde(default)]
+    pub classes: Vec<String>,
+    /// In words, which uses are not looked for.
+    #[serde(default)]
+    pub left_out: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,6 +202,8 @@ pub enum Role {
     Import,
     Write,
     Read,
+    /// Its name does not stand there: a class is called, an operator written.
+    Call,
 }
 
 impl Role {
@@ -205,6 +213,7 @@ impl Role {
             Self::Import => "import",
             Self::Write => "write",
             Self::Read => "read",
+            Self::Call => "call",
         }
     }
 }

@@ -55,6 +55,9 @@ struct Answer {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
+    /// Which uses are not among them, where it is a method that Python calls by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<String>,
     precision: &'static str,
 }
 
@@ -68,7 +71,8 @@ struct Shown {
     column: u32,
     end_line: u32,
     end_column: u32,
-    /// definition, write, read or import; without types: definition, call, import, …
+    /// definition, write, read, import, or call where the name does not stand: a construction, an operator; without
+    /// types: definition, call, import, …
     role: String,
     preview: String,
 }
@@ -81,8 +85,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
+    let mut left_out = None;
     let (total, references, precision) = if file.is_python {
-        let found = by_types(call, at, include_declaration)?;
+        let (found, unlisted) = by_types(call, at, include_declaration)?;
+        left_out = unlisted;
         (found.len(), found.into_iter().skip(offset).take(limit).map(Shown::from).collect(), "types")
     } else {
         let named = named(call, &file, arguments.line, arguments.column)?;
@@ -104,21 +110,19 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let references: Vec<Shown> = references;
     let next = offset + references.len();
     let goes_on = next < total && !references.is_empty();
-    Ok(Answer { references, total, truncated: goes_on, next_offset: goes_on.then_some(next), precision })
+    Ok(Answer { references, total, truncated: goes_on, next_offset: goes_on.then_some(next), left_out, precision })
 }
 
 /// Asks the engine what is meant, the index which files name it, and the engine again what those mean.
-fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<Vec<Reference>> {
+fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<(Vec<Reference>, Option<String>)> {
     let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
-    let files = match found {
-        None => return Ok(Vec::new()),
-        Some(subject) if subject.is_local => Vec::new(),
-        Some(subject) => candidates(call, &[&subject.name])?,
-    };
+    let Some(subject) = found else { return Ok((Vec::new(), None)) };
+    let names: Vec<&str> = std::iter::once(&subject.name).chain(&subject.classes).map(String::as_str).collect();
+    let files = if subject.is_local { Vec::new() } else { candidates(call, &names)? };
     match engine::ask(call, &Question::References { at, include_declaration, files: Some(files) })? {
-        Answered::References { references } => Ok(references),
+        Answered::References { references } => Ok((references, subject.left_out)),
         _ => Err(engine::unexpected()),
     }
 }

@@ -13,7 +13,7 @@ pub(super) static RENAME_SYMBOL: Declaration = declare! {
     name: "rename_symbol",
     title: "Rename a Python symbol",
     about: "The edits, across the project, that give the Python name at a place another name: with what overrides it, its \
-        imports, keyword arguments and __all__. Refused with reasons when a name would be captured, shadowed or lost, or a \
+        imports, keywords, class patterns, stub, __all__ and __slots__. Refused with reasons when a name would be captured, shadowed or lost, or a \
         diagnostic would appear. Nothing is written. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7, \
         \"new_name\": \"Basket\"}.",
     access: Access::Read,

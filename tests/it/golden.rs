@@ -178,7 +178,9 @@ fn identifiers(repo: &Repo, name: &str, every: usize) -> Vec<Value> {
 
 fn places(answer: &Value, list: &str) -> BTreeSet<String> {
     let shown = |item: &Value| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"]);
-    answer[list].as_array().unwrap().iter().map(shown).collect()
+    // Their references have no constructions and operators.
+    let named = answer[list].as_array().unwrap().iter().filter(|item| item["role"] != "call");
+    named.map(shown).collect()
 }
 
 /// What the released server says of each of these places: where it is defined, and where it is used.

@@ -38,7 +38,7 @@ fn beside(text: &str) -> Vec<String> {
     assert!(begun.elapsed() < Duration::from_secs(8), "it took {:?}", begun.elapsed());
     if let Some(fault) = answer.get("error") {
         let code = fault["data"]["code"].as_str().unwrap();
-        assert!(["TIMEOUT", "INTERNAL", "NOT_FOUND"].contains(&code), "{answer}");
+        assert!(["TIMEOUT", "INTERNAL", "NOT_FOUND", "UNSUPPORTED_FORMAT"].contains(&code), "{answer}");
     }
     assert_eq!(server.call("type_at", &at("ok.py", 5, 10))["type"], "def f() -> int");
     let whole = server.call("check", &json!({}));
@@ -76,7 +76,39 @@ fn an_if_with_4000_elifs() {
 
 #[test]
 fn lists_nested_1500_deep() {
-    beside(&format!("x = {}{}\n", "[".repeat(1_500), "]".repeat(1_500)));
+    assert_eq!(beside(&format!("x = {}{}\n", "[".repeat(1_500), "]".repeat(1_500))), ["odd.py invalid-syntax"]);
+}
+
+#[test]
+fn what_is_nested_too_deep_is_told_at_once() {
+    let repo = Repo::new(ONE_WRONG);
+    repo.write("odd.py", format!("y = 1\nx = {}{}\n", "[".repeat(2_000), "]".repeat(2_000)));
+    let begun = Instant::now();
+    for arguments in [&["type-at", "odd.py:2:900"][..], &["infer", "odd.py"], &["refs", "odd.py:1:1"]] {
+        let said = repo.fails(arguments);
+        assert!(said.contains("UNSUPPORTED_FORMAT: odd.py") && said.contains("line 2"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let output = repo.run(&["check", "odd.py", "--output-format", "concise"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "odd.py:2:205: error[invalid-syntax] Too many nested brackets: Python takes 200\n"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(15), "it took {:?}", begun.elapsed());
+}
+
+#[test]
+fn annotations_are_looked_for_beside_a_sum_of_20000_terms() {
+    let repo = Repo::new(ONE_WRONG);
+    repo.write("odd.py", format!("x = {}\n\n\ndef f(a=1):\n    return a\n", vec!["1"; 20_000].join(" + ")));
+    let begun = Instant::now();
+    let arguments = json!({ "file": "odd.py", "timeout_ms": 20_000 });
+    let answer = server(&repo).response("infer_types", &arguments);
+    assert!(begun.elapsed() < Duration::from_secs(30), "it took {:?}", begun.elapsed());
+    if answer.get("error").is_none() && answer["result"]["status"].is_null() {
+        assert_eq!(answer["result"]["suggestions"][0]["type"], "int", "{answer}");
+    }
 }
 
 #[test]
@@ -199,6 +231,12 @@ fn bytes_that_are_no_text() {
         let answer = server.response("type_at", &at(file, 1, 1));
         assert_ne!(answer["error"]["data"]["code"], "INTERNAL", "{file}: {answer}");
     }
+    // Not that its lines had an end: it is the encoding.
+    let answer = server.response("type_at", &at("latin.py", 2, 1));
+    assert_eq!(answer["error"]["data"]["code"], "UNSUPPORTED_FORMAT", "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("UTF-8"), "{answer}");
+    let said = &server.call("check", &json!({ "file": "latin.py" }))["diagnostics"][0];
+    assert_eq!((&said["file"], &said["line"], &said["code"]), (&json!("latin.py"), &json!(1), &json!("io")), "{said}");
 }
 
 #[test]
@@ -232,7 +270,7 @@ fn an_environment_that_points_nowhere() {
     let mut command = repo.command(&["call", "check", "--args", "{}"]);
     let output = command.env("VIRTUAL_ENV", "/nowhere/at/all").output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(found(&answer).iter().any(|one| one.contains("invalid-setting")), "{answer}");
+    assert_eq!(found(&answer), ["/nowhere/at/all invalid-setting", "ok.py invalid-assignment"], "{answer}");
     repo.write("ty.toml", "[environment]\npython = \"gone\"\n");
     let answer = repo.call("check", &json!({}));
     assert_eq!(found(&answer), ["ok.py invalid-assignment", "ty.toml invalid-setting"]);
@@ -257,5 +295,7 @@ fn settings_that_are_broken() {
         let wrong = wrong.unwrap_or_else(|| panic!("nothing is said of {text:.40}: {answer}"));
         assert_eq!((&wrong["code"], &wrong["line"]), (&json!("invalid-setting"), &json!(line)), "{wrong}");
         assert!(found(&answer).contains(&"ok.py invalid-assignment".to_owned()), "{answer}");
+        // The check of one file tells what it is checked by.
+        assert_eq!(found(&repo.call("check", &json!({ "file": "ok.py" }))), found(&answer));
     }
 }

@@ -116,3 +116,55 @@ fn an_annotated_default_has_spaces_around_its_sign() {
     }
     assert_eq!(line, "def f(tax: float = 0.1, rate: int = 2, name: str = (\"x\")) -> None:");
 }
+
+const CALLED: &str = "//- /a.py\nclass Box:\n    def __init__(self, value, third=1):\n        self.value = value\n        self.third = third\n\n\nclass Leaf(Box): ...\n\n\nBox(1)\nBox(\"a\")\n";
+
+#[test]
+fn what_rests_on_an_annotation_that_cannot_stay_is_not_offered() {
+    let repo = Repo::new(&format!("{CALLED}\n\ndef f(**rest: str) -> Box:\n    return Box(1, **rest)\n"));
+    let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
+    assert_eq!(types(&answer), ["value int | str", "__init__ None", "value int | str"], "{answer}");
+    assert!(answer["skipped"].to_string().contains("`int` would bring a new diagnostic"), "{answer}");
+    let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
+    assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
+}
+
+#[test]
+fn every_way_to_call_a_constructor_counts() {
+    for (call, value) in [
+        ("Box(b\"\")\n", "int | str | bytes"),
+        ("Leaf(b\"\")\n", "int | str | bytes"),
+        ("Box.__init__(Box(1), b\"\")\n", "int | str | bytes"),
+        ("type(Box(1))(b\"\")\n", "int | str | bytes"),
+        (
+            "class Own(Box):\n    def __init__(self) -> None:\n        super().__init__(b\"\", third=2)\n",
+            "int | str | bytes",
+        ),
+        ("class Own(Box):\n    def __init__(self, value) -> None:\n        super().__init__(value)\n", ""),
+        ("from typing import Any\n\n\ndef f(x: Any) -> None:\n    Leaf(x)\n", ""),
+        ("from typing import Any\n\n\ndef f(x: list[Any]) -> None:\n    Box(*x)\n", ""),
+        ("from typing import Any\n\n\ndef f(x: dict[str, Any]) -> None:\n    Box(**x)\n", ""),
+    ] {
+        let repo = Repo::new(&format!("{CALLED}{call}"));
+        let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
+        let found: Vec<String> = types(&answer).into_iter().filter(|one| one.starts_with("value")).collect();
+        let parts = |text: &str| text.split(" | ").map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+        let found: Vec<_> = found.iter().map(|one| parts(one.trim_start_matches("value "))).collect();
+        let expected = if value.is_empty() { Vec::new() } else { vec![parts(value); 2] };
+        assert_eq!(found, expected, "{call}: {answer}");
+    }
+}
+
+#[test]
+fn a_symbol_that_is_not_there_is_not_found() {
+    let repo = Repo::new("//- /a.py\nclass A:\n    def f(self, x=1):\n        self.y = x\n        return x\n");
+    for symbol in ["A", "A.f", "A.f.x", "f", "y", "A.y"] {
+        repo.call("infer_types", &json!({ "file": "a.py", "symbol": symbol }));
+    }
+    for symbol in ["nope", "A.nope", "f.A", "A.f.z"] {
+        let output = repo.run(&["infer", "a.py", symbol]);
+        assert!(!output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("NOT_FOUND") && said.contains(symbol), "{said}");
+    }
+}

@@ -46,6 +46,8 @@ mod terminal;
 mod tidy;
 mod tree;
 mod types;
+mod types_cli;
+mod types_implied;
 mod vectors;
 mod watch;
 mod wire;

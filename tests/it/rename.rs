@@ -203,3 +203,132 @@ fn both_of_two_classes_that_are_used_as_one_are_renamed() {
     apply(&repo, &answer);
     assert_eq!(findings(&repo), Vec::<String>::new());
 }
+
+/// Renames, applies, and sees that the project means the same.
+fn renamed(files: &str, file: &str, line: u32, column: u32, expected: &[&str]) -> (Repo, Value) {
+    let repo = Repo::new(files);
+    let before = findings(&repo);
+    let answer = rename(&repo, file, line, column, "zed");
+    assert_eq!(edited(&answer), expected, "{answer}");
+    apply(&repo, &answer);
+    assert_eq!(findings(&repo), before);
+    (repo, answer)
+}
+
+fn unsure(answer: &Value) -> Vec<String> {
+    let all = answer["unsure"].as_array().map_or(&[][..], Vec::as_slice).iter();
+    all.map(|one| format!("{}:{}", one["file"].as_str().unwrap(), one["line"])).collect()
+}
+
+const NEWEST: &str = "//- /ty.toml\n[environment]\npython-version = \"3.13\"\n";
+
+#[test]
+fn a_member_is_renamed_in_the_lists_of_its_class() {
+    let class = "//- /a.py\nclass Base:\n    __slots__ = (\"x\", \"y\")\n\n\nclass Point(Base):\n    __slots__: tuple[str, ...] = ()\n    __match_args__ = (\"x\", 'y')\n\n    def __init__(self, x: int) -> None:\n        self.x = x\n        self.y = 1\n\n\nclass Other:\n    __slots__ = (\"x\",)\n\n    def __init__(self) -> None:\n        self.x = 1\n\n\ndef f(p: Point) -> int:\n    match p:\n        case Point(0, 1):\n            return 1\n    return p.x\n";
+    let (repo, _) = renamed(class, "a.py", 10, 14, &["a.py:2:19", "a.py:7:24", "a.py:10:14", "a.py:25:14"]);
+    let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
+    assert!(
+        text.contains("__slots__ = (\"zed\", \"y\")") && text.contains("__match_args__ = (\"zed\", 'y')"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_list_of_members_that_is_taken_apart_is_told() {
+    let repo = Repo::new(
+        "//- /a.py\nclass Point:\n    __slots__ = \"x y\".split()\n\n    def __init__(self, x: int) -> None:\n        self.x = x\n",
+    );
+    let answer = rename(&repo, "a.py", 5, 14, "zed");
+    assert_eq!(
+        (edited(&answer), unsure(&answer)),
+        (vec!["a.py:5:14".to_owned()], vec!["a.py:2".to_owned()]),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_member_is_renamed_in_class_patterns() {
+    let files = "//- /a.py\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass Point:\n    x: int\n\n\nclass Plain:\n    def __init__(self) -> None:\n        self.x = 1\n\n\ndef f(p: object, x: int) -> int:\n    match p:\n        case Point(x=0) | Plain(x=1):\n            return x\n        case Point(x=x):\n            return x\n    return 0\n";
+    renamed(files, "a.py", 6, 5, &["a.py:6:5", "a.py:16:20", "a.py:18:20"]);
+    renamed(files, "a.py", 16, 33, &["a.py:11:14", "a.py:16:33"]);
+    // A local name of the same text is another.
+    renamed(files, "a.py", 14, 18, &["a.py:14:18", "a.py:17:20", "a.py:18:22", "a.py:19:20"]);
+}
+
+#[test]
+fn a_member_is_renamed_where_a_copy_is_made() {
+    let files = format!(
+        "{NEWEST}//- /a.py\nimport copy\nimport dataclasses\nfrom dataclasses import dataclass, replace\nfrom typing import NamedTuple\n\n\n@dataclass\nclass Point:\n    x: int\n\n\nclass Pair(NamedTuple):\n    x: int\n\n\np = Point(x=1)\nq = dataclasses.replace(p, x=2), replace(p, x=3), copy.replace(p, x=4)\nr = Pair(x=1)._replace(x=2), copy.replace(Pair(1), x=3)\ntext = \"a\".replace(\"x\", \"y\")\n"
+    );
+    renamed(&files, "a.py", 9, 5, &["a.py:9:5", "a.py:16:11", "a.py:17:28", "a.py:17:45", "a.py:17:67"]);
+    renamed(&files, "a.py", 13, 5, &["a.py:13:5", "a.py:18:10", "a.py:18:24", "a.py:18:52"]);
+}
+
+#[test]
+fn fields_that_only_text_declares_are_refused() {
+    let files = "//- /a.py\nfrom collections import namedtuple\nfrom typing import NamedTuple, TypedDict\n\nOld = namedtuple(\"Old\", \"x y\")\nNew = NamedTuple(\"New\", [(\"x\", int)])\n\n\nclass Record(TypedDict):\n    x: int\n\n\nprint(Old(1, 2).x, New(1).x)\nrecord: Record = {\"x\": 1}\nprint(record[\"x\"])\n";
+    let repo = Repo::new(files);
+    for (line, column, said) in [(12, 17, "as text"), (12, 27, "as text"), (9, 5, "break")] {
+        let answer = rename(&repo, "a.py", line, column, "zed");
+        assert_eq!(answer["edits"], json!([]), "{answer}");
+        assert!(answer["refused"].to_string().contains(said), "{line}: {answer}");
+    }
+}
+
+#[test]
+fn what_is_looked_up_by_text_is_told() {
+    let repo = Repo::new(
+        "//- /a.py\nimport functools\nimport operator\n\n\nclass A:\n    go: int = 1\n\n\nclass B:\n    go: int = 1\n\n\ndef run(step: int) -> int:\n    return step\n\n\na = A()\nprint(getattr(a, \"go\"), getattr(B(), \"go\"), operator.attrgetter(\"go\")(a))\nprint(vars(a)[\"go\"], a.__dict__[\"go\"], {\"go\": 1}[\"go\"], \"go\")\nprint(globals()[\"run\"], globals().get(\"run\"), vars()[\"run\"], functools.partial(run, step=1))\n//- /b.py\nfrom unittest import mock\n\nwith mock.patch(\"a.run\"), mock.patch(\"a.A.go\", 2), mock.patch(\"other.run\"):\n    pass\n",
+    );
+    let lines = |line: u32, column: u32| unsure(&rename(&repo, "a.py", line, column, "zed"));
+    assert_eq!(lines(6, 5), ["a.py:18", "a.py:19", "b.py:3"]);
+    assert_eq!(lines(10, 5), ["a.py:18"]);
+    assert_eq!(lines(13, 5), ["a.py:20", "b.py:3"]);
+    // A keyword that is handed on is this one.
+    assert_eq!(edited(&rename(&repo, "a.py", 13, 9, "zed")), ["a.py:13:9", "a.py:14:12", "a.py:20:85"]);
+}
+
+const STUBBED: &str = "//- /shop.pyi\nclass Cart:\n    size: int\n    def __init__(self, size: int) -> None: ...\n    def total(self, tax: float = ...) -> float: ...\n\ndef pay(cart: Cart) -> float: ...\n//- /shop.py\nclass Cart:\n    def __init__(self, size):\n        self.size = size\n\n    def total(self, tax=0.0):\n        return self.size * (1 + tax)\n\n\ndef pay(cart):\n    return cart.total(tax=1)\n//- /main.py\nfrom shop import Cart, pay\n\ncart = Cart(size=3)\nprint(pay(cart), cart.total(tax=0.5), cart.size)\n";
+
+#[test]
+fn a_stub_and_what_it_describes_are_one() {
+    for (what, places, expected) in [
+        (
+            "a class",
+            &[("shop.pyi", 1, 7), ("shop.py", 1, 7), ("main.py", 1, 18)][..],
+            &["main.py:1:18", "main.py:3:8", "shop.py:1:7", "shop.pyi:1:7", "shop.pyi:6:15"][..],
+        ),
+        (
+            "a method",
+            &[("shop.pyi", 4, 9), ("shop.py", 5, 9), ("main.py", 4, 23)],
+            &["main.py:4:23", "shop.py:5:9", "shop.pyi:4:9"],
+        ),
+        (
+            "a parameter",
+            &[("shop.pyi", 4, 21), ("shop.py", 5, 21), ("main.py", 4, 29)],
+            &["main.py:4:29", "shop.py:5:21", "shop.py:6:33", "shop.pyi:4:21"],
+        ),
+        (
+            "an attribute",
+            &[("shop.pyi", 2, 5), ("shop.py", 3, 14), ("main.py", 4, 44)],
+            &["main.py:4:44", "shop.py:3:14", "shop.py:6:21", "shop.pyi:2:5"],
+        ),
+        (
+            "a function",
+            &[("shop.pyi", 6, 5), ("shop.py", 9, 5), ("main.py", 4, 7)],
+            &["main.py:1:24", "main.py:4:7", "shop.py:9:5", "shop.pyi:6:5"],
+        ),
+    ] {
+        for (file, line, column) in places {
+            let (repo, _) = renamed(STUBBED, file, *line, *column, expected);
+            drop(repo);
+            let repo = Repo::new(STUBBED);
+            let answer = repo.call("find_references", &json!({ "file": file, "line": line, "column": column }));
+            let found = answer["references"].as_array().unwrap().iter();
+            let found: Vec<String> = found
+                .map(|one| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"]))
+                .collect();
+            assert_eq!(found, expected, "{what} asked in {file}: {answer}");
+        }
+    }
+}

@@ -147,7 +147,9 @@ impl Asking {
             }
             Question::Subject(at) => {
                 let name = self.line(&at.file, at.line).and_then(|line| word(&line, at.column));
-                Answer::Subject { found: name.map(|name| Subject { name, is_local: false }) }
+                Answer::Subject {
+                    found: name.map(|name| Subject { name, is_local: false, classes: Vec::new(), left_out: None }),
+                }
             }
             Question::References { at, include_declaration, .. } => {
                 let context = json!({ "context": { "includeDeclaration": include_declaration } });

@@ -14,10 +14,12 @@ use ruff_db::diagnostic::{
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
+use ruff_text_size::{TextRange, TextSize};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::Db as _;
 
 use super::db::{Database, Db, script};
+use super::depth::too_deep;
 use super::lines::Lines;
 use super::shown::Shown;
 use crate::pytypes::engine::Witness;
@@ -26,10 +28,18 @@ use crate::pytypes::values::{Checked, Diagnostic, Severity, Span};
 /// So many files are checked until the trees of those before are let go once more.
 const SWEEP: usize = 256;
 
+pub(super) const TOO_DEEP: &str = "Too many nested brackets: Python takes 200";
+
 /// What the checker says of one file. Remembered until something changes that it depends on.
 #[salsa::tracked(returns(deref))]
 pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[Found]> {
     let source = file.file(db);
+    if let Some(at) = too_deep(&source_text(db, source)) {
+        let at = TextRange::empty(TextSize::try_from(at).unwrap_or_default());
+        let mut found = Found::new(DiagnosticId::InvalidSyntax, FoundSeverity::Error, TOO_DEEP);
+        found.annotate(Annotation::primary(FoundSpan::from(source).with_range(at)));
+        return Box::new([found]);
+    }
     let work = AssertUnwindSafe(|| ty_python_semantic::check_file(db, file));
     match ruff_db::panic::catch_unwind(work) {
         Ok(Ok(found)) => found,
@@ -75,7 +85,7 @@ pub(super) fn all(
             witness.begins(&path);
             let found = salsa::attach_allow_change(&*db, || {
                 let file_of = db.program_file(*file);
-                let mut found = told(db, diagnostics(db, file_of), shown, rendered);
+                let mut found = told(db, *file, diagnostics(db, file_of), shown, rendered);
                 found.extend(of_settings(db, *file, shown));
                 let number = {
                     let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,31 +131,24 @@ pub(super) fn sort(found: &mut [Diagnostic]) {
 }
 
 /// The checker's own diagnostics as plain values.
-pub(super) fn told(db: &Database, found: &[Found], shown: &Shown, rendered: bool) -> Vec<Diagnostic> {
+pub(super) fn told(db: &Database, file: File, found: &[Found], shown: &Shown, rendered: bool) -> Vec<Diagnostic> {
     let config = DisplayDiagnosticConfig::new("ty").format(DiagnosticFormat::Full);
     let resolver: &dyn ruff_db::Db = db;
     let as_printed = |one: &Found| rendered.then(|| one.display(&resolver, &config).to_string());
-    // All of them are of one file, so is their text; lines are counted once.
-    let file = found.iter().find_map(|one| Some(one.primary_span()?.expect_ty_file()));
-    let text = file.map(|file| source_text(db, file));
-    let lines = text.as_ref().map(Lines::of_source);
+    // All of them are of this file; its lines are counted once.
+    let text = source_text(db, file);
+    let lines = Lines::of_source(&text);
     found
         .iter()
         .map(|one| Diagnostic {
-            span: place(db, one, shown, lines.as_ref()),
+            // One of the whole file, such as that it cannot be read, stands at its beginning.
+            span: lines.span(shown.path(db, file), one.range().unwrap_or_default()),
             severity: severity(one.severity()),
             code: one.id().as_str().to_owned(),
             message: one.concise_message().to_string(),
             rendered: as_printed(one),
         })
         .collect()
-}
-
-fn place(db: &Database, found: &Found, shown: &Shown, lines: Option<&Lines>) -> Span {
-    let (Some(primary), Some(lines)) = (found.primary_span(), lines) else {
-        return Span { file: String::new(), cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
-    };
-    lines.span(shown.path(db, primary.expect_ty_file()), primary.range().unwrap_or_default())
 }
 
 const fn severity(severity: FoundSeverity) -> Severity {

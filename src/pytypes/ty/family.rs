@@ -17,6 +17,7 @@ use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
 use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
 
 use super::db::Database;
+use super::texts;
 
 /// A class, by its file and where its name stands.
 pub(super) type Class = (File, TextRange);
@@ -31,7 +32,16 @@ pub(super) struct Families<'a> {
     /// Files that hold the name.
     files: &'a [File],
     supers: HashMap<Class, HashSet<Class>>,
-    having: Option<Vec<(Class, Vec<Member>)>>,
+    having: Option<Vec<Having>>,
+}
+
+/// A class that names a member so.
+#[derive(Clone)]
+struct Having {
+    class: Class,
+    members: Vec<Member>,
+    /// As text, in `__slots__` or `__match_args__`.
+    quoted: Vec<Member>,
 }
 
 impl<'a> Families<'a> {
@@ -39,13 +49,13 @@ impl<'a> Families<'a> {
         Self { db, name, files, supers: HashMap::new(), having: None }
     }
 
-    /// Where the classes that are related to one give the name to a member, by whatever way.
-    pub fn members(&mut self, class: Class) -> Vec<Member> {
+    /// Where the classes that are related to one give the name to a member, by whatever way; and where they have it as text.
+    pub fn members(&mut self, class: Class) -> (Vec<Member>, Vec<Member>) {
         let mut family = HashSet::from([class]);
         let having = self.having();
         loop {
             let before = family.len();
-            for (other, _) in &having {
+            for Having { class: other, .. } in &having {
                 let is_related = family.contains(other)
                     || self.supers(*other).iter().any(|above| family.contains(above))
                     || family.clone().iter().any(|one| self.supers(*one).contains(other));
@@ -57,7 +67,12 @@ impl<'a> Families<'a> {
                 break;
             }
         }
-        having.into_iter().filter(|(class, _)| family.contains(class)).flat_map(|(_, members)| members).collect()
+        let (mut members, mut quoted) = (Vec::new(), Vec::new());
+        for one in having.into_iter().filter(|one| family.contains(&one.class)) {
+            members.extend(one.members);
+            quoted.extend(one.quoted);
+        }
+        (members, quoted)
     }
 
     /// Classes above, of libraries too, that have a member of that name, outside of the files looked at.
@@ -66,18 +81,20 @@ impl<'a> Families<'a> {
         let own: HashSet<File> = self.files.iter().copied().collect();
         let (db, name) = (self.db, self.name);
         let foreign = above.into_iter().filter(|(file, _)| !own.contains(file));
-        foreign.filter(|class| !members_of(db, *class, name).is_empty()).collect()
+        let names_it =
+            |class: &Class| !members_of(db, *class, name).is_empty() || !texts::of_class(db, *class, name).is_empty();
+        foreign.filter(names_it).collect()
     }
 
-    fn having(&mut self) -> Vec<(Class, Vec<Member>)> {
+    fn having(&mut self) -> Vec<Having> {
         let (db, name, files) = (self.db, self.name, self.files);
         let find = || {
             let mut having = Vec::new();
             for file in files.iter().filter(|file| contains_identifier(&source_text(db, **file), name)) {
                 for class in classes(db, *file) {
-                    let members = members_of(db, class, name);
-                    if !members.is_empty() {
-                        having.push((class, members));
+                    let (members, quoted) = (members_of(db, class, name), texts::of_class(db, class, name));
+                    if !(members.is_empty() && quoted.is_empty()) {
+                        having.push(Having { class, members, quoted });
                     }
                 }
             }
@@ -195,16 +212,25 @@ fn classes(db: &Database, file: File) -> Vec<Class> {
 }
 
 /// Where a class's own text names a member so: in its body, or by `self.name = …` in a method.
-fn members_of(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
+pub(super) fn members_of(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
-    let mut members = Members { name, receiver: None, is_in_method: false, found: Vec::new() };
+    let mut members = Members { name, has_methods: true, receiver: None, is_in_method: false, found: Vec::new() };
     members.visit_body(&class.body);
     members.found.into_iter().map(|range| (file, range)).collect()
 }
 
+/// Where the top of a module gives a name.
+pub(super) fn names_of(body: &[Stmt], name: &str) -> Vec<TextRange> {
+    let mut names = Members { name, has_methods: false, receiver: None, is_in_method: false, found: Vec::new() };
+    names.visit_body(body);
+    names.found
+}
+
 struct Members<'n> {
     name: &'n str,
+    /// Functions have a receiver, whose attributes count.
+    has_methods: bool,
     receiver: Option<String>,
     is_in_method: bool,
     found: Vec<TextRange>,
@@ -235,6 +261,9 @@ impl<'a> SourceOrderVisitor<'a> for Members<'_> {
             Stmt::FunctionDef(function) if !self.is_in_method => {
                 if function.name.as_str() == self.name {
                     self.found.push(function.name.range());
+                }
+                if !self.has_methods {
+                    return;
                 }
                 self.receiver = function.parameters.iter_non_variadic_params().next().map(|one| one.name().to_string());
                 self.is_in_method = true;

@@ -1,12 +1,15 @@
 //! Offsets of a text as lines and columns, and back.
 //!
 //! Owns the count: lines end at LF alone, columns count code points, both from 1. Of a notebook, lines count in each cell
-//! anew.
+//! anew. A byte order mark is no part of the first line.
 
 use ruff_db::source::SourceText;
 use ruff_text_size::{TextRange, TextSize};
 
 use crate::pytypes::values::Span;
+
+/// Says of a text that it is UTF-8; no editor shows it.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Where each line of a text begins.
 pub(super) struct Lines<'t> {
@@ -32,7 +35,9 @@ pub(super) struct Place {
 
 impl<'t> Lines<'t> {
     pub fn of(text: &'t str) -> Self {
-        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
+        let first = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let starts =
+            std::iter::once(first).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
         Self { text, starts, cells: None }
     }
 
@@ -48,8 +53,8 @@ impl<'t> Lines<'t> {
     /// (line, column) of an offset, through the whole text.
     pub fn row(&self, at: TextSize) -> (u32, u32) {
         let at = at.to_usize().min(self.text.len());
-        let line = self.starts.partition_point(|start| *start <= at);
-        let start = self.starts[line - 1];
+        let line = self.starts.partition_point(|start| *start <= at).max(1);
+        let start = self.starts[line - 1].min(at);
         let before = self.text.get(start..at).map_or(at - start, |before| before.chars().count());
         (count(line), count(before + 1))
     }
@@ -127,5 +132,11 @@ mod tests {
         assert_eq!(lines.offset(place(2, 9)), Err("column 9 is past the end of line 2".to_owned()));
         assert!(lines.offset(Place { cell: Some(1), line: 1, column: 1 }).unwrap_err().contains("is none"));
         assert_eq!(lines.line_at(TextSize::new(3)), "é = 1");
+        let marked = Lines::of("\u{feff}ab\ncd");
+        for (at, line, column) in [(0, 1, 1), (3, 1, 1), (4, 1, 2), (6, 2, 1)] {
+            assert_eq!(marked.place(TextSize::new(at)), place(line, column), "{at}");
+        }
+        assert_eq!(marked.offset(place(1, 1)), Ok(TextSize::new(3)));
+        assert_eq!(marked.line_at(TextSize::new(4)), "ab");
     }
 }

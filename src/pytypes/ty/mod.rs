@@ -5,9 +5,11 @@
 mod analyze;
 mod check;
 mod db;
+mod depth;
 mod edits;
 mod family;
 mod files;
+mod implied;
 mod infer;
 mod lines;
 mod references;
@@ -16,8 +18,11 @@ mod settings;
 mod shown;
 mod symbols;
 mod target;
+mod texts;
 mod trial;
+mod twins;
 mod type_at;
+mod unspoken;
 
 use std::collections::{BTreeSet, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -27,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ruff_db::Db as _;
 use ruff_db::files::{File, FileRootKind, Files, system_path_to_file, vendored_path_to_file};
-use ruff_db::source::source_text;
+use ruff_db::source::{SourceTextError, source_text};
 use ruff_db::system::{OsSystem, SystemPath};
 use ruff_text_size::TextSize;
 use salsa::{Database as _, Setter as _};
@@ -35,11 +40,13 @@ use ty_python_core::ProgramFile;
 use ty_python_semantic::{Db as _, ImportAliasResolution};
 
 use self::db::{Database, Db as _};
+use self::depth::too_deep;
 use self::lines::{Lines, Place};
+use self::settings::Settings;
 use self::shown::{STUBS, Shown};
 use super::engine::{Answered, Answerer, Engine, Witness};
-use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Question, Severity};
-use crate::error::{Error, Result};
+use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Question, Severity, Span};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
 /// The checker over one repository.
@@ -228,6 +235,34 @@ fn libraries(db: &Database) -> Vec<String> {
     folders.map(|folder| folder.to_string_lossy().into_owned()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
+/// Nothing can be asked of a text that the engine cannot read.
+fn require_readable(db: &Database, file: File, shown: &Shown) -> Result<()> {
+    let text = source_text(db, file);
+    let what = if let Some(error) = text.read_error() {
+        match error {
+            SourceTextError::FailedToReadNotebook(why) => {
+                format!("is no notebook that can be read: {}", printable(why))
+            }
+            SourceTextError::FailedToReadFile(why) if why.contains("UTF-8") => {
+                "is not UTF-8, which the type engine needs".to_owned()
+            }
+            SourceTextError::FailedToReadFile(_) => return Err(gone(&shown.path(db, file))),
+        }
+    } else if let Some(at) = too_deep(&text) {
+        let line = Lines::of_source(&text).place(TextSize::try_from(at).unwrap_or_default()).line;
+        format!("is not looked into: {}, line {line}", check::TOO_DEEP)
+    } else {
+        return Ok(());
+    };
+    let file = printable(&shown.path(db, file));
+    Err(Error::new(ErrorKind::UnsupportedFormat, format!("{file} {what}"))
+        .hint("`check` says so too; get_slice reads it."))
+}
+
+fn gone(file: &str) -> Error {
+    Error::invalid_path(format!("{} is not there any more, or no file", printable(file))).hint("Use list_files.")
+}
+
 fn apart() -> Error {
     Error::internal("this question was given to the wrong answerer")
 }
@@ -271,8 +306,11 @@ impl Answerer for View {
 impl View {
     fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
         let (db, shown) = (&self.db, &self.shown);
-        if let Some(file) = question.file() {
-            witness.begins(&shown.relative(Path::new(file)));
+        if let Some(path) = question.file() {
+            witness.begins(&shown.relative(Path::new(path)));
+            if !matches!(question, Question::Check { .. }) {
+                require_readable(db, self.file(path)?.file(db), shown)?;
+            }
         }
         Ok(match question {
             Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
@@ -328,21 +366,34 @@ impl View {
             let project = self.db.project();
             let inner = project.inner(&self.db).iter().map(|inner| &inner.settings);
             let all = std::iter::once(&**project.settings(&self.db)).chain(inner);
-            let problems = all.flat_map(|settings| &settings.problems).cloned();
-            checked.diagnostics.extend(problems.map(|mut problem| {
-                problem.span.file = self.shown.relative(Path::new(&problem.span.file));
-                problem
-            }));
+            checked.diagnostics.extend(all.flat_map(|settings| self.problems(settings)));
             check::sort(&mut checked.diagnostics);
             checked.warnings_pass = self.warnings_pass(&checked.diagnostics);
             return Ok(checked);
         };
         let file = self.file(path)?;
-        let mut diagnostics = check::told(&self.db, check::diagnostics(&self.db, file), &self.shown, rendered);
-        diagnostics.extend(check::of_settings(&self.db, file.file(&self.db), &self.shown));
+        let found = check::diagnostics(&self.db, file);
+        let file = file.file(&self.db);
+        let mut diagnostics = check::told(&self.db, file, found, &self.shown, rendered);
+        diagnostics.extend(check::of_settings(&self.db, file, &self.shown));
+        // What the file is checked by is part of the answer.
+        diagnostics.extend(self.problems(self.db.settings_of(file)));
         check::sort(&mut diagnostics);
         let warnings_pass = self.warnings_pass(&diagnostics);
         Ok(Checked { diagnostics, files: 1, warnings_pass })
+    }
+
+    /// What is wrong with a project's settings.
+    fn problems(&self, settings: &Settings) -> Vec<Diagnostic> {
+        let told = |problem: &Diagnostic| {
+            let file = match self.shown.relative(Path::new(&problem.span.file)) {
+                // The repository itself.
+                file if file.is_empty() => ".".to_owned(),
+                file => file,
+            };
+            Diagnostic { span: Span { file, ..problem.span.clone() }, ..problem.clone() }
+        };
+        settings.problems.iter().map(told).collect()
     }
 
     /// Every project that has warnings lets them pass.
@@ -365,10 +416,7 @@ impl View {
         let stub = Path::new(path).strip_prefix(self.shown.root.join(STUBS)).ok().and_then(Path::to_str);
         let file = stub.and_then(|stub| vendored_path_to_file(&self.db, stub).ok());
         let file = file.or_else(|| on_disk(&self.db, Path::new(path)));
-        let file = file.ok_or_else(|| {
-            let shown = printable(&self.shown.relative(Path::new(path)));
-            Error::invalid_path(format!("{shown} is not there any more, or no file")).hint("Use list_files.")
-        })?;
+        let file = file.ok_or_else(|| gone(&self.shown.relative(Path::new(path))))?;
         Ok(self.db.program_file(file))
     }
 

@@ -24,9 +24,11 @@ use ty_python_semantic::{
 use super::TREES_KEPT;
 use super::check;
 use super::db::Database;
+use super::implied::Implied;
 use super::lines::Lines;
 use super::shown::{Shown, preview};
 use super::target::{self, Target, module_part};
+use super::twins;
 use crate::pytypes::values::{Reference, Role, Subject};
 
 /// What is looked for.
@@ -35,6 +37,7 @@ pub(super) struct Wanted<'db> {
     pub name: String,
     pub definitions: Vec<ResolvedDefinition<'db>>,
     pub scope: Scope,
+    implied: Implied,
     aliases: ImportAliasResolution,
     /// The program that the definitions are of: another one has its own of the same places.
     program: Program<'db>,
@@ -50,7 +53,13 @@ impl<'db> Wanted<'db> {
         }
     }
 
-    fn is_any_of(&self, model: &SemanticModel<'_>, db: &Database, found: &[ResolvedDefinition<'_>]) -> bool {
+    /// Whether a text may have a use of it.
+    fn may_be_in(&self, text: &str) -> bool {
+        contains_identifier(text, &self.name)
+            || self.implied.classes.iter().any(|class| contains_identifier(text, class))
+    }
+
+    pub fn is_any_of(&self, model: &SemanticModel<'_>, db: &Database, found: &[ResolvedDefinition<'_>]) -> bool {
         found.iter().any(|one| self.definitions.contains(one))
             || (model.program() != self.program && found.iter().any(|one| self.places.contains(&place(db, one))))
     }
@@ -89,11 +98,19 @@ pub(super) fn wanted<'db>(
 ) -> Option<Wanted<'db>> {
     let found = target::at(db, file, at, |model, target| {
         let name = target.name()?.to_owned();
-        let all = target.definitions(model, aliases);
-        let definitions = target.declared(model, aliases);
+        let mut all = target.definitions(model, aliases);
+        let mut definitions = target.declared(model, aliases);
         if definitions.is_empty() {
             return None;
         }
+        let twins: Vec<_> = definitions.iter().flat_map(|one| twins::of(db, place(db, one))).collect();
+        for (file, range) in twins {
+            let declared =
+                target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
+            definitions.extend(declared.into_iter().flatten());
+        }
+        target::unique(&mut definitions);
+        all.extend(definitions.iter().cloned());
         let scope = if all.iter().any(|one| is_reachable(db, one)) {
             Scope::Project
         } else if definitions.iter().any(|one| is_parameter_of_reachable(db, one)) {
@@ -102,13 +119,19 @@ pub(super) fn wanted<'db>(
             Scope::File
         };
         let places = definitions.iter().map(|one| place(db, one)).collect();
-        Some(Wanted { name, definitions, scope, aliases, program: model.program(), places })
+        let implied = Implied::of(db, &name, &definitions);
+        Some(Wanted { name, definitions, scope, implied, aliases, program: model.program(), places })
     });
     found.flatten()
 }
 
 pub(super) fn subject(wanted: &Wanted<'_>) -> Subject {
-    Subject { name: wanted.name.clone(), is_local: wanted.scope == Scope::File }
+    Subject {
+        name: wanted.name.clone(),
+        is_local: wanted.scope == Scope::File,
+        classes: wanted.implied.classes.clone(),
+        left_out: wanted.implied.left_out(&wanted.name),
+    }
 }
 
 /// The references in `files`, `own` being the file that was asked in.
@@ -127,15 +150,17 @@ pub(super) fn all<'db>(
     let keep = |found: &Found| include_declaration || !found.is_declaration;
     let mut references = told(db, own, &in_file(db, own, wanted, Scope::Project), shown, keep);
     let are_many = others.len() > TREES_KEPT;
+    let defining: Vec<File> = wanted.places.iter().map(|(file, _)| *file).collect();
     // Handed through as numbers: the definitions themselves belong to this thread's view.
     let further: Vec<Reference> = others
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
             salsa::attach_allow_change(&*db, || {
-                if db.is_over() || !contains_identifier(&source_text(db, file), &wanted.name) {
+                if db.is_over() || !wanted.may_be_in(&source_text(db, file)) {
                     return Vec::new();
                 }
-                let found = told(db, file, &in_file(db, file, wanted, wanted.scope), shown, keep);
+                let scope = if defining.contains(&file) { Scope::Project } else { wanted.scope };
+                let found = told(db, file, &in_file(db, file, wanted, scope), shown, keep);
                 if are_many {
                     check::drop_tree(db, file);
                 }
@@ -239,6 +264,11 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
             }
             return TraversalSignal::Traverse;
         }
+        if let Some((target, range)) = self.wanted.implied.used(node, &self.wanted.name, self.tokens)
+            && self.means(&target)
+        {
+            self.found.push(Found { range, role: Role::Call, is_declaration: false });
+        }
         match node {
             AnyNodeRef::ExprName(name) if name.id.as_str() == self.wanted.name => {
                 let nodes = CoveringNode::from_ancestors(self.around.clone());
@@ -292,6 +322,9 @@ impl<'a> Finder<'a, '_, '_, '_> {
             AnyNodeRef::TypeParamParamSpec(one) => drop(self.identifier(&one.name, Role::Definition, true)),
             AnyNodeRef::TypeParamTypeVarTuple(one) => drop(self.identifier(&one.name, Role::Definition, true)),
             AnyNodeRef::Keyword(ast::Keyword { arg: Some(name), .. }) => drop(self.identifier(name, Role::Read, false)),
+            AnyNodeRef::PatternKeyword(ast::PatternKeyword { attr, .. }) => {
+                self.identifier(attr, Role::Read, false);
+            }
             AnyNodeRef::StmtGlobal(ast::StmtGlobal { names, .. })
             | AnyNodeRef::StmtNonlocal(ast::StmtNonlocal { names, .. }) => {
                 for name in names {

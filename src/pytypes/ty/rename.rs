@@ -9,18 +9,12 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::files::File;
-use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
-use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use salsa::Database as _;
 use ty_python_core::Db as _;
-use ty_python_semantic::types::Type;
-use ty_python_semantic::{
-    Db as _, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
-    definitions_for_name,
-};
+use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
 
 use super::db::Database;
 use super::edits::{self, Edit};
@@ -29,7 +23,9 @@ use super::lines::{Lines, Place};
 use super::references::{self, Scope, Wanted};
 use super::shown::module_name;
 use super::target;
+use super::texts::{self, Sought};
 use super::trial::{self, Trial};
+use super::twins;
 use super::{View, on_disk};
 use crate::error::{Error, Result};
 use crate::model::printable;
@@ -49,11 +45,14 @@ struct Meaning {
     name: String,
     /// By file, absolute.
     places: BTreeSet<(String, Range)>,
-    /// In `__all__`.
+    /// As text, in `__all__` and the like.
     listed: BTreeSet<(String, Range)>,
     refused: Vec<(String, TextSize, String)>,
     is_member: bool,
 }
+
+/// A [`Meaning`], and what it is the meaning of.
+type Meant<'db> = (Meaning, Wanted<'db>);
 
 /// Ordered, which the library's own are not.
 type Range = (TextSize, TextSize);
@@ -76,9 +75,16 @@ impl View {
             }
             None => self.files().into_iter().map(|file| file.path(&self.db).as_str().to_owned()).collect(),
         };
-        let meaning = meaning(&self.db, own.file(&self.db), offset, &files).ok_or_else(|| {
-            Error::not_found("nothing that has a name stands there").hint("Point at a name, in code, not in a comment.")
-        })?;
+        let Some((meaning, wanted)) = meaning(&self.db, own.file(&self.db), offset, &files) else {
+            let name = target::at(&self.db, own, offset, |_, target| target.name().map(str::to_owned)).flatten();
+            let name = name.ok_or_else(|| {
+                Error::not_found("nothing that has a name stands there")
+                    .hint("Point at a name, in code, not in a comment.")
+            })?;
+            let reason =
+                format!("`{name}` is defined nowhere that can be followed: by its name as text, or at run time");
+            return Ok(self.refusal(&[(own_path, offset, reason)]));
+        };
         if meaning.name == new_name {
             return Ok(Renamed::default());
         }
@@ -127,7 +133,7 @@ impl View {
             );
         }
         told.sort_by(|a, b| a.span.cmp(&b.span));
-        let unsure = if meaning.is_member { self.unsure(&meaning, &files) } else { Vec::new() };
+        let unsure = self.unsure(&meaning, &wanted, &own_path, &files);
         Ok(Renamed { edits: told, refused: Vec::new(), unsure })
     }
 
@@ -174,14 +180,14 @@ impl View {
         goes_on();
         let renamed = trial.with(&is_wanted, |db| {
             let file = on_disk(db, Path::new(place.0))?;
-            self::meaning(db, file, place.1, files)
+            self::meaning(db, file, place.1, files).map(|(meaning, _)| meaning)
         });
         let renamed = renamed.unwrap_or_default();
         let at = |path: &str, start: TextSize| (path.to_owned(), edits::moved(start, &by_file[path]));
         let expected: BTreeSet<(String, TextSize)> =
-            meaning.places.iter().map(|(path, (start, _))| at(path, *start)).collect();
+            meaning.places.iter().chain(&meaning.listed).map(|(path, (start, _))| at(path, *start)).collect();
         let found: BTreeSet<(String, TextSize)> =
-            renamed.places.iter().map(|(path, (start, _))| (path.clone(), *start)).collect();
+            renamed.places.iter().chain(&renamed.listed).map(|(path, (start, _))| (path.clone(), *start)).collect();
         let old_place = |(path, start): &(String, TextSize)| {
             (path.clone(), edits::back(*start, by_file.get(path.as_str()).unwrap_or(&none)))
         };
@@ -200,23 +206,21 @@ impl View {
         Ok(refused)
     }
 
-    /// Places that may mean a member, for all that is known.
-    fn unsure(&self, meaning: &Meaning, files: &[String]) -> Vec<Refusal> {
+    /// Places that may mean it, for all that is known.
+    fn unsure(&self, meaning: &Meaning, wanted: &Wanted<'_>, own: &str, files: &[String]) -> Vec<Refusal> {
         let mut unsure = Vec::new();
-        for path in files {
+        let sought = Sought::new(&self.db, wanted, meaning.is_member);
+        for path in files.iter().filter(|path| wanted.scope != Scope::File || *path == own) {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
             if !contains_identifier(&text, &meaning.name) {
                 continue;
             }
-            let program_file = self.db.program_file(file);
-            let parsed = parsed_module(&self.db, program_file.python_file(&self.db)).load(&self.db);
-            let model = SemanticModel::new(&self.db, program_file);
-            let mut unknown = Unknown { model: &model, name: &meaning.name, found: Vec::new() };
-            AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
+            let known = meaning.places.iter().chain(&meaning.listed).filter(|(edited, _)| edited == path);
+            let known: Vec<TextSize> = known.map(|(_, (start, _))| *start).collect();
             let lines = Lines::of_source(&text);
             let shown = self.shown.path(&self.db, file);
-            unsure.extend(unknown.found.into_iter().map(|(at, reason)| {
+            unsure.extend(sought.unsure(&self.db, file, &known).into_iter().map(|(at, reason)| {
                 let Place { cell, line, .. } = lines.place(at);
                 Refusal { file: shown.clone(), cell, line, reason: reason.to_owned() }
             }));
@@ -224,6 +228,8 @@ impl View {
                 break;
             }
         }
+        unsure.sort();
+        unsure.dedup();
         unsure.truncate(MOST_TOLD);
         unsure
     }
@@ -278,7 +284,7 @@ fn unfit(meaning: &Meaning, new_name: &str) -> Option<String> {
 }
 
 /// What stands at a place, and everywhere that means it; `None` where nothing has a name.
-fn meaning(db: &Database, own: File, at: TextSize, paths: &[String]) -> Option<Meaning> {
+fn meaning<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) -> Option<Meant<'db>> {
     let mut aliases = ImportAliasResolution::ResolveAliases;
     let mut wanted = references::wanted(db, db.program_file(own), at, aliases)?;
     // `C` of `import Cart as C` is renamed alone; what a definition calls itself, everywhere.
@@ -302,16 +308,16 @@ fn meaning(db: &Database, own: File, at: TextSize, paths: &[String]) -> Option<M
         }
         if wanted.definitions.len() == known {
             for file in &files {
-                let listed = listed(db, *file, &name, &wanted, aliases);
+                let listed = texts::listed(db, *file, &name, &wanted, aliases);
                 found.listed.extend(listed.into_iter().map(|range| (path_of(db, *file), (range.start(), range.end()))));
             }
-            return Some(found);
+            return Some((found, wanted));
         }
         db.unwind_if_revision_cancelled();
     }
     let reason = "more is related to it than can be followed".to_owned();
     found.refused.push((path_of(db, own), at, reason));
-    Some(found)
+    Some((found, wanted))
 }
 
 fn path_of(db: &Database, file: File) -> String {
@@ -354,12 +360,15 @@ fn relatives(
                 refuse(format!("it overrides a member of a class outside the project: {}", file.path(db)));
             }
             found.is_member = true;
-            members.extend(families.members(class));
+            let (named, quoted) = families.members(class);
+            members.extend(named);
+            found.listed.extend(quoted.iter().map(|(file, range)| (path_of(db, *file), (range.start(), range.end()))));
         }
+        members.extend(twins::of(db, (focus.file(), focus.range())));
         let Some(function) = family::function_of(db, one) else { continue };
         let Some(class) = family::class_around(db, function.0, function.1) else { continue };
         let method = source_text(db, function.0)[function.1].to_owned();
-        let overriding = Families::new(db, &method, files).members(class);
+        let overriding = Families::new(db, &method, files).members(class).0;
         members.extend(overriding.into_iter().filter_map(|one| family::parameter(db, one, &wanted.name)));
     }
     members
@@ -402,95 +411,4 @@ fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<
         .map_with(db.clone(), |db, file| salsa::attach_allow_change(&*db, || in_one(db, *file)))
         .collect();
     places.concat()
-}
-
-/// The name between quotes in `__all__`, where it means what is wanted.
-fn listed(
-    db: &Database,
-    file: File,
-    name: &str,
-    wanted: &Wanted<'_>,
-    aliases: ImportAliasResolution,
-) -> Vec<TextRange> {
-    let text = source_text(db, file);
-    if !text.contains("__all__") {
-        return Vec::new();
-    }
-    let program_file = db.program_file(file);
-    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-    let model = SemanticModel::new(db, program_file);
-    let is_all = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == "__all__");
-    let mut names = Quoted { name, text: &text, found: Vec::new() };
-    for statement in parsed.suite() {
-        match statement {
-            Stmt::Assign(assign) if assign.targets.iter().any(is_all) => names.visit_expr(&assign.value),
-            Stmt::AugAssign(assign) if is_all(&assign.target) => names.visit_expr(&assign.value),
-            Stmt::AnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. }) if is_all(target) => {
-                names.visit_expr(value);
-            }
-            Stmt::Expr(ast::StmtExpr { value, .. }) => {
-                if let Expr::Call(call) = &**value
-                    && let Expr::Attribute(method) = &*call.func
-                    && is_all(&method.value)
-                {
-                    names.visit_arguments(&call.arguments);
-                }
-            }
-            _ => {}
-        }
-    }
-    let means = |node: AnyNodeRef<'_>| {
-        definitions_for_name(&model, name, node, aliases).iter().any(|one| wanted.definitions.contains(one))
-    };
-    names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
-}
-
-struct Quoted<'t, 'a> {
-    name: &'t str,
-    text: &'t str,
-    found: Vec<(AnyNodeRef<'a>, TextRange)>,
-}
-
-impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
-    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        if let AnyNodeRef::ExprStringLiteral(literal) = node
-            && literal.value.to_str() == self.name
-            && let Some(at) = self.text[literal.range()].find(self.name)
-            && let Ok(at) = u32::try_from(at)
-        {
-            let start = literal.start() + TextSize::new(at);
-            self.found.push((node, TextRange::at(start, TextSize::of(self.name))));
-        }
-        TraversalSignal::Traverse
-    }
-}
-
-/// Members of that name of which nobody knows whose they are.
-struct Unknown<'m, 'db> {
-    model: &'m SemanticModel<'db>,
-    name: &'m str,
-    found: Vec<(TextSize, &'static str)>,
-}
-
-impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
-    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
-        match node {
-            AnyNodeRef::ExprAttribute(attribute) if attribute.attr.as_str() == self.name => {
-                if matches!(attribute.value.inferred_type(self.model), None | Some(Type::Dynamic(_))) {
-                    self.found.push((attribute.attr.start(), "of what type this is a member is not known"));
-                }
-            }
-            AnyNodeRef::ExprCall(call) => {
-                let by_name = ["getattr", "setattr", "hasattr", "delattr"];
-                if matches!(&*call.func, Expr::Name(name) if by_name.contains(&name.id.as_str()))
-                    && let Some(Expr::StringLiteral(text)) = call.arguments.args.get(1)
-                    && text.value.to_str() == self.name
-                {
-                    self.found.push((text.start(), "it is reached by its name as text"));
-                }
-            }
-            _ => {}
-        }
-        TraversalSignal::Traverse
-    }
 }

@@ -184,10 +184,9 @@ fn resolve(
     let name = written.name.clone().or_else(|| home.file_name()?.to_str().map(str::to_owned)).unwrap_or_default();
     let (program, libraries) = program(home, &name, environment, environment_of, system, &mut problems);
     let files_of_settings = ["ty.toml", "pyproject.toml"].map(|name| home.join(name));
-    if let Some(file) = files_of_settings.iter().find(|file| file.is_file()) {
-        for problem in problems.iter_mut().filter(|problem| problem.span.file.is_empty()) {
-            problem.span.file = file.to_string_lossy().into_owned();
-        }
+    let file = files_of_settings.iter().find(|file| file.is_file()).map_or(home, PathBuf::as_path);
+    for problem in problems.iter_mut().filter(|problem| problem.span.file.is_empty()) {
+        problem.span.file = file.to_string_lossy().into_owned();
     }
     let settings = Settings {
         root: home.to_owned(),
@@ -221,15 +220,25 @@ fn program(
         }
         None => PythonEnvironment::discover(environment_of.and_then(SystemPath::from_std_path), system),
     };
+    // What a settings file names is wrong there; what the person's shell or a folder does, at the environment itself.
+    let wrong = |message: String| {
+        let mut problem = unplaced(&message);
+        if environment.python.is_none() {
+            let named = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().find_map(|name| system.env_var(name).ok());
+            let folder = named.map_or_else(|| environment_of.unwrap_or(home).join(".venv"), PathBuf::from);
+            problem.span.file = folder.to_string_lossy().into_owned();
+        }
+        problem
+    };
     let found = found.unwrap_or_else(|error| {
-        problems.push(unplaced(&format!("no Python environment: {error}")));
+        problems.push(wrong(format!("no Python environment: {error}")));
         None
     });
     let site_packages = found.as_ref().map(|found| found.site_packages_paths(system));
     let site_packages = match site_packages {
         Some(Ok(paths)) => paths,
         Some(Err(error)) => {
-            problems.push(unplaced(&format!("no site-packages: {error}")));
+            problems.push(wrong(format!("no site-packages: {error}")));
             SitePackagesPaths::default()
         }
         None => SitePackagesPaths::default(),

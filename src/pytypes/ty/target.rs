@@ -21,6 +21,7 @@ use ty_python_semantic::{
 };
 
 use super::db::Database;
+use super::unspoken;
 
 /// Something in the text that has a meaning of its own.
 #[derive(Clone, Debug)]
@@ -61,6 +62,11 @@ pub(super) enum Target<'a> {
         name: &'a ast::Identifier,
         keyword: &'a ast::Keyword,
         call: &'a ast::ExprCall,
+    },
+    /// `x` of `case Point(x=0)`.
+    PatternKeyword {
+        name: &'a ast::Identifier,
+        class: &'a ast::Expr,
     },
     Binary {
         operation: &'a ast::ExprBinOp,
@@ -209,8 +215,11 @@ impl<'a> Target<'a> {
                 Some(Self::Keyword { name, keyword, call })
             }
             AnyNodeRef::TypeParamTypeVar(variable) => Some(Self::TypeVariable(variable)),
+            AnyNodeRef::PatternKeyword(_) => {
+                let class = nodes.ancestors().find_map(AnyNodeRef::pattern_match_class)?;
+                Some(Self::PatternKeyword { name, class: &class.cls })
+            }
             AnyNodeRef::PatternMatchMapping(_)
-            | AnyNodeRef::PatternKeyword(_)
             | AnyNodeRef::PatternMatchStar(_)
             | AnyNodeRef::PatternMatchAs(_)
             | AnyNodeRef::TypeParamParamSpec(_)
@@ -257,7 +266,10 @@ impl<'a> Target<'a> {
             Self::Parameter(parameter) => parameter.name.as_str(),
             Self::Module { name, .. } => name.rsplit('.').next().unwrap_or(name),
             Self::Imported { alias, .. } => alias.name.as_str(),
-            Self::ImportAs { name, .. } | Self::Name { name, .. } | Self::Keyword { name, .. } => name.as_str(),
+            Self::ImportAs { name, .. }
+            | Self::Name { name, .. }
+            | Self::Keyword { name, .. }
+            | Self::PatternKeyword { name, .. } => name.as_str(),
             Self::TypeVariable(variable) => variable.name.as_str(),
             Self::Binary { .. } | Self::Unary { .. } | Self::Key { .. } => return None,
         })
@@ -274,7 +286,10 @@ impl<'a> Target<'a> {
             Self::Class(class) => class.name.range,
             Self::Parameter(parameter) => parameter.name.range,
             Self::Imported { alias, .. } => alias.name.range,
-            Self::ImportAs { name, .. } | Self::Name { name, .. } | Self::Keyword { name, .. } => name.range,
+            Self::ImportAs { name, .. }
+            | Self::Name { name, .. }
+            | Self::Keyword { name, .. }
+            | Self::PatternKeyword { name, .. } => name.range,
             Self::TypeVariable(variable) => variable.name.range,
             Self::Module { range, .. } | Self::Binary { range, .. } | Self::Unary { range, .. } => *range,
             Self::Key { subscript, .. } => subscript.slice.range(),
@@ -296,6 +311,8 @@ impl<'a> Target<'a> {
             }
             Self::TypeVariable(variable) => variable.inferred_type(model),
             Self::Keyword { keyword, .. } => keyword.value.inferred_type(model),
+            // It is that of the member where that is defined.
+            Self::PatternKeyword { .. } => None,
             Self::Binary { operation, .. } => definitions_for_bin_op(model, operation).map(|(_, operator)| operator),
             Self::Unary { operation, .. } => definitions_for_unary_op(model, operation).map(|(_, operator)| operator),
             Self::Key { subscript, .. } => subscript.inferred_type(model),
@@ -341,7 +358,13 @@ impl<'a> Target<'a> {
                     .into_iter()
                     .collect()
             }
-            Self::Keyword { keyword, call, .. } => definitions_for_keyword_argument(model, keyword, call),
+            Self::Keyword { name, keyword, call } => {
+                let mut found = definitions_for_keyword_argument(model, keyword, call);
+                found.extend(unspoken::of_copy(model, call, name));
+                found.extend(unspoken::handed_on(model, keyword, call));
+                found
+            }
+            Self::PatternKeyword { name, class } => unspoken::member(model, class, name),
             Self::Binary { operation, .. } => {
                 definitions_for_bin_op(model, operation).map(|(found, _)| found).unwrap_or_default()
             }
@@ -390,7 +413,7 @@ pub(super) fn unique(found: &mut Vec<ResolvedDefinition<'_>>) {
     }
 }
 
-fn of_expression<'db>(
+pub(super) fn of_expression<'db>(
     model: &SemanticModel<'db>,
     expression: ExprRef<'_>,
     aliases: ImportAliasResolution,

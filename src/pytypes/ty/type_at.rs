@@ -3,19 +3,20 @@
 //! Owns the two questions about one place: `type_at` and `goto_definition`.
 
 use ruff_db::source::source_text;
-use ruff_text_size::TextSize;
+use ruff_text_size::{Ranged, TextSize};
 use ty_python_core::ProgramFile;
-use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, map_stub_definition};
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, map_stub_definition};
 
 use super::db::Database;
 use super::lines::Lines;
 use super::shown::{Shown, preview};
-use super::target::{self, unique};
+use super::target::{self, Target, unique};
 use crate::pytypes::values::{Definition, Typed};
 
 pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, shown: &Shown) -> Option<Typed> {
     let found = target::at(db, file, at, |model, target| {
-        let inferred = target.inferred_type(model)?;
+        let inferred = target.inferred_type(model).or_else(|| of_definition(db, model, target))?;
         let range = target.range();
         let text = source_text(db, file.file(db));
         let span = Lines::of_source(&text).span(shown.path(db, file.file(db)), range);
@@ -39,6 +40,18 @@ pub(super) fn definitions(db: &Database, file: ProgramFile<'_>, at: TextSize, sh
         mapped(db, found).iter().map(|one| shown.definition(db, one)).collect()
     });
     found.unwrap_or_default()
+}
+
+/// The type that a keyword of a class pattern has where its member is defined: nothing in the pattern itself has one.
+fn of_definition<'db>(db: &'db Database, model: &SemanticModel<'db>, target: &Target<'_>) -> Option<Type<'db>> {
+    if !matches!(target, Target::PatternKeyword { .. }) {
+        return None;
+    }
+    let found = target.declared(model, ImportAliasResolution::ResolveAliases);
+    let place = found.first()?.focus_range(db);
+    // Of an attribute, the name stands at the end.
+    let program_file = db.program_file(place.file());
+    target::at(db, program_file, place.range().end(), |model, target| target.inferred_type(model)).flatten()
 }
 
 /// Stubs lead to the source that they describe, where there is one.

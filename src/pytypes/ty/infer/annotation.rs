@@ -3,7 +3,7 @@
 //! Owns the way from the checker's display, which is for people, to an expression that means the same in the file; or
 //! the reason why there is none. Literals are widened on the way.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ruff_db::parsed::parsed_module;
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr};
@@ -20,6 +20,28 @@ use crate::pytypes::ty::db::Database;
 pub(super) struct Annotation {
     pub text: String,
     pub imports: Vec<Import>,
+}
+
+impl Annotation {
+    /// Whether another one says all that this one does.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let parts = |one: &Self| members(&one.text).map(str::to_owned).collect::<BTreeSet<_>>();
+        parts(self).is_subset(&parts(other))
+    }
+}
+
+/// The members of a union as it is written.
+fn members(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let apart = move |c: char| {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == '|' && depth == 0
+    };
+    text.trim_matches('"').split(apart).map(str::trim)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef, Stmt};
 use ruff_text_size::Ranged;
 use ty_python_core::definition::{Definition, DefinitionKind};
@@ -299,24 +299,42 @@ pub(super) fn calls<'db>(
 ) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
     // A constructor is called by its class's name.
-    let names: BTreeSet<String> = functions
-        .iter()
-        .filter_map(|(_, function, class)| match function.name.as_str() {
-            "__init__" | "__new__" => class.clone(),
-            "__call__" => None,
-            name => Some(name.to_owned()),
-        })
-        .collect();
-    if names.is_empty() {
+    let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
+    for (_, function, class) in functions {
+        match function.name.as_str() {
+            "__init__" | "__new__" => classes.extend(class.clone()),
+            "__call__" => {}
+            name => drop(names.insert(name.to_owned())),
+        }
+    }
+    if names.is_empty() && classes.is_empty() {
         return calls;
     }
     let mut files: Vec<File> = db.project().files(db).iter().copied().collect();
     files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
-    let holds = |file: &File| {
-        let text = source_text(db, *file);
-        names.iter().any(|name| contains_identifier(&text, name))
+    let holding = |names: &BTreeSet<String>| {
+        let holds = |file: &&File| {
+            let text = source_text(db, **file);
+            names.iter().any(|name| contains_identifier(&text, name))
+        };
+        files.iter().filter(holds).take(MOST_FILES).copied().collect::<Vec<_>>()
     };
-    for file in files.into_iter().filter(holds).take(MOST_FILES) {
+    for _ in 0..MOST_BELOW {
+        let below: BTreeSet<String> =
+            holding(&classes).into_iter().flat_map(|file| classes_below(db, file, &classes)).collect();
+        let known = classes.len();
+        classes.extend(below);
+        if classes.len() == known {
+            break;
+        }
+    }
+    let has_classes = !classes.is_empty();
+    names.append(&mut classes);
+    let files = holding(&names);
+    if has_classes {
+        names.extend(CONSTRUCTING.iter().map(|&name| name.to_owned()));
+    }
+    for file in files {
         let program_file = db.program_file(file);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
@@ -324,6 +342,44 @@ pub(super) fn calls<'db>(
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut finder);
     }
     calls
+}
+
+/// How deep classes stand below the one whose constructor they have.
+const MOST_BELOW: usize = 4;
+
+/// How a class is called that is not named: `cls()`, `self.__class__()`, `type(self)()`, `super().__init__()`.
+const CONSTRUCTING: &[&str] = &["cls", "__class__", "type", "__init__", "__new__"];
+
+/// Classes of a file that may stand below one of these: their names alone say so.
+fn classes_below(db: &Database, file: File, above: &BTreeSet<String>) -> Vec<String> {
+    struct Below<'n>(&'n BTreeSet<String>, Vec<String>);
+    impl<'s> SourceOrderVisitor<'s> for Below<'_> {
+        fn visit_stmt(&mut self, statement: &'s Stmt) {
+            if let Stmt::ClassDef(class) = statement
+                && class.bases().iter().filter_map(last_name).any(|base| self.0.contains(base))
+            {
+                self.1.push(class.name.to_string());
+            }
+            walk_stmt(self, statement);
+        }
+
+        fn visit_expr(&mut self, _expression: &'s Expr) {}
+    }
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let mut below = Below(above, Vec::new());
+    below.visit_body(parsed.suite());
+    below.1
+}
+
+/// The last name of what is called or inherited: `C` of `module.C[int]`, `type` of `type(self)`.
+fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        Expr::Subscript(subscript) => last_name(&subscript.value),
+        Expr::Call(call) => last_name(&call.func),
+        _ => None,
+    }
 }
 
 struct CallFinder<'a, 'db> {
@@ -345,12 +401,7 @@ impl<'s> SourceOrderVisitor<'s> for CallFinder<'_, '_> {
 
 impl<'db> CallFinder<'_, 'db> {
     fn call(&mut self, call: &ast::ExprCall) {
-        let name = match &*call.func {
-            Expr::Name(name) => name.id.as_str(),
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            _ => return,
-        };
-        if !self.names.contains(name) {
+        if !last_name(&call.func).is_some_and(|name| self.names.contains(name)) {
             return;
         }
         let callee = ExprRef::from(&*call.func);
@@ -372,25 +423,51 @@ impl<'db> CallFinder<'_, 'db> {
         // A bound receiver takes the first place; a plain function called through its module has none.
         let in_class =
             ty_python_core::scope::ScopeKind::Class == definition.scope(self.model.db()).scope(self.model.db()).kind();
-        let bound = usize::from(in_class && !is_decorated(function, "staticmethod"));
+        let takes_receiver = in_class && !is_decorated(function, "staticmethod");
+        let bound = usize::from(takes_receiver && !self.gives_receiver(call, function));
+        let mut given = BTreeSet::new();
         for (at, argument) in call.arguments.args.iter().enumerate() {
             if argument.is_starred_expr() {
+                // What is unpacked may go to any of the rest.
+                for parameter in all.iter().skip(at + bound) {
+                    self.note(definition, parameter.parameter.name.as_str(), None);
+                }
                 break;
             }
             if let Some(parameter) = all.get(at + bound) {
-                self.note(definition, parameter.parameter.name.as_str(), argument);
+                given.insert(parameter.parameter.name.as_str());
+                self.note(definition, parameter.parameter.name.as_str(), Some(argument));
             }
         }
         for keyword in &call.arguments.keywords {
             if let Some(name) = &keyword.arg {
-                self.note(definition, name.as_str(), &keyword.value);
+                given.insert(name.as_str());
+                self.note(definition, name.as_str(), Some(&keyword.value));
+            }
+        }
+        if call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none()) {
+            let named = parameters.args.iter().skip(bound).chain(&parameters.kwonlyargs);
+            let names = named.map(|one| one.parameter.name.as_str());
+            for name in names.filter(|name| !given.contains(name)) {
+                self.note(definition, name, None);
             }
         }
         self.calls.files.entry(definition).or_default().insert(self.file);
     }
 
-    fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: &Expr) {
-        let given = known(argument.inferred_type(self.model));
+    /// `Base.__init__(self, …)`, `super().__new__(cls, …)`: the receiver is one of the arguments.
+    fn gives_receiver(&self, call: &ast::ExprCall, function: &ast::StmtFunctionDef) -> bool {
+        let Expr::Attribute(attribute) = &*call.func else { return false };
+        if attribute.attr.id != function.name.id || is_decorated(function, "classmethod") {
+            return false;
+        }
+        let owner = attribute.value.inferred_type(self.model);
+        function.name.as_str() == "__new__"
+            || matches!(owner, Some(Type::ClassLiteral(_) | Type::GenericAlias(_) | Type::SubclassOf(_)))
+    }
+
+    fn note(&mut self, definition: Definition<'db>, parameter: &str, argument: Option<&Expr>) {
+        let given = argument.and_then(|argument| known(argument.inferred_type(self.model)));
         self.calls.arguments.entry((definition, parameter.to_owned())).or_default().push(given);
     }
 }

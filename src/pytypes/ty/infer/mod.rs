@@ -32,10 +32,13 @@ use self::slots::{Kind, Of, Slot};
 use super::db::{Database, Db as _};
 use super::edits::{self, Edit};
 use super::on_disk;
-use super::shown::module_name;
+use super::require_readable;
+use super::shown::{Shown, module_name};
+use super::symbols;
 use super::trial::{self, Finding, Trial};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Inferred, Insertion, Skipped, Suggestion};
+use crate::model::printable;
+use crate::pytypes::values::{Inferred, Insertion, Outline, Skipped, Suggestion};
 
 /// Found annotations are built on so often; a chain of calls is rarely longer.
 const ROUNDS: usize = 5;
@@ -97,11 +100,20 @@ pub(super) fn infer(
     let trial = Trial::open(root, flag)?;
     let file = on_disk(trial.db(), path)
         .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
+    require_readable(trial.db(), file, &Shown { root: root.to_owned() })?;
     let original = source_text(trial.db(), file);
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
     let own = Text::new(trial.db(), file, symbol, true);
+    if let Some(symbol) = symbol
+        && !own.places.iter().any(|place| place.is_wanted)
+        && !holds(trial.db(), file, symbol)
+    {
+        let shown = printable(symbol);
+        return Err(Error::not_found(format!("no class, function or variable `{shown}` in this file"))
+            .hint("Name it as Class.method; the tool `symbols` lists them."));
+    }
     let mut work = Work { trial, checked: Vec::new(), is_over };
     work.run(own)
 }
@@ -147,6 +159,12 @@ impl Text {
         edits
     }
 
+    /// Takes an annotation back, for a reason; `None`: what it would do to others.
+    fn leave(&mut self, at: usize, reason: Option<String>) {
+        let Some(one) = self.found.remove(&at) else { return };
+        self.reasons.insert(at, reason.unwrap_or_else(|| faulty(&one)));
+    }
+
     fn with(&self, edits: &[Edit]) -> (String, String) {
         (self.path.clone(), edits::apply(&self.original, edits))
     }
@@ -181,10 +199,42 @@ impl Work<'_> {
             }
             self.trial.set(changed);
         }
-        let own = texts.swap_remove(0);
-        self.trial.set(texts.iter().map(|helper| helper.with(&[])).collect());
-        let kept = self.verified(&own, &before)?;
+        let mut own = texts.swap_remove(0);
+        let kept = self.verified(&own, &texts, own.found.keys().copied().collect(), &before)?;
+        let kept = self.supported(&mut own, &texts, kept, &before)?;
+        let wanted: Vec<usize> = kept.iter().copied().filter(|at| own.places[*at].is_wanted).collect();
+        let kept = if wanted.len() < kept.len() { self.verified(&own, &texts, wanted, &before)? } else { kept };
         Ok(self.answer(&own, &kept))
+    }
+
+    /// Of annotations that can stand together, those that still follow from what stands beside them: what was found by one
+    /// that could not stay is no finding.
+    fn supported(
+        &mut self,
+        own: &mut Text,
+        helpers: &[Text],
+        mut kept: Vec<usize>,
+        before: &Findings,
+    ) -> Result<Vec<usize>> {
+        while kept.len() < own.found.len() && !(self.is_over)() {
+            let all = helpers.iter().map(|helper| helper.with(&helper.edits(helper.found.keys().copied())));
+            self.trial.set(all.chain([own.with(&own.edits(kept.iter().copied()))]).collect());
+            let told = self.told(own, |at, _| kept.contains(&at));
+            for at in own.found.keys().copied().filter(|at| !kept.contains(at)).collect::<Vec<_>>() {
+                own.leave(at, None);
+            }
+            for (at, told) in told {
+                match told {
+                    Ok(one) if one.annotation.is_within(&own.found[&at].annotation) => {}
+                    Ok(_) => own.leave(at, Some("what spoke for it could not be kept".to_owned())),
+                    Err(reason) => own.leave(at, Some(reason)),
+                }
+            }
+            if own.found.len() < kept.len() {
+                kept = self.verified(own, helpers, own.found.keys().copied().collect(), before)?;
+            }
+        }
+        Ok(kept)
     }
 
     /// Files of the project that this one imports, the nearest first.
@@ -247,6 +297,22 @@ impl Work<'_> {
 
     /// What can be said in the present state of a text, of what was not said before.
     fn round(&self, text: &mut Text) -> Vec<(usize, Found)> {
+        let mut more = Vec::new();
+        for (at, told) in self.told(text, |at, place| place.is_open && !text.found.contains_key(&at)) {
+            match told {
+                Ok(one) => more.push((at, one)),
+                Err(reason) => drop(text.reasons.insert(at, reason)),
+            }
+        }
+        more
+    }
+
+    /// What the present state of a text says of places.
+    fn told(
+        &self,
+        text: &Text,
+        is_asked: impl Fn(usize, &Place) -> bool,
+    ) -> Vec<(usize, std::result::Result<Found, String>)> {
         let db = self.trial.db();
         let program_file = db.program_file(text.file);
         let model = SemanticModel::new(db, program_file);
@@ -269,21 +335,18 @@ impl Work<'_> {
             })
             .collect();
         let calls = evidence::calls(db, text.file, &functions);
-        let mut more = Vec::new();
+        let mut all = Vec::new();
         for (at, (slot, place)) in slots.iter().zip(places).enumerate() {
-            if !place.is_open || text.found.contains_key(&at) || (self.is_over)() {
+            if !is_asked(at, place) || (self.is_over)() {
                 continue;
             }
             let told = evidence::of_slot(db, &model, slot, &calls).and_then(|evidence| {
                 let annotation = self.annotation(db, &model, &evidence.inferred, slot)?;
                 Ok(Found { annotation, words: evidence.words })
             });
-            match told {
-                Ok(one) => more.push((at, one)),
-                Err(reason) => drop(text.reasons.insert(at, reason)),
-            }
+            all.push((at, told));
         }
-        more
+        all
     }
 
     fn annotation<'db>(
@@ -325,8 +388,8 @@ impl Work<'_> {
     }
 
     /// The annotations that can stand together: what brings a new diagnostic is left out.
-    fn verified(&mut self, own: &Text, before: &Findings) -> Result<Vec<usize>> {
-        let all: Vec<usize> = own.found.keys().copied().filter(|at| own.places[*at].is_wanted).collect();
+    fn verified(&mut self, own: &Text, helpers: &[Text], all: Vec<usize>, before: &Findings) -> Result<Vec<usize>> {
+        self.trial.set(helpers.iter().map(|helper| helper.with(&[])).collect());
         let mut kept = all.clone();
         // Most faults show in the function that got the annotation.
         for _ in 0..ROUNDS {
@@ -420,13 +483,17 @@ impl Work<'_> {
         let open = places.iter().enumerate().filter(|(at, place)| is_left(at, place));
         let skipped = open.map(|(at, place)| {
             let reason = match found.get(&at) {
-                Some(one) => format!("`{}` would bring a new diagnostic", one.annotation.text),
+                Some(one) => faulty(one),
                 None => reasons.get(&at).cloned().unwrap_or_else(|| "there was no time left".to_owned()),
             };
             Skipped { name: qualified(place), kind: place.kind.name().to_owned(), reason }
         });
         Inferred { suggestions: kept.iter().map(suggestion).collect(), skipped: skipped.collect() }
     }
+}
+
+fn faulty(one: &Found) -> String {
+    format!("`{}` would bring a new diagnostic", one.annotation.text)
 }
 
 /// As it stands in this file, whose Python may be too old for some of it.
@@ -463,6 +530,19 @@ fn tight_default(text: &str, slot: &Slot<'_>) -> Option<TextSize> {
     // A parenthesis around the default is part of what follows.
     let is_tight = between.starts_with('=') && !between[1..].starts_with(char::is_whitespace);
     is_tight.then(|| slot.at + TextSize::new(1))
+}
+
+/// Whether a class, which needs nothing annotated in it, has that name.
+fn holds(db: &Database, file: File, symbol: &str) -> bool {
+    let named = symbols::outline(db, db.program_file(file));
+    let mut waiting: Vec<(String, &Outline)> = named.iter().map(|one| (one.name.clone(), one)).collect();
+    while let Some((qualified, one)) = waiting.pop() {
+        if qualified == symbol || one.name == symbol {
+            return true;
+        }
+        waiting.extend(one.children.iter().map(|inner| (format!("{qualified}.{}", inner.name), inner)));
+    }
+    false
 }
 
 /// Whether a slot is the symbol, or of it, or in it.

@@ -1,0 +1,123 @@
+//! Uses of a method where its name does not stand: a class is called, an operator is written.
+//!
+//! Owns which of them are looked for, and where: in files that name the class, as far as the text tells them. What is left
+//! out is said in words.
+
+use ruff_python_ast::token::Tokens;
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
+use ruff_text_size::{Ranged, TextRange};
+use ty_python_semantic::ResolvedDefinition;
+
+use ruff_db::source::source_text;
+
+use super::db::Database;
+use super::family;
+use super::target::Target;
+
+/// How a method is used where its name does not stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Implied {
+    way: Way,
+    /// The classes whose method it is.
+    pub classes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    #[default]
+    None,
+    /// The class is called.
+    Construction,
+    Operator,
+    /// By statements and functions of the language, which nothing in the text tells from others.
+    Otherwise,
+}
+
+const UNARY: &[(ast::UnaryOp, &str)] =
+    &[(ast::UnaryOp::Invert, "__invert__"), (ast::UnaryOp::UAdd, "__pos__"), (ast::UnaryOp::USub, "__neg__")];
+
+const BINARY: &[ast::Operator] = &[
+    ast::Operator::Add,
+    ast::Operator::Sub,
+    ast::Operator::Mult,
+    ast::Operator::MatMult,
+    ast::Operator::Div,
+    ast::Operator::Mod,
+    ast::Operator::Pow,
+    ast::Operator::LShift,
+    ast::Operator::RShift,
+    ast::Operator::BitOr,
+    ast::Operator::BitXor,
+    ast::Operator::BitAnd,
+    ast::Operator::FloorDiv,
+];
+
+impl Implied {
+    pub fn of(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
+        if !(name.len() > 4 && name.starts_with("__") && name.ends_with("__")) {
+            return Self::default();
+        }
+        let classes = definitions.iter().filter_map(|one| family::class_of(db, one));
+        let mut classes: Vec<String> = classes.map(|(file, range)| source_text(db, file)[range].to_owned()).collect();
+        classes.sort();
+        classes.dedup();
+        if classes.is_empty() {
+            return Self::default();
+        }
+        let is_binary = |one: &ast::Operator| one.dunder() == name || one.reflected_dunder() == name;
+        let way = match name {
+            "__init__" | "__new__" => Way::Construction,
+            _ if BINARY.iter().any(is_binary) || UNARY.iter().any(|(_, own)| *own == name) => Way::Operator,
+            _ => Way::Otherwise,
+        };
+        // Nothing is looked for in files that merely name the class.
+        let classes = if way == Way::Otherwise { Vec::new() } else { classes };
+        Self { way, classes }
+    }
+
+    /// In words, what is not looked for.
+    pub fn left_out(&self, name: &str) -> Option<String> {
+        let classes = self.classes.iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
+        match self.way {
+            Way::None => None,
+            Way::Construction => Some(format!(
+                "Calls of {classes} by that name are listed; those of classes below it, by other names and by `cls` are not."
+            )),
+            Way::Operator => {
+                Some(format!("Operators are listed from files that name {classes}; those of other files are not."))
+            }
+            Way::Otherwise => Some(format!("Python itself calls `{name}`: such uses are not listed.")),
+        }
+    }
+
+    /// What is used so by a node, and the place that stands for it.
+    pub fn used<'a>(&self, node: AnyNodeRef<'a>, name: &str, tokens: &Tokens) -> Option<(Target<'a>, TextRange)> {
+        match (self.way, node) {
+            (Way::Construction, AnyNodeRef::ExprCall(call)) => {
+                let (called, range) = match &*call.func {
+                    Expr::Name(name) => (name.id.as_str(), name.range),
+                    Expr::Attribute(attribute) => (attribute.attr.as_str(), attribute.attr.range),
+                    _ => return None,
+                };
+                let callee = ExprRef::from(&*call.func);
+                let is_named = self.classes.iter().any(|class| class == called);
+                is_named.then_some((Target::Callee { callee, call, on_parenthesis: true }, range))
+            }
+            (Way::Operator, AnyNodeRef::ExprBinOp(operation)) => {
+                if operation.op.dunder() != name && operation.op.reflected_dunder() != name {
+                    return None;
+                }
+                let between = TextRange::new(operation.left.end(), operation.right.start().max(operation.left.end()));
+                let mut operators = tokens.in_range(between).iter();
+                let range = operators.find(|token| token.kind().as_binary_operator().is_some())?.range();
+                Some((Target::Binary { operation, range }, range))
+            }
+            (Way::Operator, AnyNodeRef::ExprUnaryOp(operation)) => {
+                let is_it = UNARY.iter().any(|(op, own)| *op == operation.op && *own == name);
+                let range = TextRange::at(operation.start(), 1.into());
+                is_it.then_some((Target::Unary { operation, range }, range))
+            }
+            _ => None,
+        }
+    }
+}

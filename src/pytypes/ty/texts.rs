@@ -1,0 +1,300 @@
+//! Names as text: in `__all__`, in `__slots__` and `__match_args__`, and wherever a program looks something up by its name.
+//!
+//! Owns which texts surely mean a name, and which may.
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_semantic::types::Type;
+use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
+
+use super::db::Database;
+use super::family::{Class, Member, class_at};
+use super::references::Wanted;
+use super::shown::module_name;
+use super::unspoken;
+
+/// The name between quotes in `__all__`, where it means what is wanted.
+pub(super) fn listed(
+    db: &Database,
+    file: File,
+    name: &str,
+    wanted: &Wanted<'_>,
+    aliases: ImportAliasResolution,
+) -> Vec<TextRange> {
+    let text = source_text(db, file);
+    if !text.contains("__all__") {
+        return Vec::new();
+    }
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, program_file);
+    let is_all = |target: &Expr| is_name(target, &["__all__"]);
+    let mut names = Quoted { name, text: &text, found: Vec::new() };
+    for statement in parsed.suite() {
+        match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(is_all) => names.visit_expr(&assign.value),
+            Stmt::AugAssign(assign) if is_all(&assign.target) => names.visit_expr(&assign.value),
+            Stmt::AnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. }) if is_all(target) => {
+                names.visit_expr(value);
+            }
+            Stmt::Expr(ast::StmtExpr { value, .. }) => {
+                if let Expr::Call(call) = &**value
+                    && let Expr::Attribute(method) = &*call.func
+                    && is_all(&method.value)
+                {
+                    names.visit_arguments(&call.arguments);
+                }
+            }
+            _ => {}
+        }
+    }
+    let means = |node: AnyNodeRef<'_>| {
+        definitions_for_name(&model, name, node, aliases).iter().any(|one| wanted.definitions.contains(one))
+    };
+    names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
+}
+
+/// The name between quotes where a class lists its members.
+pub(super) fn of_class(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
+    let text = source_text(db, file);
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
+    let mut names = Quoted { name, text: &text, found: Vec::new() };
+    for statement in &class.body {
+        if let Some(value) = members_listed(statement) {
+            names.visit_expr(value);
+        }
+    }
+    names.found.into_iter().map(|(_, range)| (file, range)).collect()
+}
+
+/// What a statement gives to `__slots__` or `__match_args__`.
+fn members_listed(statement: &Stmt) -> Option<&Expr> {
+    let is_list = |target: &Expr| is_name(target, &["__slots__", "__match_args__"]);
+    match statement {
+        Stmt::Assign(assign) => assign.targets.iter().any(is_list).then_some(&assign.value),
+        Stmt::AugAssign(assign) => is_list(&assign.target).then_some(&assign.value),
+        Stmt::AnnAssign(assign) => assign.value.as_deref().filter(|_| is_list(&assign.target)),
+        _ => None,
+    }
+}
+
+fn is_name(expression: &Expr, names: &[&str]) -> bool {
+    matches!(expression, Expr::Name(name) if names.contains(&name.id.as_str()))
+}
+
+/// Literals that are the name and nothing else.
+struct Quoted<'t, 'a> {
+    name: &'t str,
+    text: &'t str,
+    found: Vec<(AnyNodeRef<'a>, TextRange)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        if let AnyNodeRef::ExprDict(dict) = node {
+            // What the members are for stands beside them.
+            dict.iter_keys().flatten().for_each(|key| self.visit_expr(key));
+            return TraversalSignal::Skip;
+        }
+        if let AnyNodeRef::ExprStringLiteral(literal) = node
+            && literal.value.to_str() == self.name
+            && let Some(at) = self.text[literal.range()].find(self.name)
+            && let Ok(at) = u32::try_from(at)
+        {
+            let start = literal.start() + TextSize::new(at);
+            self.found.push((node, TextRange::at(start, TextSize::of(self.name))));
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+/// A name that places may mean of which that is not known.
+pub(super) struct Sought<'w, 'db> {
+    pub wanted: &'w Wanted<'db>,
+    /// It is a member of a class.
+    pub is_member: bool,
+    /// The modules and classes that have it.
+    pub owners: Vec<String>,
+}
+
+impl<'w, 'db> Sought<'w, 'db> {
+    pub fn new(db: &Database, wanted: &'w Wanted<'db>, is_member: bool) -> Self {
+        let mut owners = Vec::new();
+        for one in &wanted.definitions {
+            let focus = one.focus_range(db);
+            owners.push(module_name(focus.file().path(db).as_str()));
+            if let Some((file, range)) = super::family::class_of(db, one) {
+                owners.push(source_text(db, file)[range].to_owned());
+            }
+        }
+        Self { wanted, is_member, owners }
+    }
+
+    /// Such places of a file, each with the reason. `edited` are those that are known.
+    pub fn unsure(&self, db: &Database, file: File, edited: &[TextSize]) -> Vec<(TextSize, &'static str)> {
+        let program_file = db.program_file(file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let model = SemanticModel::new(db, program_file);
+        let mut unknown = Unknown { db, model: &model, sought: self, found: Vec::new() };
+        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
+        unknown.found.retain(|(at, _)| !edited.contains(at));
+        unknown.found
+    }
+}
+
+const BY_TEXT: &str = "it is reached by its name as text";
+const NO_OWNER: &str = "of what type this is a member is not known";
+const NO_FUNCTION: &str = "what takes this argument is not known";
+
+/// Functions that take a member's name as text, and what they take it of before it.
+const BY_NAME: &[&str] =
+    &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
+/// Functions that hand keywords on to another.
+const HANDING_ON: &[&str] = &["partial", "partialmethod"];
+/// What gives names by their text.
+const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
+
+struct Unknown<'m, 'db> {
+    db: &'m Database,
+    model: &'m SemanticModel<'db>,
+    sought: &'m Sought<'m, 'm>,
+    found: Vec<(TextSize, &'static str)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        match node {
+            AnyNodeRef::ExprAttribute(attribute)
+                if self.sought.is_member && self.is_it(&attribute.attr) && self.is_unknown(&attribute.value) =>
+            {
+                self.found.push((attribute.attr.start(), NO_OWNER));
+            }
+            AnyNodeRef::ExprCall(call) => self.call(call),
+            AnyNodeRef::ExprSubscript(subscript) if self.may_name(&subscript.value) => {
+                if let Expr::StringLiteral(text) = &*subscript.slice {
+                    self.text(text);
+                }
+            }
+            AnyNodeRef::PatternMatchClass(pattern) if self.sought.is_member && self.is_unknown(&pattern.cls) => {
+                let names = pattern.arguments.keywords.iter().map(|keyword| &keyword.attr);
+                let found = names.filter(|name| self.is_it(name)).map(|name| (name.start(), NO_OWNER));
+                self.found.extend(found.collect::<Vec<_>>());
+            }
+            AnyNodeRef::StmtClassDef(class) => {
+                for value in class.body.iter().filter_map(members_listed) {
+                    self.words(value);
+                }
+            }
+            AnyNodeRef::ExprStringLiteral(text) if self.is_path(text.value.to_str()) => {
+                self.found.push((text.start(), BY_TEXT));
+            }
+            _ => {}
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+impl Unknown<'_, '_> {
+    fn name(&self) -> &str {
+        &self.sought.wanted.name
+    }
+
+    fn is_it(&self, name: &ast::Identifier) -> bool {
+        name.as_str() == self.name()
+    }
+
+    fn is_unknown(&self, expression: &Expr) -> bool {
+        matches!(expression.inferred_type(self.model), None | Some(Type::Dynamic(_)))
+    }
+
+    fn text(&mut self, text: &ast::ExprStringLiteral) {
+        if text.value.to_str() == self.name() {
+            self.found.push((text.start(), BY_TEXT));
+        }
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        let (called, owner) = match &*call.func {
+            Expr::Name(name) => (name.id.as_str(), None),
+            Expr::Attribute(attribute) => (attribute.attr.as_str(), Some(&*attribute.value)),
+            _ => return,
+        };
+        if BY_NAME.contains(&called) {
+            let is_text = |argument: &&Expr| argument.is_string_literal_expr();
+            // `attrgetter("a", "b")` is asked of what comes later.
+            let (of, texts) = match &*call.arguments.args {
+                [of, rest @ ..] if !of.is_string_literal_expr() => (Some(of), rest),
+                all => (None, all),
+            };
+            if !of.is_some_and(|of| self.is_of_another(of)) {
+                let most = if of.is_some() { 1 } else { texts.len() };
+                let texts = texts.iter().take_while(is_text).take(most);
+                texts.filter_map(Expr::as_string_literal_expr).for_each(|text| self.text(text));
+            }
+        } else if let Some(Expr::StringLiteral(text)) = call.arguments.args.first()
+            && owner.is_some_and(|owner| self.may_name(owner))
+        {
+            self.text(text);
+        }
+        if HANDING_ON.contains(&called) || self.is_unknown(&call.func) {
+            let names = call.arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_ref());
+            let found = names.filter(|name| self.is_it(name)).map(|name| (name.start(), NO_FUNCTION));
+            self.found.extend(found.collect::<Vec<_>>());
+        }
+    }
+
+    /// `globals()`, `vars(x)`, `x.__dict__`: names by their text, among which this one may be.
+    fn may_name(&self, namespace: &Expr) -> bool {
+        let owner = match namespace {
+            Expr::Call(call) if is_name(&call.func, NAMESPACES) => call.arguments.args.first(),
+            Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "__dict__" | "__annotations__") => {
+                Some(&*attribute.value)
+            }
+            _ => return false,
+        };
+        owner.map_or(!self.sought.is_member, |owner| !self.is_of_another(owner))
+    }
+
+    /// What it is asked of has something else of that name.
+    fn is_of_another(&self, owner: &Expr) -> bool {
+        let name = ast::Identifier::new(self.name(), owner.range());
+        let found = unspoken::member(self.model, owner, &name);
+        !found.is_empty() && !self.sought.wanted.is_any_of(self.model, self.db, &found)
+    }
+
+    /// `package.module.name`, `module:Class.name`, where what stands before the name has one of that name.
+    fn is_path(&self, text: &str) -> bool {
+        let parts: Vec<&str> = text.split(['.', ':']).collect();
+        let is_word = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+        parts.len() > 1
+            && parts.iter().all(is_word)
+            && parts.windows(2).any(|two| two[1] == self.name() && self.sought.owners.iter().any(|one| one == two[0]))
+    }
+
+    /// Words of a text that is taken apart.
+    fn words(&mut self, value: &Expr) {
+        struct Texts<'a>(Vec<&'a ast::ExprStringLiteral>);
+        impl<'a> SourceOrderVisitor<'a> for Texts<'a> {
+            fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+                if let AnyNodeRef::ExprStringLiteral(text) = node {
+                    self.0.push(text);
+                }
+                TraversalSignal::Traverse
+            }
+        }
+        let mut texts = Texts(Vec::new());
+        texts.visit_expr(value);
+        for text in texts.0 {
+            let text_of = text.value.to_str();
+            let is_word = |part: &str| part == self.name();
+            if text_of != self.name() && text_of.split(|c: char| c.is_whitespace() || c == ',').any(is_word) {
+                self.found.push((text.start(), BY_TEXT));
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A stub and the module that it describes: what both call the same is one.
+//!
+//! Owns the way from a name in the one to its like in the other.
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::find_node::covering_node;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
+use ruff_python_ast::{AnyNodeRef, Stmt};
+use ruff_text_size::TextRange;
+use ty_module_resolver::{file_to_module, resolve_module_confident, resolve_real_module_confident};
+use ty_python_semantic::Db as _;
+
+use super::db::Database;
+use super::family::{self, Member};
+
+/// Where the other of the two gives the same thing its name; nothing where there is no other.
+pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
+    let Some(other) = other(db, file) else { return Vec::new() };
+    let Some(path) = path(db, file, range) else { return Vec::new() };
+    let parsed = parsed_module(db, db.program_file(other).python_file(db)).load(db);
+    let mut bodies: Vec<(Option<TextRange>, &[Stmt])> = vec![(None, parsed.suite())];
+    for class in &path.classes {
+        let inner = bodies.iter().flat_map(|(_, body)| named(body, class));
+        bodies = inner.filter_map(Stmt::as_class_def_stmt).map(|one| (Some(one.name.range), &*one.body)).collect();
+    }
+    let mut found = Vec::new();
+    for (class, body) in bodies {
+        match &path.function {
+            Some(function) => {
+                let functions = named(body, function).into_iter().filter_map(Stmt::as_function_def_stmt);
+                let parameters = functions.flat_map(|one| one.parameters.iter_source_order());
+                let names = parameters.map(|one| &one.as_parameter().name);
+                found.extend(names.filter(|name| name.as_str() == path.name).map(|name| (other, name.range)));
+            }
+            None => match class {
+                Some(class) => found.extend(family::members_of(db, (other, class), &path.name)),
+                None => found.extend(family::names_of(body, &path.name).into_iter().map(|range| (other, range))),
+            },
+        }
+    }
+    found
+}
+
+/// The stub of a module, or the module of a stub.
+fn other(db: &Database, file: File) -> Option<File> {
+    let resolver_file = db.program_file(file).resolver_file(db);
+    let environment = resolver_file.environment(db);
+    let name = file_to_module(db, resolver_file)?.name(db);
+    let other = if file.is_stub(db) {
+        resolve_real_module_confident(db, environment, name)
+    } else {
+        resolve_module_confident(db, environment, name)
+    };
+    let other = other?.file(db)?;
+    (other != file && other.is_stub(db) != file.is_stub(db)).then_some(other)
+}
+
+/// How a name is reached from the top of its file.
+struct Path {
+    classes: Vec<String>,
+    /// It is a parameter of this.
+    function: Option<String>,
+    name: String,
+}
+
+/// `None`: of what stands in a function, nobody else knows.
+fn path(db: &Database, file: File, range: TextRange) -> Option<Path> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    // Of an attribute, what it is an attribute of stands before the name.
+    let name = source_text(db, file)[range].rsplit('.').next()?.trim().to_owned();
+    let is_parameter = nodes.ancestors().take(3).any(|node| matches!(node, AnyNodeRef::Parameter(_)));
+    let is_attribute = nodes.ancestors().take(2).any(|node| matches!(node, AnyNodeRef::ExprAttribute(_)));
+    let mut path = Path { classes: Vec::new(), function: None, name };
+    let mut functions = Vec::new();
+    for node in nodes.ancestors() {
+        match node {
+            AnyNodeRef::StmtClassDef(class) if class.name.range != range => path.classes.push(class.name.to_string()),
+            AnyNodeRef::StmtFunctionDef(function) if function.name.range != range => {
+                // A class in a function is no more reached than what is in it.
+                if !path.classes.is_empty() {
+                    return None;
+                }
+                functions.push(function.name.to_string());
+            }
+            AnyNodeRef::ExprLambda(_) => return None,
+            _ => {}
+        }
+    }
+    path.classes.reverse();
+    match functions.as_slice() {
+        [] => {}
+        [function] if is_parameter => path.function = Some(function.clone()),
+        [_] if is_attribute && !path.classes.is_empty() => {}
+        _ => return None,
+    }
+    Some(path)
+}
+
+/// Classes and functions of that name in a body, under conditions too.
+fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
+    struct Named<'n, 'a>(&'n str, Vec<&'a Stmt>);
+    impl<'a> SourceOrderVisitor<'a> for Named<'_, 'a> {
+        fn visit_stmt(&mut self, statement: &'a Stmt) {
+            match statement {
+                Stmt::ClassDef(class) if class.name.as_str() == self.0 => self.1.push(statement),
+                Stmt::FunctionDef(function) if function.name.as_str() == self.0 => self.1.push(statement),
+                Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
+                statement => walk_stmt(self, statement),
+            }
+        }
+    }
+    let mut found = Named(name, Vec::new());
+    found.visit_body(body);
+    found.1
+}

@@ -1,0 +1,81 @@
+//! Members that are named without a dot: by keywords of class patterns, and of calls that make a changed copy.
+//!
+//! Owns what such a keyword means: the member of the class, or of the object, that it would be with a dot; and what one means
+//! that is handed on to another function.
+
+use ruff_python_ast::{self as ast, Expr, ExprContext};
+use ruff_text_size::Ranged;
+use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
+use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute};
+
+use super::shown::module_name;
+use super::target::of_expression;
+
+/// Functions that give back their first argument with the members that their keywords name, by module.
+const COPYING: &[(&str, &str)] =
+    &[("dataclasses", "replace"), ("copy", "replace"), ("attr", "evolve"), ("attr", "assoc"), ("attrs", "evolve")];
+
+/// What keeps arguments for another function, its first.
+const HANDING_ON: &[(&str, &str)] = &[("functools", "partial"), ("functools", "partialmethod")];
+
+/// What `owner.name` means.
+pub(super) fn member<'db>(
+    model: &SemanticModel<'db>,
+    owner: &Expr,
+    name: &ast::Identifier,
+) -> Vec<ResolvedDefinition<'db>> {
+    definitions_for_attribute(model, &dotted(owner, name))
+}
+
+/// What a keyword of a call means that copies its first argument.
+pub(super) fn of_copy<'db>(
+    model: &SemanticModel<'db>,
+    call: &ast::ExprCall,
+    name: &ast::Identifier,
+) -> Vec<ResolvedDefinition<'db>> {
+    match call.arguments.args.first() {
+        Some(first) if !first.is_starred_expr() && is_call_of(model, call, COPYING) => member(model, first, name),
+        _ => Vec::new(),
+    }
+}
+
+/// What a keyword means that `functools.partial` keeps for another function.
+pub(super) fn handed_on<'db>(
+    model: &SemanticModel<'db>,
+    keyword: &ast::Keyword,
+    call: &ast::ExprCall,
+) -> Vec<ResolvedDefinition<'db>> {
+    match call.arguments.args.first() {
+        Some(first) if !first.is_starred_expr() && is_call_of(model, call, HANDING_ON) => {
+            let later = ast::ExprCall { func: Box::new(first.clone()), ..call.clone() };
+            definitions_for_keyword_argument(model, keyword, &later)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
+    let called = match &*call.func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return false,
+    };
+    let found = of_expression(model, (&*call.func).into(), ImportAliasResolution::ResolveAliases);
+    found.iter().any(|one| {
+        let path = one.focus_range(model.db()).file().path(model.db()).as_str();
+        // Under another name, too.
+        let name = one.definition().and_then(|definition| definition.name(model.db()));
+        functions.contains(&(module_name(path).as_str(), name.as_deref().unwrap_or(called)))
+    })
+}
+
+/// `owner.name` as if it were written; what it is asked of keeps its place in the tree, by which its type is known.
+fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
+    ast::ExprAttribute {
+        node_index: ast::AtomicNodeIndex::NONE,
+        range: owner.range(),
+        value: Box::new(owner.clone()),
+        attr: name.clone(),
+        ctx: ExprContext::Load,
+    }
+}

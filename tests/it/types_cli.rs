@@ -1,0 +1,75 @@
+//! The commands on types as people and CI use them: places from where they stand, exit codes, odd texts.
+
+use serde_json::{Value, json};
+
+use crate::harness::Repo;
+
+fn check_in(repo: &Repo, folder: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut all = vec!["check"];
+    all.extend(arguments);
+    let output = repo.command(&all).current_dir(repo.path().join(folder)).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn at(file: &str, line: u32, column: u32) -> Value {
+    json!({ "file": file, "line": line, "column": column })
+}
+
+const WARNED: &str = "//- /a.py\ndef f() -> int:\n    # ty: ignore[nope]\n    return 1\n";
+
+#[test]
+fn who_asks_for_errors_alone_is_not_failed_by_warnings() {
+    let repo = Repo::new(WARNED);
+    let code = |arguments: &[&str]| check_in(&repo, "", arguments).0;
+    assert_eq!(code(&[]), Some(1));
+    assert_eq!(code(&["--exit-zero-on-warning"]), Some(0));
+    assert_eq!(code(&["--severity", "warning"]), Some(1));
+    assert_eq!(code(&["--severity", "error"]), Some(0));
+    let (_, shown, said) = check_in(&repo, "", &["--severity", "error"]);
+    assert_eq!((shown.as_str(), said.trim()), ("", "1 file checked: nothing of this severity; 0 errors, 1 warning"));
+    repo.write("b.py", "x: int = \"\"\n");
+    assert_eq!(code(&["--severity", "error"]), Some(1));
+    assert_eq!(code(&["--severity", "info"]), Some(1), "errors that are not listed are errors");
+    assert_eq!(code(&["--exit-zero-on-warning"]), Some(1));
+}
+
+#[test]
+fn paths_are_printed_from_where_the_person_stands() {
+    let repo = Repo::new("//- /top.py\nx: int = \"\"\n//- /sub/low.py\nfrom top import x\n\ny: str = x\n");
+    let root = repo.path().canonicalize().unwrap();
+    let root = root.to_str().unwrap();
+    let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "concise"]);
+    let places: Vec<&str> = shown.lines().map(|line| line.split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["low.py:3:10", format!("{root}/top.py:1:10").as_str()]);
+    let (_, shown, _) = check_in(&repo, "sub", &["low.py"]);
+    assert!(shown.contains(" --> low.py:3:10\n") || shown.contains(" --> low.py:3:10"), "{shown}");
+    // As every tool names them where programs read.
+    let (_, shown, _) = check_in(&repo, "sub", &["low.py", "--json"]);
+    let answer: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(answer["diagnostics"][0]["file"], "sub/low.py");
+    let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "github"]);
+    assert!(shown.contains("file=sub/low.py,"), "{shown}");
+    // A file is found from there, and from the repository.
+    assert_eq!(check_in(&repo, "sub", &["sub/low.py"]).0, Some(1));
+    let mut command = repo.command(&["def", "low.py:3:10"]);
+    let output = command.current_dir(repo.path().join("sub")).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with(&format!("{root}/top.py:1:1")));
+    let mut command = repo.command(&["refs", "low.py:3:1"]);
+    let output = command.current_dir(repo.path().join("sub")).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("low.py:3:1 "));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let repo = Repo::new("");
+    repo.write("a.py", "\u{feff}x: int = \"\"\ny: int = \"\"\n\n\ndef f(a=1):\n    return a\n");
+    let answer = repo.call("check", &json!({}));
+    let columns: Vec<&Value> = answer["diagnostics"].as_array().unwrap().iter().map(|one| &one["column"]).collect();
+    assert_eq!(columns, [&json!(10), &json!(10)]);
+    assert_eq!(repo.call("type_at", &at("a.py", 1, 1))["expression"], "x");
+    // What is put at the beginning goes behind the mark.
+    repo.write("b.py", "\u{feff}def f(a=1): return a\n");
+    let patch = repo.ok(&["infer", "b.py", "--diff"]);
+    assert!(patch.contains("+\u{feff}def f(a: int = 1) -> int: return a\n"), "{patch}");
+}
