@@ -14,8 +14,9 @@ use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::query::measure::{self, Gain, Judged, Summary, Target};
-use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking};
+use crate::query::PathFilter;
+use crate::query::measure::{self, Gain, Judged, Place, Summary, Target};
+use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking, relevance};
 use crate::store::{PlainSearch, Snapshot};
 
 /// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
@@ -45,6 +46,9 @@ pub(super) struct Arguments {
     /// Print what came of each question, too
     #[arg(long)]
     each: bool,
+    /// Ask as `search_documents` does instead of `query`
+    #[arg(long, conflicts_with_all = ["arms", "ablate"])]
+    documents: bool,
     /// Print the candidates of each question with what their scores are made of, and measure nothing
     #[arg(long)]
     candidates: bool,
@@ -293,17 +297,21 @@ fn ask_all(
     workspace.embed(&budget)?;
     let model = workspace.transformer()?;
     let learnt = workspace.read(&budget, |snapshot| {
+        // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
+        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX, Duration::ZERO));
+        if typed.candidates && typed.documents {
+            return print_scored(snapshot, deep.as_ref(), questions, of_tree).map(|()| Vec::new());
+        }
         if typed.candidates {
             return print_candidates(snapshot, questions, of_tree, contenders).map(|()| Vec::new());
         }
         note_absent(snapshot, questions, of_tree)?;
         let plain = PlainSearch::of(snapshot)?;
-        // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
-        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX, Duration::ZERO));
         for (contender, ranked_by) in contenders.iter().enumerate() {
             for &question in of_tree {
                 let asked = &questions[question];
                 let (places, time) = match &ranked_by.ranking {
+                    Some(_) if typed.documents => measure::ask_documents(snapshot, deep.as_ref(), &asked.query)?,
                     Some(ranking) => measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?,
                     None => measure::ask_plain(snapshot, &plain, &asked.query)?,
                 };
@@ -359,6 +367,26 @@ fn print_candidates(
                 "parts": Part::ALL.iter().map(|part| part.name()).collect::<Vec<_>>(), "candidates": candidates,
             }));
         }
+    }
+    Ok(())
+}
+
+/// The same of documents: whether each answers, its place, and what its score is made of.
+fn print_scored(snapshot: &Snapshot, deep: Option<&Deep>, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
+    for &question in of_tree {
+        let asked = &questions[question];
+        let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
+        let found = relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?;
+        let candidates = found.iter().map(|one| {
+            let chunk = snapshot.chunk(one.id)?;
+            let place = Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) };
+            let is_right = targets.iter().any(|target| target.is_met_by(&place));
+            Ok(json!([place.path, place.lines, is_right, one.place, one.score, one.evidence.known]))
+        });
+        output::json(&json!({
+            "tree": asked.tree, "half": asked.half, "kind": asked.kind, "query": asked.query, "names": relevance::NAMES,
+            "candidates": candidates.collect::<Result<Vec<_>>>()?,
+        }));
     }
     Ok(())
 }

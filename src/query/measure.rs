@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use super::smart::relevance::{self, Relevant};
 use super::{PathFilter, smart};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -35,7 +36,7 @@ pub struct Place {
 }
 
 impl Target {
-    fn is_met_by(&self, place: &Place) -> bool {
+    pub fn is_met_by(&self, place: &Place) -> bool {
         self.path == place.path
             && self.lines.is_none_or(|(first, last)| place.lines.0 <= last && first <= place.lines.1)
     }
@@ -170,6 +171,18 @@ pub fn ask_smart(
     let took = begun.elapsed();
     let places = page.items.into_iter().map(|hit| Place { path: hit.path, lines: (hit.start_line, hit.end_line) });
     Ok((places.collect(), took))
+}
+
+/// Asks as `search_documents` does, whatever the score.
+pub fn ask_documents(snapshot: &Snapshot, deep: Option<&smart::Deep>, text: &str) -> Result<(Vec<Place>, Duration)> {
+    let begun = Instant::now();
+    let found = relevance::relevant(snapshot, deep, text, &PathFilter::default(), &Budget::unlimited())?;
+    let took = begun.elapsed();
+    let place = |one: &Relevant| {
+        let chunk = snapshot.chunk(one.id)?;
+        Ok(Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) })
+    };
+    Ok((found.iter().take(ASKED).map(place).collect::<Result<_>>()?, took))
 }
 
 /// Asks the plain search: BM25 over the words, any of them, the best chunk of each file.

@@ -89,7 +89,8 @@ pub fn search_by(
             return Ok(listed);
         }
     }
-    let among = Among { filter, scope: None, deep: deep.filter(|_| ranking.has(Arm::Transformer)) };
+    let deep = deep.filter(|_| ranking.has(Arm::Transformer));
+    let among = Among { filter, scope: None, least: meaning::LEAST, deep };
     let (question, found) = answered(ranking, snapshot, text, question, among, budget)?;
     if found.ranked.is_empty() {
         return inside(snapshot, text, filter, context, (offset, limit), budget);
@@ -111,7 +112,7 @@ pub fn search_in(
         deep.begin();
     }
     let ranking = Ranking::default();
-    let among = Among { filter: &PathFilter::default(), scope: Some(scope), deep };
+    let among = Among { filter: &PathFilter::default(), scope: Some(scope), least: meaning::LEAST, deep };
     let question = Question::read(text, snapshot)?;
     let (question, found) = answered(&ranking, snapshot, text, question, among, budget)?;
     if found.ranked.is_empty() {
@@ -125,6 +126,8 @@ pub fn search_in(
 struct Among<'a> {
     filter: &'a PathFilter,
     scope: Option<&'a Scope>,
+    /// How near chunks must be that have no word of the question.
+    least: f64,
     /// A model that looks at the best.
     deep: Option<&'a Deep<'a>>,
 }
@@ -228,7 +231,7 @@ pub struct Weighed {
 /// All candidates of a question with what their scores are made of: what weights are chosen from.
 pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec<Weighed>> {
     let mut question = Question::read(text, snapshot)?;
-    let among = Among { filter: &PathFilter::default(), scope: None, deep: None };
+    let among = Among { filter: &PathFilter::default(), scope: None, least: meaning::LEAST, deep: None };
     let found = ranked(ranking, snapshot, &mut question, among, &Budget::unlimited())?;
     let is_code = question.shape == question::Shape::Code;
     let of = |found: Ranked| Weighed {
@@ -262,8 +265,8 @@ fn ranked(
     let scope = both.as_ref().or(files.as_deref()).or(among.scope);
     let nearest = if question.filters_chunks() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
-    let mut candidates =
-        candidates::find(snapshot, question, meaning.as_ref().map(|meaning| (meaning, nearest)), ranking, scope, most)?;
+    let near = meaning.as_ref().map(|meaning| (meaning, (nearest, among.least)));
+    let mut candidates = candidates::find(snapshot, question, near, ranking, scope, most)?;
     let meant = if ranking.has(Arm::Names) { candidates::meant(snapshot, question, scope)? } else { Vec::new() };
     let complete = candidates.len() < most;
     // They come first, so that none is left out.
@@ -294,7 +297,7 @@ fn ranked(
 /// Has a model look at the best, and puts those that it came to into their new order.
 fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, ranked: &mut Vec<Ranked>) -> Result<()> {
     let ids: Vec<ChunkId> = ranked.iter().take(LOOKED_AT).map(|found| found.id).collect();
-    let shares = shares(&deep.cosines(snapshot, text, &ids)?);
+    let shares = shares(&deep.cosines(snapshot, text, &ids, LOOKED_AT)?);
     for (found, share) in ranked.iter_mut().zip(&shares) {
         if let Some(share) = share {
             found.parts.set(Part::Transformer, *share);

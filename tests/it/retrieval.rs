@@ -96,8 +96,9 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
     }
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    for name in ["docstrings.jsonl", "symbols.jsonl", "qualified.jsonl", "written.jsonl"] {
-        for line in read(name).lines() {
+    let sets = ["docstrings", "symbols", "qualified", "written", "documents/paraphrases"];
+    for name in sets.map(|name| format!("{name}.jsonl")) {
+        for line in read(&name).lines() {
             let question: Value = serde_json::from_str(line).unwrap();
             let (tree, half) = (question["tree"].as_str().unwrap(), question["half"].as_str().unwrap());
             assert_eq!(halves[tree], half, "{line}");
@@ -107,9 +108,10 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
         }
     }
     assert!(trees.len() >= 8 && seen.len() >= 300);
-    for kind in ["docstring", "symbol", "qualified", "commit", "architecture"] {
+    for kind in ["docstring", "symbol", "qualified", "commit", "architecture", "paraphrase"] {
+        let least = if kind == "paraphrase" { 25 } else { 30 };
         for half in ["tune", "report"] {
-            assert!(counts[&(half.to_owned(), kind.to_owned())] >= 30, "{half} {kind}: {counts:?}");
+            assert!(counts[&(half.to_owned(), kind.to_owned())] >= least, "{half} {kind}: {counts:?}");
         }
     }
 }

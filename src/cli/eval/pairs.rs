@@ -4,8 +4,8 @@
 //! (of a file, all its chunks: one of them answers), and of prose what follows a first sentence, or stands under a heading that
 //! was taken away. Unrelated are chunks drawn from the question's tree, its own files left out, and from other trees.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use super::{Asked, Relevant, freshen, output};
 use crate::budget::Budget;
 use crate::cli::Session;
 use crate::embed::transformer::Transformer;
-use crate::embed::{Embedder, Purpose, built_in};
+use crate::embed::{Embedder, Purpose, Scale, Space, Vector, built_in};
 use crate::error::Result;
 use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
@@ -49,11 +49,12 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
     let mut random = Random(7);
     let mut pools: BTreeMap<Option<&str>, Vec<Passage>> = BTreeMap::new();
     let mut model = None;
+    let known = Known::default();
     for tree in trees.keys() {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         freshen(&workspace, &budget)?;
         let chosen = workspace.transformer()?;
-        let by = embedder(chosen.as_ref());
+        let by = &Remembering { model: embedder(chosen.as_ref()), known: &known };
         model.get_or_insert_with(|| by.space().model.clone());
         pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, by, &mut random))?);
     }
@@ -68,7 +69,7 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
             .flat_map(|(other, _)| &pools[other])
             .collect();
         let model = workspace.transformer()?;
-        let by = embedder(model.as_ref());
+        let by = &Remembering { model: embedder(model.as_ref()), known: &known };
         workspace.read(&budget, |snapshot| {
             let mut posed = made(snapshot, by, half.as_ref(), &mut random)?;
             for asked in of_tree {
@@ -117,7 +118,8 @@ fn print_one(
                 sort,
                 group,
                 rounded(known.score()),
-                known.known.iter().map(|number| rounded(*number)).collect::<Vec<_>>()
+                known.known.iter().map(|number| rounded(*number)).collect::<Vec<_>>(),
+                known.is_prose
             ])
         })
         .collect();
@@ -131,6 +133,42 @@ fn print_one(
 /// The model that the tree's score is by: the one that was chosen there, else the table.
 fn embedder(model: Option<&Arc<Transformer>>) -> &dyn Embedder {
     model.map_or(built_in() as &dyn Embedder, |model| &**model)
+}
+
+/// Vectors of texts, by model.
+type Known = Mutex<HashMap<(Space, String), Vector>>;
+
+/// A model that embeds no passage twice: many questions have the same files for an answer.
+struct Remembering<'m> {
+    model: &'m dyn Embedder,
+    known: &'m Known,
+}
+
+impl Embedder for Remembering<'_> {
+    fn space(&self) -> &Space {
+        self.model.space()
+    }
+
+    fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
+        if purpose == Purpose::Question {
+            return self.model.embed(purpose, texts);
+        }
+        let one = |text: &&str| {
+            let key = (self.space().clone(), (*text).to_owned());
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(vector) = known.get(&key) {
+                return Ok(vector.clone());
+            }
+            let vector = self.model.embed(purpose, &[text])?.remove(0);
+            known.insert(key, vector.clone());
+            Ok(vector)
+        };
+        texts.iter().map(one).collect()
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        self.model.scale()
+    }
 }
 
 /// A chunk as it would be embedded.

@@ -63,7 +63,7 @@ struct Sought {
 pub(super) fn find(
     snapshot: &Snapshot,
     question: &mut Question,
-    meaning: Option<(&Meaning, usize)>,
+    meaning: Option<(&Meaning, (usize, f64))>,
     ranking: &Ranking,
     scope: Option<&Scope>,
     limit: usize,

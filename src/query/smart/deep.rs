@@ -99,14 +99,22 @@ impl<'m> Deep<'m> {
         snapshot: &Snapshot,
         text: &str,
         chunks: &[ChunkId],
+        most: usize,
     ) -> Result<Vec<Option<f64>>> {
         let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
-        let cosines = self.cosines(snapshot, text, chunks)?;
+        let cosines = self.cosines(snapshot, text, chunks, most)?;
         Ok(cosines.into_iter().map(|cosine| cosine.map(&brought)).collect())
     }
 
-    /// How near chunks are to the question; `None` for those that there was no time for. The first come first.
-    pub(super) fn cosines(&self, snapshot: &Snapshot, text: &str, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
+    /// How near chunks are to the question; `None` for those without a vector that there was no time for, or that come after
+    /// the first `most`. The first come first.
+    pub(super) fn cosines(
+        &self,
+        snapshot: &Snapshot,
+        text: &str,
+        chunks: &[ChunkId],
+        most: usize,
+    ) -> Result<Vec<Option<f64>>> {
         let mut cosines = vec![None; chunks.len()];
         let Some(question) = self.question(text)? else { return Ok(cosines) };
         let space = self.space(snapshot)?;
@@ -125,7 +133,8 @@ impl<'m> Deep<'m> {
             };
             match known.or_else(|| learnt(&text.hash)) {
                 Some(vector) => cosines[at] = Some(cosine(&vector)),
-                None => missing.push((at, text)),
+                None if at < most => missing.push((at, text)),
+                None => {}
             }
         }
         let made = self.made(&missing)?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
 
 /// Less than this is what texts about different things have in common.
-const LEAST: f64 = 0.3;
+pub(super) const LEAST: f64 = 0.3;
 
 /// A question's vector in the space that the index has.
 pub(super) struct Meaning {
@@ -37,10 +37,15 @@ impl Meaning {
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 
-    /// The nearest chunks in scope that are near at all, nearest first.
-    pub(super) fn nearest(&self, snapshot: &Snapshot, limit: usize, scope: Option<&Scope>) -> Result<Vec<NearChunk>> {
+    /// The nearest chunks in scope that are at least so near, nearest first.
+    pub(super) fn nearest(
+        &self,
+        snapshot: &Snapshot,
+        (limit, least): (usize, f64),
+        scope: Option<&Scope>,
+    ) -> Result<Vec<NearChunk>> {
         let mut near = snapshot.nearest(self.space, self.vector.components(), limit, scope)?;
-        near.retain(|near| near.cosine >= LEAST);
+        near.retain(|near| near.cosine >= least);
         Ok(near)
     }
 

@@ -4,7 +4,8 @@
 //! counts: how much of the question a chunk holds, words that nothing has included, and how near its meaning is. How much a
 //! word says is known from the table of vectors before it is known from the index, so that five files are judged like five
 //! thousand. The weights for questions in words are fitted to known answers and to random pairs by
-//! `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand.
+//! `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand. In prose the cosine
+//! counts half as much again, by the tuning half of `fixtures/search/documents/`, with a bias that lets as many unrelated fall.
 
 use super::candidates;
 use super::deep::{self, Deep, LOOKED_AT};
@@ -22,11 +23,13 @@ use crate::store::{ChunkHit, ChunkId, Snapshot};
 
 /// Declares what is known of a question and a chunk, each with its weights.
 macro_rules! evidence {
-    ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $of_name:literal;)*) => {
+    ($($(#[doc = $about:literal])+ $name:literal, $words:literal, $in_prose:literal, $of_name:literal;)*) => {
         /// What the numbers of an [`Evidence`] are.
         pub const NAMES: &[&str] = &[$($name),*];
-        /// For a question in words.
+        /// For a question in words, to code.
         const OF_WORDS: [f64; NAMES.len()] = [$($words),*];
+        /// For one to prose, which says what is asked for in other words than the question's.
+        const IN_PROSE: [f64; NAMES.len()] = [$($in_prose),*];
         /// For a name: one word, or words that only code has.
         const OF_NAME: [f64; NAMES.len()] = [$($of_name),*];
     };
@@ -35,31 +38,39 @@ macro_rules! evidence {
 evidence! {
     /// The cosine of the two vectors; that of a model of a person's choice is brought onto the table's scale first. Weights
     /// that were fitted to such a one came out nearly as these.
-    "cosine", 12.29, 8.0;
+    "cosine", 12.29, 18.43, 8.0;
     /// The share of the question that stands in the chunk: its text, names, headings or path.
-    "covers", 0.98, 2.0;
+    "covers", 0.98, 0.98, 2.0;
     /// The share of the question that stands within a few lines.
-    "window", 5.41, 3.0;
+    "window", 5.41, 5.41, 3.0;
     /// The share of the question that the names defined in the chunk and the headings above it make up.
-    "names", 9.59, 8.0;
+    "names", 9.59, 9.59, 8.0;
     /// The share of the question that stands in the path.
-    "path", 5.68, 4.0;
+    "path", 5.68, 5.68, 4.0;
     /// Neighbours in the question that are neighbours in the chunk.
-    "phrase", 0.24, 1.0;
+    "phrase", 0.24, 0.24, 1.0;
     /// The same for every chunk.
-    "bias", -4.38, -4.5;
+    "bias", -4.38, -5.75, -4.5;
 }
 
 /// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
 /// about one thing have in common, so that the words decide.
 const UNKNOWN: f64 = 0.2;
 
+/// How near a chunk must be that has no word of the question: the score will tell whether it answers.
+const ANYTHING: f64 = 0.0;
+
 /// What is known of a question and a chunk, each but the last between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub known: [f64; NAMES.len()],
     pub is_name: bool,
+    pub is_prose: bool,
 }
+
+/// Languages of chunks that are no code.
+const PROSE: &[&str] =
+    &["markdown", "restructuredtext", "text", "html", "pdf", "docx", "odt", "epub", "mail", "notebook"];
 
 impl Evidence {
     fn of(question: &Question, found: &Ranked, cosine: f64) -> Self {
@@ -72,12 +83,16 @@ impl Evidence {
             found.parts.of(Part::Phrase),
             1.0,
         ];
-        Self { known, is_name: question.is_name() }
+        Self { known, is_name: question.is_name(), is_prose: PROSE.contains(&found.chunk.language.as_str()) }
     }
 
     /// How likely it is that the chunk answers the question, where half of all do.
     pub fn score(&self) -> f64 {
-        let weights = if self.is_name { OF_NAME } else { OF_WORDS };
+        let weights = match (self.is_name, self.is_prose) {
+            (true, _) => OF_NAME,
+            (false, true) => IN_PROSE,
+            (false, false) => OF_WORDS,
+        };
         let sum: f64 = self.known.iter().zip(weights).map(|(known, weight)| known * weight).sum();
         1.0 / (1.0 + (-sum).exp())
     }
@@ -88,6 +103,10 @@ impl Evidence {
 pub struct Relevant {
     pub id: ChunkId,
     pub score: f64,
+    /// What the score is made of.
+    pub evidence: Evidence,
+    /// Its place in the order of all weights.
+    pub place: usize,
 }
 
 /// Where documents are asked for, they are no lesser hits than code.
@@ -113,7 +132,7 @@ pub fn relevant(
         deep.begin_scored();
     }
     let mut question = Question::of_words(text);
-    let among = Among { filter, scope: None, deep };
+    let among = Among { filter, scope: None, least: ANYTHING, deep };
     let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
     let cosines = match Meaning::of_any(&question, snapshot)? {
@@ -123,24 +142,25 @@ pub fn relevant(
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
-    let score = |at: usize, cosine: Option<f64>| {
-        rounded(Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN)).score())
+    let judged = |at: usize, cosine: Option<f64>| {
+        let evidence = Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN));
+        Relevant { id: ids[at], score: rounded(evidence.score()), evidence, place: at }
     };
-    let mut scored: Vec<(usize, f64)> =
-        cosines.iter().enumerate().map(|(at, &cosine)| (at, score(at, cosine))).collect();
-    let order = |scored: &mut Vec<(usize, f64)>| scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut scored: Vec<Relevant> = cosines.iter().enumerate().map(|(at, &cosine)| judged(at, cosine)).collect();
+    let order = |scored: &mut Vec<Relevant>| {
+        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
+    };
     order(&mut scored);
     if let Some(deep) = deep {
-        let surest = &mut scored[..LOOKED_AT.min(ids.len())];
-        let looked_at: Vec<ChunkId> = surest.iter().map(|(at, _)| ids[*at]).collect();
-        for ((at, known), cosine) in surest.iter_mut().zip(deep.table_cosines(snapshot, text, &looked_at)?) {
+        let surest: Vec<ChunkId> = scored.iter().map(|known| known.id).collect();
+        for (known, cosine) in scored.iter_mut().zip(deep.table_cosines(snapshot, text, &surest, LOOKED_AT)?) {
             if cosine.is_some() {
-                *known = score(*at, cosine);
+                *known = judged(known.place, cosine);
             }
         }
         order(&mut scored);
     }
-    Ok(scored.into_iter().map(|(at, score)| Relevant { id: ids[at], score }).collect())
+    Ok(scored)
 }
 
 /// A text that may answer, of this index or of another.

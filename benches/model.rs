@@ -1,0 +1,111 @@
+//! How long `search_documents` takes with a model of a person's choice: `cargo bench --bench model -- DIR MODEL LIBRARY`.
+//!
+//! DIR is a repository, MODEL the folder of a model, LIBRARY that of ONNX Runtime (none: inside this program). Asks a process
+//! that watches: each question once while nothing of its answer has a vector by the model, then again and again. Questions are
+//! sentences and the beginnings of chunks all over the index. Prints a table with what is to be held; judges nothing.
+
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+#![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ixmcp::budget::Budget;
+use ixmcp::config::{Environment, Flags, Sources};
+use ixmcp::index::{Watching, Workspace, Workspaces};
+use ixmcp::store::Snapshot;
+use ixmcp::tools::{self, Caller};
+use serde_json::json;
+
+const SENTENCES: &[&str] = &[
+    "how are migrations applied to the database",
+    "send an email when a form is valid",
+    "cache key prefix and timeout",
+    "where are passwords hashed",
+    "retry after a connection was lost",
+    "parse a date from text",
+    "limit the number of form fields",
+    "translate a message lazily",
+    "protect a form against request forgery",
+    "stream a large file to the client",
+];
+/// Questions that are the beginnings of chunks, and how many words those have.
+const DRAWN: u64 = 20;
+const WORDS: usize = 9;
+const ROUNDS: usize = 5;
+/// Rounds until all that a question looks at has a vector.
+const SETTLING: usize = 4;
+
+fn main() {
+    let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let [root, model, library @ ..] = given.as_slice() else { panic!("DIR MODEL [LIBRARY]") };
+    let root = Path::new(root).canonicalize().unwrap();
+    let model = Path::new(model).canonicalize().unwrap();
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("Load average at the start: {}.\n", load.split(' ').take(3).collect::<Vec<_>>().join(" "));
+
+    let variables = library.iter().map(|library| ("ORT_DYLIB_PATH".to_owned(), library.clone()));
+    let environment = Environment::new(variables, root.with_file_name("no-home"), root.clone());
+    let sources = Sources { flags: Flags::default(), environment };
+    let index = Workspace::open(&root, Arc::new(sources.clone())).unwrap();
+    let chosen = Some(model.to_str().unwrap().to_owned());
+    // Nothing by this model is known at first.
+    index.choose_model(None, &Budget::unlimited()).unwrap();
+    index.choose_model(chosen, &Budget::unlimited()).unwrap();
+    let questions = index.read(&Budget::unlimited(), questions).unwrap();
+    drop(index);
+
+    let watched = Workspaces::new(sources, Watching::Yes);
+    let caller = Caller {
+        root,
+        cap: None,
+        budget: Budget::unlimited(),
+        patience: Some(Duration::MAX),
+        python: BTreeMap::new(),
+        tell: None,
+        jobs: Arc::default(),
+        is_last: false,
+    };
+    let ask = |question: &str| {
+        let begun = Instant::now();
+        let arguments = json!({ "query": question, "options": { "minScore": 0 } });
+        let answer = tools::call(&watched, "search_documents", arguments, &caller).unwrap();
+        (begun.elapsed(), answer)
+    };
+    // The model is read in the background once somebody asks.
+    let stats = || tools::call(&watched, "stats", json!({}), &caller).unwrap();
+    while ask("what is read first").1.get("vectors_pending").is_some() || stats()["transformer"]["device"].is_null() {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let stats = stats();
+    println!("{} chunks; {}", stats["total_chunks"], stats["transformer"]["device"]);
+    println!("\n| what | hold | came out |\n|---|---|---|");
+    let row = |what: &str, hold: &str, mut times: Vec<Duration>| {
+        times.sort_unstable();
+        let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
+        println!("| {what} | {hold} | p50 {:.1?}, p99 {:.1?} of {} |", at(50), at(99), times.len());
+    };
+    row("asked for the first time", "≤ 300 ms", questions.iter().map(|question| ask(question).0).collect());
+    // What there was no time for the first time is made the next.
+    for _ in 0..SETTLING {
+        questions.iter().for_each(|question| drop(ask(question)));
+    }
+    let again = (0..ROUNDS).flat_map(|_| &questions).map(|question| ask(question).0);
+    row("asked again", "≤ 50 ms", again.collect());
+}
+
+/// Sentences, and beginnings of chunks all over the index.
+fn questions(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
+    let mut questions: Vec<String> = SENTENCES.iter().map(|&sentence| sentence.to_owned()).collect();
+    let count = snapshot.chunk_count()?;
+    for at in 0..DRAWN {
+        let Some(id) = snapshot.nth_chunk(count * at / DRAWN)? else { continue };
+        let text = snapshot.chunk(id)?.text;
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).collect();
+        questions.push(words.into_iter().take(WORDS).collect::<Vec<_>>().join(" "));
+    }
+    questions.retain(|question| !question.is_empty());
+    Ok(questions)
+}
