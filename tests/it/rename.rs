@@ -332,3 +332,13 @@ fn a_stub_and_what_it_describes_are_one() {
         }
     }
 }
+
+#[test]
+fn members_of_an_enumeration_that_are_looked_up_by_text_are_told() {
+    let repo = Repo::new(
+        "//- /a.py\nfrom enum import Enum\n\n\nclass Color(Enum):\n    RED = 1\n\n\nclass Shade(Enum):\n    RED = 2\n\n\nprint(Color.RED, Color[\"RED\"], Shade[\"RED\"])\nprint(Shade[\"RED\"])\n",
+    );
+    let answer = rename(&repo, "a.py", 5, 5, "zed");
+    assert_eq!(edited(&answer), ["a.py:5:5", "a.py:12:13"]);
+    assert_eq!(unsure(&answer), ["a.py:12"]);
+}

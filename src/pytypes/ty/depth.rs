@@ -80,7 +80,7 @@ mod tests {
         ] {
             assert_eq!(too_deep(&harmless), None, "{harmless:.20}");
         }
-        assert_eq!(too_deep(&format!("x = \"a\\\"b\" + {open}(")), Some(12 + DEEPEST));
+        assert_eq!(too_deep(&format!("x = \"a\\\"b\" + {open}(")), Some(13 + DEEPEST));
         // What is not closed ends with its line.
         assert_eq!(too_deep(&format!("x = \"\n{open}(")), Some(6 + DEEPEST));
     }

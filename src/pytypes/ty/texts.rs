@@ -248,13 +248,14 @@ impl Unknown<'_, '_> {
         }
     }
 
-    /// `globals()`, `vars(x)`, `x.__dict__`: names by their text, among which this one may be.
+    /// `globals()`, `vars(x)`, `x.__dict__`, an enumeration: names by their text, among which this one may be.
     fn may_name(&self, namespace: &Expr) -> bool {
         let owner = match namespace {
             Expr::Call(call) if is_name(&call.func, NAMESPACES) => call.arguments.args.first(),
             Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "__dict__" | "__annotations__") => {
                 Some(&*attribute.value)
             }
+            class if matches!(class.inferred_type(self.model), Some(Type::ClassLiteral(_))) => Some(class),
             _ => return false,
         };
         owner.map_or(!self.sought.is_member, |owner| !self.is_of_another(owner))
