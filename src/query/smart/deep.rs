@@ -106,8 +106,8 @@ impl<'m> Deep<'m> {
         Ok(cosines.into_iter().map(|cosine| cosine.map(&brought)).collect())
     }
 
-    /// How near chunks are to the question; `None` for those without a vector that there was no time for, or that come after
-    /// the first `most`. The first come first.
+    /// How near chunks are to the question; `None` for those of the first `most` that there was no time for, and for those
+    /// after them until the model's space answers. The first come first.
     pub(super) fn cosines(
         &self,
         snapshot: &Snapshot,
@@ -123,7 +123,13 @@ impl<'m> Deep<'m> {
         let learnt = |hash: &[u8]| {
             self.learnt.borrow().iter().find(|(known, _)| known == hash).map(|(_, vector)| vector.clone())
         };
-        let texts = snapshot.to_embed(chunks)?;
+        let (first, rest) = chunks.split_at(most.min(chunks.len()));
+        if let Some(space) = space.filter(|_| !rest.is_empty())
+            && snapshot.is_whole(space)?
+        {
+            cosines.splice(first.len().., snapshot.cosines(space, question.components(), rest)?);
+        }
+        let texts = snapshot.to_embed(first)?;
         let mut missing = Vec::new();
         for text in texts {
             let at = chunks.iter().position(|&chunk| chunk == text.id).unwrap_or_default();
@@ -133,8 +139,7 @@ impl<'m> Deep<'m> {
             };
             match known.or_else(|| learnt(&text.hash)) {
                 Some(vector) => cosines[at] = Some(cosine(&vector)),
-                None if at < most => missing.push((at, text)),
-                None => {}
+                None => missing.push((at, text)),
             }
         }
         let made = self.made(&missing)?;
