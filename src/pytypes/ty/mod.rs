@@ -29,6 +29,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ruff_db::Db as _;
 use ruff_db::files::{File, FileRootKind, Files, system_path_to_file, vendored_path_to_file};
@@ -194,6 +195,9 @@ impl Engine for Embedded {
     }
 }
 
+/// Work for one question shows for so long that it goes on.
+const LONGEST_APART: Duration = Duration::from_secs(60);
+
 /// Work on a database that is made for one question.
 struct Apart {
     root: PathBuf,
@@ -204,9 +208,13 @@ impl Answerer for Apart {
     fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
         let Some(file) = question.file() else { return Err(apart()) };
         let shown = Shown { root: self.root.clone() }.relative(Path::new(file));
-        // It is work on many files and goes on as long as it asks this: only one that stands still is stuck.
+        // It is work on many files and goes on as long as it asks this: only one that stands still is stuck. That holds for as
+        // long as any that a person wrote takes; with another, each step may come to an end and the whole never does.
+        let begun = Instant::now();
         let is_over = || {
-            witness.begins(&shown);
+            if begun.elapsed() < LONGEST_APART {
+                witness.begins(&shown);
+            }
             self.is_over.load(Ordering::Relaxed)
         };
         let work = AssertUnwindSafe(|| match question {
