@@ -211,6 +211,7 @@ impl Answerer for Apart {
         // It is work on many files and goes on as long as it asks this: only one that stands still is stuck. That holds for as
         // long as any that a person wrote takes; with another, each step may come to an end and the whole never does.
         let begun = Instant::now();
+        witness.begins(&shown);
         let is_over = || {
             if begun.elapsed() < LONGEST_APART {
                 witness.begins(&shown);
