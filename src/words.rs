@@ -163,7 +163,12 @@ static AFTER: [[Shape; 6]; 6] = {
 };
 
 fn is_in_token(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { c.is_alphanumeric() }
+    match c {
+        '\0'..='\x7f' => c.is_ascii_alphanumeric() || c == '_',
+        // Letters all of them, and most of what is not ASCII: the tables of Unicode take longer.
+        'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ɏ' | 'Ѐ'..='ҁ' | '一'..='鿿' => true,
+        _ => c.is_alphanumeric(),
+    }
 }
 
 /// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
@@ -205,6 +210,12 @@ pub fn compound_parts(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::query::measure::Random;
+
+    #[test]
+    fn letters_of_tokens_are_those_of_unicode() {
+        let wrong = |c: &char| is_in_token(*c) != (c.is_alphanumeric() || *c == '_');
+        assert_eq!(('\0'..=char::MAX).find(wrong), None);
+    }
 
     fn split(identifier: &str) -> String {
         parts(identifier).collect::<Vec<_>>().join("|")

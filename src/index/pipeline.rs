@@ -24,7 +24,7 @@ use crate::store::{Batch, FileRow, Revision, SkippedFile, Store, StoredFile};
 
 /// Text of the outcomes between the readers and the writer, who waits for the disk now and then: until this much is
 /// ahead of it, they go on. What a file becomes takes several times its text.
-const BYTES_IN_FLIGHT: u64 = 4 << 20;
+const BYTES_IN_FLIGHT: u64 = 8 << 20;
 /// A transaction ends at so many files or so much text, so that others' writes and reads get their turn.
 const BATCH_FILES: usize = 500;
 const BATCH_BYTES: u64 = 16 << 20;
