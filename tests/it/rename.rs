@@ -288,6 +288,29 @@ fn what_is_looked_up_by_text_is_told() {
     assert_eq!(edited(&rename(&repo, "a.py", 13, 9, "zed")), ["a.py:13:9", "a.py:14:12", "a.py:20:85"]);
 }
 
+#[test]
+fn arguments_that_something_unknown_takes_are_told() {
+    let repo = Repo::new(
+        "//- /a.py\nimport dataclasses\nimport functools\nfrom typing import NamedTuple\n\n\nclass Base:\n    def __init_subclass__(cls, tag: str = \"\", **kw: object) -> None:\n        cls.label = tag\n\n\nclass B(Base, tag=\"b\"):\n    pass\n\n\n@functools.lru_cache(maxsize=None)\ndef h(q: int) -> int:\n    return q\n\n\nprint(h(q=2))\n\n\n@dataclasses.dataclass\nclass A:\n    name: str\n\n\nkw = {\"name\": \"z\"}\nother = {\"name\": \"z\"}\na = A(**kw), A(**{\"name\": \"y\"})\nprint(dataclasses.asdict(a[0])[\"name\"], other[\"name\"])\n\n\nclass N(NamedTuple):\n    aa: int\n\n\nprint(N(1)._asdict()[\"aa\"])\n",
+    );
+    let lines = |line: u32, column: u32| unsure(&rename(&repo, "a.py", line, column, "zed"));
+    assert_eq!(lines(7, 32), ["a.py:11"]);
+    assert_eq!(lines(16, 7), ["a.py:20"]);
+    assert_eq!(lines(25, 5), ["a.py:28", "a.py:30", "a.py:31"]);
+    assert_eq!(lines(35, 5), ["a.py:38"]);
+}
+
+#[test]
+fn a_name_that_classes_would_keep_for_themselves_is_refused() {
+    let repo = Repo::new(
+        "//- /a.py\ndef helper() -> int:\n    return 1\n\n\ndef alone() -> int:\n    return 2\n\n\nclass A:\n    def m(self) -> int:\n        return helper()\n\n\nprint(alone())\n",
+    );
+    let answer = rename(&repo, "a.py", 1, 5, "__zed");
+    assert_eq!(answer["edits"], json!([]), "{answer}");
+    assert!(answer["refused"].to_string().contains("inside of a class"), "{answer}");
+    assert_eq!(edited(&rename(&repo, "a.py", 5, 5, "__zed")), ["a.py:5:5", "a.py:14:7"]);
+}
+
 const STUBBED: &str = "//- /shop.pyi\nclass Cart:\n    size: int\n    def __init__(self, size: int) -> None: ...\n    def total(self, tax: float = ...) -> float: ...\n\ndef pay(cart: Cart) -> float: ...\n//- /shop.py\nclass Cart:\n    def __init__(self, size):\n        self.size = size\n\n    def total(self, tax=0.0):\n        return self.size * (1 + tax)\n\n\ndef pay(cart):\n    return cart.total(tax=1)\n//- /main.py\nfrom shop import Cart, pay\n\ncart = Cart(size=3)\nprint(pay(cart), cart.total(tax=0.5), cart.size)\n";
 
 #[test]

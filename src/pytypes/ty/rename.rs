@@ -92,6 +92,7 @@ impl View {
         if let Some(reason) = unfit(&meaning, new_name) {
             refused.push((own_path.clone(), offset, reason));
         }
+        refused.extend(self.hidden(&meaning, new_name));
         let Some(place) =
             meaning.places.iter().find(|(path, (start, end))| *path == own_path && *start <= offset && offset <= *end)
         else {
@@ -135,6 +136,20 @@ impl View {
         told.sort_by(|a, b| a.span.cmp(&b.span));
         let unsure = self.unsure(&meaning, &wanted, &own_path, &files);
         Ok(Renamed { edits: told, refused: Vec::new(), unsure })
+    }
+
+    /// Inside of classes Python reads two underscores in front as the class's own, whatever the name stands for.
+    fn hidden(&self, meaning: &Meaning, new_name: &str) -> Option<(String, TextSize, String)> {
+        if meaning.is_member || !is_mangled(new_name) {
+            return None;
+        }
+        let is_in_class = |(path, (start, end)): &&(String, (TextSize, TextSize))| {
+            let range = TextRange::new(*start, *end);
+            on_disk(&self.db, Path::new(path)).is_some_and(|file| family::class_around(&self.db, file, range).is_some())
+        };
+        let (path, (start, _)) = meaning.places.iter().find(is_in_class)?;
+        let reason = format!("inside of a class `{new_name}` would be a name of the class's own");
+        Some((path.clone(), *start, reason))
     }
 
     /// Makes the edits in a second engine and compares.
@@ -274,13 +289,17 @@ fn unfit(meaning: &Meaning, new_name: &str) -> Option<String> {
     if is_special(new_name) {
         return Some(format!("`{new_name}` would be a name that Python itself looks for"));
     }
-    let is_mangled = |name: &str| name.starts_with("__") && !name.ends_with("__");
     if meaning.is_member && is_mangled(&meaning.name) != is_mangled(new_name) {
         return Some(
             "names with two underscores in front are private to their class: who may see it would change".to_owned(),
         );
     }
     None
+}
+
+/// Whether Python puts the class's name before it, inside of a class.
+fn is_mangled(name: &str) -> bool {
+    name.starts_with("__") && !name.ends_with("__")
 }
 
 /// What stands at a place, and everywhere that means it; `None` where nothing has a name.

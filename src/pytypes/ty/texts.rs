@@ -2,6 +2,8 @@
 //!
 //! Owns which texts surely mean a name, and which may.
 
+use std::collections::HashSet;
+
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
@@ -9,6 +11,7 @@ use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_semantic::types::Type;
+use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
 
 use super::db::Database;
@@ -140,7 +143,9 @@ impl<'w, 'db> Sought<'w, 'db> {
         let program_file = db.program_file(file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let model = SemanticModel::new(db, program_file);
-        let mut unknown = Unknown { db, model: &model, sought: self, found: Vec::new() };
+        let mut unpacked = Unpacked(HashSet::new());
+        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unpacked);
+        let mut unknown = Unknown { db, model: &model, sought: self, unpacked: &unpacked.0, found: Vec::new() };
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
         unknown.found.retain(|(at, _)| !edited.contains(at));
         unknown.found
@@ -157,12 +162,25 @@ const BY_NAME: &[&str] =
 /// Functions that hand keywords on to another.
 const HANDING_ON: &[&str] = &["partial", "partialmethod"];
 /// What gives names by their text.
-const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
+const NAMESPACES: &[&str] = &["globals", "locals", "vars", "asdict"];
+
+/// Names of what calls take keywords from: `**name`.
+struct Unpacked<'a>(HashSet<&'a str>);
+
+impl<'a> SourceOrderVisitor<'a> for Unpacked<'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        if let AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Name(name), .. }) = node {
+            self.0.insert(name.id.as_str());
+        }
+        TraversalSignal::Traverse
+    }
+}
 
 struct Unknown<'m, 'db> {
     db: &'m Database,
     model: &'m SemanticModel<'db>,
     sought: &'m Sought<'m, 'm>,
+    unpacked: &'m HashSet<&'m str>,
     found: Vec<(TextSize, &'static str)>,
 }
 
@@ -188,6 +206,18 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
             AnyNodeRef::StmtClassDef(class) => {
                 for value in class.body.iter().filter_map(members_listed) {
                     self.words(value);
+                }
+                // Its bases take them, or its metaclass.
+                self.keywords(class.keywords(), |_, _| true);
+            }
+            AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Dict(dict), .. }) => self.keys(dict),
+            AnyNodeRef::StmtAssign(ast::StmtAssign { targets, value, .. }) => {
+                let is_unpacked =
+                    |target: &Expr| target.as_name_expr().is_some_and(|name| self.unpacked.contains(name.id.as_str()));
+                if let Expr::Dict(dict) = &**value
+                    && targets.iter().any(is_unpacked)
+                {
+                    self.keys(dict);
                 }
             }
             AnyNodeRef::ExprStringLiteral(text) if self.is_path(text.value.to_str()) => {
@@ -241,17 +271,40 @@ impl Unknown<'_, '_> {
         {
             self.text(text);
         }
-        if HANDING_ON.contains(&called) || self.is_unknown(&call.func) {
-            let names = call.arguments.keywords.iter().filter_map(|keyword| keyword.arg.as_ref());
-            let found = names.filter(|name| self.is_it(name)).map(|name| (name.start(), NO_FUNCTION));
-            self.found.extend(found.collect::<Vec<_>>());
+        let takes_anything = HANDING_ON.contains(&called) || self.is_unknown(&call.func);
+        self.keywords(&call.arguments.keywords, |model, keyword| {
+            takes_anything || definitions_for_keyword_argument(model, keyword, call).is_empty()
+        });
+    }
+
+    /// Keywords that are the name, of which it `is_unknown` what takes them.
+    fn keywords(&mut self, keywords: &[ast::Keyword], is_unknown: impl Fn(&SemanticModel<'_>, &ast::Keyword) -> bool) {
+        for keyword in keywords {
+            if let Some(name) = &keyword.arg
+                && self.is_it(name)
+                && is_unknown(self.model, keyword)
+            {
+                self.found.push((name.start(), NO_FUNCTION));
+            }
         }
+    }
+
+    /// Keys of what becomes the keywords of a call.
+    fn keys(&mut self, dict: &ast::ExprDict) {
+        dict.iter_keys().flatten().filter_map(Expr::as_string_literal_expr).for_each(|key| self.text(key));
     }
 
     /// `globals()`, `vars(x)`, `x.__dict__`, an enumeration: names by their text, among which this one may be.
     fn may_name(&self, namespace: &Expr) -> bool {
         let owner = match namespace {
             Expr::Call(call) if is_name(&call.func, NAMESPACES) => call.arguments.args.first(),
+            Expr::Call(ast::ExprCall { func, arguments, .. }) if func.is_attribute_expr() => {
+                match func.as_attribute_expr() {
+                    Some(method) if method.attr.as_str() == "_asdict" => Some(&*method.value),
+                    Some(method) if method.attr.as_str() == "asdict" => arguments.args.first(),
+                    _ => return false,
+                }
+            }
             Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "__dict__" | "__annotations__") => {
                 Some(&*attribute.value)
             }
