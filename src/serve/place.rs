@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files::{self, is_own};
 use crate::platform::process::own_user;
+use crate::platform::random::secret;
 use crate::platform::socket::{self, Bound};
 use crate::scan;
 
@@ -241,14 +242,13 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
 }
 
-/// Writes a private file in place of whatever is there.
+/// Writes a private file in place of whatever is there. Of several that write at once the last one stays, whole.
 pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Err(error) = fs::remove_file(path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
-    files::create_private(path)?.write_all(bytes)
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", secret()?));
+    let own = PathBuf::from(name);
+    let written = files::create_private(&own).and_then(|mut file| file.write_all(bytes));
+    written.and_then(|()| fs::rename(&own, path)).inspect_err(|_| drop(fs::remove_file(&own)))
 }
 
 /// Opens a private file of this user's, made when absent; a link or another's file there is made anew.
@@ -268,4 +268,22 @@ fn identity(data: &Option<Metadata>) -> Option<(u64, u64)> {
 
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_several_write_at_once_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..50).for_each(|_| write_anew(&path, b"all of it").unwrap()));
+            }
+        });
+        assert_eq!(fs::read(&path).unwrap(), b"all of it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
 }
