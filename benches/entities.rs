@@ -6,17 +6,18 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
 
-use std::collections::BTreeMap;
+mod asked;
+
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspaces};
-use ixmcp::tools::{self, Caller};
 use serde_json::{Value, json};
+
+use asked::{ask, caller};
 
 const WORDS: &[&str] = &[
     "index", "store", "search", "token", "parser", "writer", "batch", "graph", "vector", "query", "cache", "lock",
@@ -109,21 +110,8 @@ fn main() {
     make(&root, count, edges);
     let environment = Environment::new([], root.with_file_name("no-home"), root.clone());
     let sources = Sources { flags: Flags::default(), environment };
-    let caller = Caller {
-        root: root.clone(),
-        cap: Some(24 << 10),
-        budget: Budget::unlimited(),
-        patience: Some(Duration::MAX),
-        python: BTreeMap::new(),
-        tell: None,
-        jobs: Arc::default(),
-        is_last: false,
-    };
-    let ask = |workspaces: &Workspaces, tool: &str, arguments: Value| {
-        let begun = Instant::now();
-        let answer = tools::call(workspaces, tool, arguments, &caller).unwrap();
-        (begun.elapsed(), answer)
-    };
+    let caller = caller(&root, Some(24 << 10));
+    let ask = |workspaces: &Workspaces, tool: &str, arguments: Value| ask(workspaces, &caller, tool, arguments);
 
     let swept = Workspaces::new(sources.clone(), Watching::No);
     let (time, answer) = ask(&swept, "ixchel_sync", json!({}));

@@ -7,17 +7,19 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
 
-use std::collections::BTreeMap;
+mod asked;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspace, Workspaces};
 use ixmcp::store::Snapshot;
-use ixmcp::tools::{self, Caller};
 use serde_json::json;
+
+use asked::{ask, caller};
 
 const SENTENCES: &[&str] = &[
     "how are migrations applied to the database",
@@ -59,25 +61,15 @@ fn main() {
     drop(index);
 
     let watched = Workspaces::new(sources, Watching::Yes);
-    let caller = Caller {
-        root,
-        cap: None,
-        budget: Budget::unlimited(),
-        patience: Some(Duration::MAX),
-        python: BTreeMap::new(),
-        tell: None,
-        jobs: Arc::default(),
-        is_last: false,
-    };
-    let ask = |question: &str| {
-        let begun = Instant::now();
+    let caller = caller(&root, None);
+    let search = |question: &str| {
         let arguments = json!({ "query": question, "options": { "minScore": 0 } });
-        let answer = tools::call(&watched, "search_documents", arguments, &caller).unwrap();
-        (begun.elapsed(), answer)
+        ask(&watched, &caller, "search_documents", arguments)
     };
     // The model is read in the background once somebody asks.
-    let stats = || tools::call(&watched, "stats", json!({}), &caller).unwrap();
-    while ask("what is read first").1.get("vectors_pending").is_some() || stats()["transformer"]["device"].is_null() {
+    let stats = || ask(&watched, &caller, "stats", json!({})).1;
+    while search("what is read first").1.get("vectors_pending").is_some() || stats()["transformer"]["device"].is_null()
+    {
         std::thread::sleep(Duration::from_millis(50));
     }
     let stats = stats();
@@ -88,13 +80,13 @@ fn main() {
         let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
         println!("| {what} | {hold} | p50 {:.1?}, p99 {:.1?} of {} |", at(50), at(99), times.len());
     };
-    row("asked for the first time", "≤ 300 ms", questions.iter().map(|question| ask(question).0).collect());
+    row("asked for the first time", "≤ 300 ms", questions.iter().map(|question| search(question).0).collect());
     // What there was no time for is made in the background, and the next time more is seen that there is none for.
     for _ in 0..SETTLING {
         std::thread::sleep(BACKGROUND);
-        questions.iter().for_each(|question| drop(ask(question)));
+        questions.iter().for_each(|question| drop(search(question)));
     }
-    let again = (0..ROUNDS).flat_map(|_| &questions).map(|question| ask(question).0);
+    let again = (0..ROUNDS).flat_map(|_| &questions).map(|question| search(question).0);
     row("asked again", "≤ 50 ms", again.collect());
 }
 

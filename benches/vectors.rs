@@ -8,7 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
 #![expect(clippy::cast_precision_loss, reason = "figures need no more")]
 
-use std::collections::BTreeMap;
+mod asked;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::embed::{Embedder, Purpose, Vector, built_in};
 use ixmcp::index::{Watching, Workspace, Workspaces};
 use ixmcp::store::{ChunkId, Scope, Snapshot, SpaceId};
-use ixmcp::tools::{self, Caller};
 use serde_json::{Value, json};
+
+use asked::{ask, caller};
 
 const SENTENCES: &[&str] = &[
     "how are migrations applied to the database",
@@ -57,21 +59,8 @@ fn measure(root: &Path) {
     let environment = Environment::new([], root.with_file_name("no-home"), root.to_owned());
     let sources = Sources { flags: Flags::default(), environment };
     let watched = Workspaces::new(sources.clone(), Watching::Yes);
-    let caller = Caller {
-        root: root.to_owned(),
-        cap: None,
-        budget: Budget::unlimited(),
-        patience: Some(Duration::MAX),
-        python: BTreeMap::new(),
-        tell: None,
-        jobs: Arc::default(),
-        is_last: false,
-    };
-    let ask = |tool: &str, arguments: Value| {
-        let begun = Instant::now();
-        let answer = tools::call(&watched, tool, arguments, &caller).unwrap();
-        (begun.elapsed(), answer)
-    };
+    let caller = caller(root, None);
+    let ask = |tool: &str, arguments: Value| ask(&watched, &caller, tool, arguments);
     ask("stats", json!({}));
     let index = Workspace::open(root, Arc::new(sources)).unwrap();
     index.embed(&Budget::unlimited()).unwrap();
