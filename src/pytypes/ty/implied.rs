@@ -52,9 +52,14 @@ const BINARY: &[ast::Operator] = &[
     ast::Operator::FloorDiv,
 ];
 
+/// Whether Python itself looks for the name: `__init__`.
+pub(super) fn is_special(name: &str) -> bool {
+    name.len() > 4 && name.starts_with("__") && name.ends_with("__")
+}
+
 impl Implied {
     pub fn of(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
-        if !(name.len() > 4 && name.starts_with("__") && name.ends_with("__")) {
+        if !is_special(name) {
             return Self::default();
         }
         let classes = definitions.iter().filter_map(|one| family::class_of(db, one));

@@ -19,6 +19,7 @@ use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, con
 use super::db::Database;
 use super::edits::{self, Edit};
 use super::family::{self, Families};
+use super::implied::is_special;
 use super::lines::{Lines, Place};
 use super::references::{self, Scope, Wanted};
 use super::shown::module_name;
@@ -282,7 +283,6 @@ fn require_identifier(name: &str) -> Result<()> {
 
 /// Why a name does not fit, whoever uses it.
 fn unfit(meaning: &Meaning, new_name: &str) -> Option<String> {
-    let is_special = |name: &str| name.len() > 4 && name.starts_with("__") && name.ends_with("__");
     if is_special(&meaning.name) {
         return Some(format!("`{}` is a name that Python itself looks for", meaning.name));
     }

@@ -159,10 +159,8 @@ const NO_FUNCTION: &str = "what takes this argument is not known";
 /// Functions that take a member's name as text, and what they take it of before it.
 const BY_NAME: &[&str] =
     &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
-/// Functions that hand keywords on to another.
-const HANDING_ON: &[&str] = &["partial", "partialmethod"];
 /// What gives names by their text.
-const NAMESPACES: &[&str] = &["globals", "locals", "vars", "asdict"];
+const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
 
 /// Names of what calls take keywords from: `**name`.
 struct Unpacked<'a>(HashSet<&'a str>);
@@ -249,11 +247,7 @@ impl Unknown<'_, '_> {
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
-        let (called, owner) = match &*call.func {
-            Expr::Name(name) => (name.id.as_str(), None),
-            Expr::Attribute(attribute) => (attribute.attr.as_str(), Some(&*attribute.value)),
-            _ => return,
-        };
+        let Some((called, owner)) = unspoken::called(&call.func) else { return };
         if BY_NAME.contains(&called) {
             let is_text = |argument: &&Expr| argument.is_string_literal_expr();
             // `attrgetter("a", "b")` is asked of what comes later.
@@ -271,9 +265,8 @@ impl Unknown<'_, '_> {
         {
             self.text(text);
         }
-        let takes_anything = HANDING_ON.contains(&called) || self.is_unknown(&call.func);
         self.keywords(&call.arguments.keywords, |model, keyword| {
-            takes_anything || definitions_for_keyword_argument(model, keyword, call).is_empty()
+            definitions_for_keyword_argument(model, keyword, call).is_empty()
         });
     }
 
@@ -296,21 +289,20 @@ impl Unknown<'_, '_> {
 
     /// `globals()`, `vars(x)`, `x.__dict__`, an enumeration: names by their text, among which this one may be.
     fn may_name(&self, namespace: &Expr) -> bool {
-        let owner = match namespace {
-            Expr::Call(call) if is_name(&call.func, NAMESPACES) => call.arguments.args.first(),
-            Expr::Call(ast::ExprCall { func, arguments, .. }) if func.is_attribute_expr() => {
-                match func.as_attribute_expr() {
-                    Some(method) if method.attr.as_str() == "_asdict" => Some(&*method.value),
-                    Some(method) if method.attr.as_str() == "asdict" => arguments.args.first(),
-                    _ => return false,
-                }
-            }
+        let by_text = match namespace {
+            Expr::Call(call) => match unspoken::called(&call.func) {
+                Some((function, None)) if NAMESPACES.contains(&function) => Some(call.arguments.args.first()),
+                Some(("asdict", _)) => Some(call.arguments.args.first()),
+                Some(("_asdict", owner)) => Some(owner),
+                _ => None,
+            },
             Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "__dict__" | "__annotations__") => {
-                Some(&*attribute.value)
+                Some(Some(&*attribute.value))
             }
-            class if matches!(class.inferred_type(self.model), Some(Type::ClassLiteral(_))) => Some(class),
-            _ => return false,
+            _ => None,
         };
+        let is_class = || matches!(namespace.inferred_type(self.model), Some(Type::ClassLiteral(_)));
+        let Some(owner) = by_text.or_else(|| is_class().then_some(Some(namespace))) else { return false };
         owner.map_or(!self.sought.is_member, |owner| !self.is_of_another(owner))
     }
 

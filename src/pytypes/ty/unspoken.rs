@@ -54,12 +54,17 @@ pub(super) fn handed_on<'db>(
     }
 }
 
+/// The name that a call calls, and what it is called of by a dot.
+pub(super) fn called(function: &Expr) -> Option<(&str, Option<&Expr>)> {
+    match function {
+        Expr::Name(name) => Some((name.id.as_str(), None)),
+        Expr::Attribute(attribute) => Some((attribute.attr.as_str(), Some(&*attribute.value))),
+        _ => None,
+    }
+}
+
 fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
-    let called = match &*call.func {
-        Expr::Name(name) => name.id.as_str(),
-        Expr::Attribute(attribute) => attribute.attr.as_str(),
-        _ => return false,
-    };
+    let Some((called, _)) = called(&call.func) else { return false };
     let found = of_expression(model, (&*call.func).into(), ImportAliasResolution::ResolveAliases);
     found.iter().any(|one| {
         let path = one.focus_range(model.db()).file().path(model.db()).as_str();
