@@ -22,6 +22,7 @@ mod files;
 mod graph;
 mod loaded;
 mod migrate;
+mod names;
 mod near;
 mod open;
 mod packed;
@@ -37,7 +38,6 @@ mod text_vectors;
 mod trigrams;
 mod vectors;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,6 +49,7 @@ use crate::error::{Error, ErrorKind, Result};
 
 use counted::Patterns;
 use loaded::Loaded;
+use names::Interned;
 
 pub use candidates::{Candidate, Candidates};
 pub use chunks::ChunkHit;
@@ -88,9 +89,6 @@ pub struct Revision {
     opened: open::Identity,
     data: i64,
 }
-
-/// Interned names kept between batches, at most: one entry is some 60 bytes.
-const NAMES_CACHED: usize = 1_000_000;
 
 /// The index of one repository.
 pub struct Store {
@@ -133,13 +131,6 @@ impl Caches {
 struct Writer {
     connection: Connection,
     interned: Interned,
-}
-
-/// Ids of words that stand in rows of their own, once each.
-#[derive(Default)]
-struct Interned {
-    names: HashMap<String, i64, foldhash::fast::RandomState>,
-    kinds: HashMap<&'static str, i64>,
 }
 
 /// One state of the index, to ask questions of.
@@ -252,10 +243,8 @@ impl Store {
         self.follow_rebuild()?;
         let mut slot = locked(&self.writer);
         let writer = self.writer(&mut slot)?;
-        if writer.interned.names.len() > NAMES_CACHED {
-            writer.interned.names.clear();
-        }
         let transaction = Transaction::new_unchecked(&writer.connection, TransactionBehavior::Immediate)?;
+        writer.interned.follow(&transaction)?;
         let snapshot = Snapshot::new(&transaction, &self.caches);
         let mut batch = Batch { snapshot, interned: &mut writer.interned };
         let outcome = change(&mut batch).and_then(|answer| {
@@ -274,6 +263,7 @@ impl Store {
     pub fn begin_first_build(&self) -> Result<()> {
         self.write(|batch| {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
+            batch.connection.execute_batch(names::DROP_INDEX)?;
             Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
         })
     }
@@ -282,6 +272,7 @@ impl Store {
     pub fn end_first_build(&self) -> Result<()> {
         self.write(|batch| {
             batch.connection.execute_batch(search::OPTIMIZE)?;
+            batch.connection.execute_batch(names::MAKE_INDEX)?;
             Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
         })
     }

@@ -1,4 +1,4 @@
-//! `names`, `kinds`, `symbol_rows`, `uses`, `edges`: what a file defines, uses and relates to.
+//! `symbol_rows`, `uses`, `edges`: what a file defines, uses and relates to.
 //!
 //! Ids of symbols and uses tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
 //! a range of ids, and need no index. Questions ask the view `symbols`; where they ask by file, they do so by that range.
@@ -25,10 +25,6 @@ statements! {
     INSERT_SYMBOL = "INSERT INTO symbol_rows
         (id, parent, name_id, kind_id, container, signature, written_offset, written_length, line, column, above, below)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    NAME_ID = "SELECT id FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1";
-    NAME = "INSERT INTO names (name) VALUES (?1)";
-    KIND_ID = "SELECT id FROM kinds WHERE name = ?1";
-    KIND = "INSERT INTO kinds (name) VALUES (?1)";
     INSERT_USES = "INSERT INTO uses (id, name_id, kind_id, places) VALUES (?1, ?2, ?3, ?4)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -398,30 +394,11 @@ impl Batch<'_> {
     }
 
     fn name_id(&mut self, name: &str) -> Result<i64> {
-        if let Some(id) = self.interned.names.get(name) {
-            return Ok(*id);
-        }
-        let id = self.intern(NAME_ID, NAME, name)?;
-        self.interned.names.insert(name.to_owned(), id);
-        Ok(id)
+        self.interned.name_id(name, self.snapshot.connection)
     }
 
     fn kind_id(&mut self, kind: &'static str) -> Result<i64> {
-        if let Some(id) = self.interned.kinds.get(kind) {
-            return Ok(*id);
-        }
-        let id = self.intern(KIND_ID, KIND, kind)?;
-        self.interned.kinds.insert(kind, id);
-        Ok(id)
-    }
-
-    fn intern(&self, find: &str, insert: &str, word: &str) -> Result<i64> {
-        let found = self.connection.prepare_cached(find)?.query_row([word], |row| row.get(0)).optional()?;
-        if let Some(id) = found {
-            return Ok(id);
-        }
-        self.connection.prepare_cached(insert)?.execute([word])?;
-        Ok(self.connection.last_insert_rowid())
+        self.interned.kind_id(kind, self.snapshot.connection)
     }
 }
 
@@ -514,7 +491,7 @@ mod tests {
         };
         let migrated = indexes();
         store.begin_first_build().unwrap();
-        assert_eq!(indexes().len(), migrated.len() - 2);
+        assert_eq!(indexes().len(), migrated.len() - 3);
         store.end_first_build().unwrap();
         assert_eq!(indexes(), migrated);
     }

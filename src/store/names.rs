@@ -1,0 +1,129 @@
+//! `names` and `kinds`: words that stand in rows of their own, once each.
+//!
+//! Owns the id of a word. The writer remembers those that it met. While a first build lasts, `names` has no index (see
+//! [`Store::begin_first_build`](super::Store::begin_first_build)); then it knows all of them by heart, and asks nothing.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use rusqlite::{Connection, OptionalExtension};
+
+use super::statements::statements;
+use crate::error::Result;
+
+statements! {
+    NAME_ID = "SELECT id FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1";
+    NAME = "INSERT INTO names (name) VALUES (?1)";
+    NAMES = "SELECT name, id FROM names";
+    HAS_INDEX = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'names_by_name'";
+    VERSION = "SELECT data_version FROM pragma_data_version";
+    KIND_ID = "SELECT id FROM kinds WHERE name = ?1";
+    KIND = "INSERT INTO kinds (name) VALUES (?1)";
+}
+
+/// As the migrations have it.
+pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name";
+pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE)";
+
+/// Names kept between batches, at most, where the rest can be asked for: one entry is some 60 bytes.
+const NAMES_CACHED: usize = 1_000_000;
+
+/// What the writer knows of them.
+#[derive(Default)]
+pub(super) struct Interned {
+    names: HashMap<Box<str>, i64, RandomState>,
+    kinds: HashMap<&'static str, i64>,
+    /// All names are known, as of this state of the database.
+    whole: Option<i64>,
+}
+
+impl Interned {
+    /// To be called when a transaction has begun: what others have written since the last may be more names.
+    pub(super) fn follow(&mut self, connection: &Connection) -> Result<()> {
+        if connection.prepare_cached(HAS_INDEX)?.exists([])? {
+            self.whole = None;
+            if self.names.len() > NAMES_CACHED {
+                self.names = HashMap::default();
+            }
+            return Ok(());
+        }
+        let now = connection.prepare_cached(VERSION)?.query_row([], |row| row.get(0))?;
+        if self.whole == Some(now) {
+            return Ok(());
+        }
+        self.names.clear();
+        let mut statement = connection.prepare_cached(NAMES)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            self.names.insert(row.get(0)?, row.get(1)?);
+        }
+        self.whole = Some(now);
+        Ok(())
+    }
+
+    pub(super) fn name_id(&mut self, name: &str, connection: &Connection) -> Result<i64> {
+        if let Some(id) = self.names.get(name) {
+            return Ok(*id);
+        }
+        let known = if self.whole.is_some() { None } else { find(connection, NAME_ID, name)? };
+        let id = known.map_or_else(|| add(connection, NAME, name), Ok)?;
+        self.names.insert(name.into(), id);
+        Ok(id)
+    }
+
+    pub(super) fn kind_id(&mut self, kind: &'static str, connection: &Connection) -> Result<i64> {
+        if let Some(id) = self.kinds.get(kind) {
+            return Ok(*id);
+        }
+        let id = find(connection, KIND_ID, kind)?.map_or_else(|| add(connection, KIND, kind), Ok)?;
+        self.kinds.insert(kind, id);
+        Ok(id)
+    }
+}
+
+fn find(connection: &Connection, statement: &str, word: &str) -> Result<Option<i64>> {
+    Ok(connection.prepare_cached(statement)?.query_row([word], |row| row.get(0)).optional()?)
+}
+
+fn add(connection: &Connection, statement: &str, word: &str) -> Result<i64> {
+    connection.prepare_cached(statement)?.execute([word])?;
+    Ok(connection.last_insert_rowid())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::budget::Budget;
+    use crate::model::{ContentHash, Extracted, Reference, RepoPath, Stat};
+    use crate::store::{FileRow, Mode, Store};
+
+    #[test]
+    fn writers_that_take_turns_in_a_first_build_store_each_name_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("index.db");
+        let stores = [(); 2].map(|()| Store::open(&place, Mode::Write).unwrap());
+        let save = |store: &Store, path: &str, names: &[&str]| {
+            let uses = (1..).zip(names);
+            let references =
+                uses.map(|(line, name)| Reference { name: (*name).to_owned(), kind: "call", line, column: 1 }).collect();
+            let extracted = Extracted { language: "python", references, ..Extracted::default() };
+            let hash = ContentHash::of(path.as_bytes());
+            let path = RepoPath::new(path).unwrap();
+            let row =
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+            store.write(|batch| batch.replace_file(&row)).unwrap();
+        };
+        save(&stores[0], "before.py", &["old", "both"]);
+        save(&stores[1], "beside.py", &["old", "other"]);
+        stores[0].begin_first_build().unwrap();
+        save(&stores[0], "a.py", &["old", "other", "first", "both"]);
+        save(&stores[1], "b.py", &["both", "first", "second", "Second"]);
+        save(&stores[0], "c.py", &["second", "Second", "first", "third"]);
+        stores[0].end_first_build().unwrap();
+        save(&stores[1], "d.py", &["third", "second", "old"]);
+        assert_eq!(stores[0].faults().unwrap(), Vec::<String>::new());
+        let counted = |name| {
+            stores[1].read(&Budget::unlimited(), |snapshot| Ok(snapshot.uses(name, 0, 9)?.1)).unwrap()
+        };
+        assert_eq!(["old", "both", "first", "second", "third"].map(counted), [4, 3, 3, 3, 2]);
+    }
+}
