@@ -16,7 +16,6 @@ use super::statements::statements;
 use super::{Batch, ChunkId, FileId, FileRow, Snapshot};
 use crate::error::Result;
 use crate::model::Chunk;
-use crate::words;
 
 statements! {
     INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names,
@@ -204,11 +203,17 @@ fn before<'a>(first: &str, between: &str, second: &'a str) -> Cow<'a, str> {
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
-    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut Numbers) -> Result<()> {
+    pub(super) fn insert_chunks(
+        &mut self,
+        row: &FileRow,
+        path_words: &str,
+        file: FileId,
+        numbers: &mut Numbers,
+    ) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
         let mut index = self.connection.prepare_cached(INDEX)?;
         // As the view `chunk_text` shows it.
-        let path = format!("{} {}", row.path.as_str(), words::compound_parts(row.path.as_str()));
+        let path = format!("{} {path_words}", row.path.as_str());
         for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
             let hash = meaning_hash(chunk);
             let hash = &hash.as_bytes()[..16];

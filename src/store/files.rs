@@ -270,15 +270,16 @@ impl Batch<'_> {
         self.record_change(row.path, known.map(|(_, hash)| hash))?;
         self.unskip(row.path.as_str())?;
         let mut numbers = self.chunk_numbers(known.map(|(id, ..)| id))?;
+        let path_words = words::compound_parts(row.path.as_str());
         let id = match known {
             Some((id, ..)) => {
                 self.clear_file(id)?;
                 self.update_file(id, row)?;
                 id
             }
-            None => self.insert_file(row)?,
+            None => self.insert_file(row, &path_words)?,
         };
-        self.insert_chunks(row, id, &mut numbers)?;
+        self.insert_chunks(row, &path_words, id, &mut numbers)?;
         if known.is_some() {
             self.remove_vectors(&numbers.left())?;
         }
@@ -356,9 +357,9 @@ impl Batch<'_> {
         Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?, row.get(3)?)))
     }
 
-    fn insert_file(&self, row: &FileRow) -> Result<FileId> {
+    fn insert_file(&self, row: &FileRow, path_words: &str) -> Result<FileId> {
         self.connection.prepare_cached(INSERT)?.execute(named_params! {
-            ":path": row.path.as_str(), ":path_words": words::compound_parts(row.path.as_str()),
+            ":path": row.path.as_str(), ":path_words": path_words,
             ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,

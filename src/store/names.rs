@@ -103,8 +103,9 @@ mod tests {
         let stores = [(); 2].map(|()| Store::open(&place, Mode::Write).unwrap());
         let save = |store: &Store, path: &str, names: &[&str]| {
             let uses = (1..).zip(names);
-            let references =
-                uses.map(|(line, name)| Reference { name: (*name).to_owned(), kind: "call", line, column: 1 }).collect();
+            let references = uses
+                .map(|(line, name)| Reference { name: (*name).to_owned(), kind: "call", line, column: 1 })
+                .collect();
             let extracted = Extracted { language: "python", references, ..Extracted::default() };
             let hash = ContentHash::of(path.as_bytes());
             let path = RepoPath::new(path).unwrap();
@@ -121,9 +122,7 @@ mod tests {
         stores[0].end_first_build().unwrap();
         save(&stores[1], "d.py", &["third", "second", "old"]);
         assert_eq!(stores[0].faults().unwrap(), Vec::<String>::new());
-        let counted = |name| {
-            stores[1].read(&Budget::unlimited(), |snapshot| Ok(snapshot.uses(name, 0, 9)?.1)).unwrap()
-        };
+        let counted = |name| stores[1].read(&Budget::unlimited(), |snapshot| Ok(snapshot.uses(name, 0, 9)?.1)).unwrap();
         assert_eq!(["old", "both", "first", "second", "third"].map(counted), [4, 3, 3, 3, 2]);
     }
 }
