@@ -4,8 +4,10 @@
 //! [`Store::begin_first_build`](super::Store::begin_first_build)); then it knows all of them by heart, and asks nothing.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::statements::statements;
@@ -25,13 +27,13 @@ statements! {
 pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name";
 pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE)";
 
-/// Names kept between batches, at most, where the rest can be asked for: one entry is some 60 bytes.
+/// Names kept between batches, at most, where the rest can be asked for: one takes its text and 24 bytes.
 const NAMES_CACHED: usize = 1_000_000;
 
 /// What the writer knows of them.
 #[derive(Default)]
 pub(super) struct Interned {
-    names: HashMap<Box<str>, i64, RandomState>,
+    names: Names,
     kinds: HashMap<&'static str, i64>,
     /// All names are known, as of this state of the database.
     whole: Option<i64>,
@@ -43,7 +45,7 @@ impl Interned {
         if connection.prepare_cached(HAS_INDEX)?.exists([])? {
             self.whole = None;
             if self.names.len() > NAMES_CACHED {
-                self.names = HashMap::default();
+                self.names = Names::default();
             }
             return Ok(());
         }
@@ -51,11 +53,11 @@ impl Interned {
         if self.whole == Some(now) {
             return Ok(());
         }
-        self.names.clear();
+        self.names = Names::default();
         let mut statement = connection.prepare_cached(NAMES)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            self.names.insert(row.get(0)?, row.get(1)?);
+            self.names.insert(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?, row.get(1)?);
         }
         self.whole = Some(now);
         Ok(())
@@ -63,11 +65,11 @@ impl Interned {
 
     pub(super) fn name_id(&mut self, name: &str, connection: &Connection) -> Result<i64> {
         if let Some(id) = self.names.get(name) {
-            return Ok(*id);
+            return Ok(id);
         }
         let known = if self.whole.is_some() { None } else { find(connection, NAME_ID, name)? };
         let id = known.map_or_else(|| add(connection, NAME, name), Ok)?;
-        self.names.insert(name.into(), id);
+        self.names.insert(name, id);
         Ok(id)
     }
 
@@ -79,6 +81,42 @@ impl Interned {
         self.kinds.insert(kind, id);
         Ok(id)
     }
+}
+
+/// Names with their ids. The kernel has millions, so they stand in one text, and a place in it takes the least.
+#[derive(Default)]
+struct Names {
+    text: String,
+    /// Where each name ends in the text, where the next one begins; and its id.
+    rows: Vec<(usize, i64)>,
+    places: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl Names {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn get(&self, name: &str) -> Option<i64> {
+        let found = self.places.find(self.hasher.hash_one(name), |place| at(&self.text, &self.rows, *place) == name);
+        found.map(|place| self.rows[*place as usize].1)
+    }
+
+    /// One more, that is not there.
+    fn insert(&mut self, name: &str, id: i64) {
+        let place = u32::try_from(self.rows.len()).expect("no disk holds four billion names");
+        self.text.push_str(name);
+        self.rows.push((self.text.len(), id));
+        let Self { text, rows, places, hasher } = self;
+        places.insert_unique(hasher.hash_one(name), place, |known| hasher.hash_one(at(text, rows, *known)));
+    }
+}
+
+fn at<'t>(text: &'t str, rows: &[(usize, i64)], place: u32) -> &'t str {
+    let place = place as usize;
+    let start = place.checked_sub(1).map_or(0, |before| rows[before].0);
+    &text[start..rows[place].0]
 }
 
 fn find(connection: &Connection, statement: &str, word: &str) -> Result<Option<i64>> {
