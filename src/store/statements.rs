@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, packed, plain, relations,
-        scope, search, symbols, text_vectors, trigrams, vectors,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain,
+        relations, scope, search, symbols, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -30,6 +30,7 @@ mod tests {
             facts::STATEMENTS,
             files::STATEMENTS,
             graph::STATEMENTS,
+            names::STATEMENTS,
             packed::STATEMENTS,
             plain::STATEMENTS,
             relations::STATEMENTS,
@@ -51,7 +52,7 @@ mod tests {
     }
 
     /// Statements that are meant to see whole tables: counts, and lists of all names.
-    const WHOLE: &[&str] = &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "HAS_KIND"];
+    const WHOLE: &[&str] = &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "HAS_KIND", "NAMES"];
 
     #[test]
     fn questions_to_the_big_tables_go_by_an_index() {
@@ -59,13 +60,15 @@ mod tests {
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         store
             .write(|batch| {
-                for (name, sql) in [relations::STATEMENTS, symbols::STATEMENTS].into_iter().flatten() {
+                for (name, sql) in [names::STATEMENTS, relations::STATEMENTS, symbols::STATEMENTS].into_iter().flatten()
+                {
                     let mut statement = batch.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
                     let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
                     for step in steps.map(Result::unwrap) {
-                        let scans = ["f", "s", "r", "u", "e", "n", "symbol_rows", "uses"].iter().any(|table| {
-                            step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "))
-                        });
+                        let scans =
+                            ["f", "s", "r", "u", "e", "n", "names", "symbol_rows", "uses"].iter().any(|table| {
+                                step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "))
+                            });
                         assert!(!scans || WHOLE.contains(name), "{name}: {step}");
                     }
                 }
