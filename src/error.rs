@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, in the words of the protocol.
@@ -178,5 +180,29 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| &**source as _)
+    }
+}
+
+/// An error on its way between two processes of this program.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Fault {
+    kind: String,
+    message: String,
+    hint: Option<String>,
+}
+
+impl From<&Error> for Fault {
+    fn from(error: &Error) -> Self {
+        Self { kind: error.kind.name().to_owned(), message: error.message.clone(), hint: error.hint.clone() }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        let error = Self::new(ErrorKind::named(&fault.kind).unwrap_or(ErrorKind::Internal), fault.message);
+        match fault.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 }

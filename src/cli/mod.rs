@@ -9,6 +9,7 @@ mod daemon;
 mod def;
 mod doctor;
 mod documents;
+mod embedder;
 mod engine;
 mod entity;
 mod eval;
@@ -126,6 +127,7 @@ enum Command {
     Completions(completions::Arguments),
     Man(man::Arguments),
     Engine(engine::Arguments),
+    Embedder(embedder::Arguments),
     Read(read::Arguments),
 }
 
@@ -159,9 +161,11 @@ pub fn run() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
-    if let Some(Command::Read(arguments)) = &cli.command {
-        // It needs no settings, and gets no say in them.
-        return read::run(arguments);
+    // These need no settings, and get no say in them.
+    match &cli.command {
+        Some(Command::Read(arguments)) => return read::run(arguments),
+        Some(Command::Embedder(arguments)) => return embedder::run(arguments),
+        _ => {}
     }
     let environment = Environment::of_process();
     let (settings, is_detached) = match &cli.command {
@@ -219,6 +223,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
+        Command::Embedder(arguments) => embedder::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
     }
 }

@@ -160,7 +160,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "\"\"",
         in_repository: false,
-        about: "The full path of ONNX Runtime's library (1.17 or later), which runs transformers faster, and on a GPU. Without it they run inside this program.",
+        about: "The full path of ONNX Runtime's library (1.17 or later), which runs transformers faster, and on a GPU. Without it tract runs them, which is part of this program.",
     },
     Key {
         name: "model.rerank_ms",

@@ -94,7 +94,7 @@ fn caught(format: &'static Format, bytes: &[u8]) -> std::result::Result<Document
 /// The other end: reads one document of that format from stdin.
 pub fn serve_reader(format: &str) -> Result<()> {
     let format = documents::by_name(format).ok_or_else(|| Error::invalid_argument("there is no such format"))?;
-    let limited = process::limit(MOST_MEMORY, MOST_TIME);
+    let limited = process::limit(MOST_MEMORY, Some(MOST_TIME));
     limited.map_err(|error| Error::internal("a limit cannot be set").caused_by(error))?;
     let mut bytes = Vec::new();
     let failed = |error: std::io::Error| Error::internal("a pipe broke").caused_by(error);

@@ -135,7 +135,7 @@ impl Workspace {
             *locked(&self.chosen.model) = Loaded::None;
             return Ok(None);
         };
-        let means = Means::of(&self.config().model);
+        let means = self.means();
         let mut loaded = locked(&self.chosen.model);
         if let Some(known) = loaded.known(&name, &means) {
             return known.map(Some);
@@ -160,6 +160,22 @@ impl Workspace {
                 Err(error)
             }
         }
+    }
+
+    fn means(&self) -> Means {
+        Means::of(&self.config().model, self.sources.environment.program())
+    }
+
+    /// Does without a model that failed at a text, until it is tried again.
+    pub fn give_up_model(&self, model: &Arc<Transformer>, error: Error) {
+        tracing::warn!("{error}");
+        let mut loaded = locked(&self.chosen.model);
+        *loaded = match std::mem::take(&mut *loaded) {
+            Loaded::Ready(name, means, known) if Arc::ptr_eq(&known, model) => {
+                Loaded::Failed(name, means, Instant::now(), error)
+            }
+            other => other,
+        };
     }
 
     /// Where the files of a model are.
@@ -191,7 +207,7 @@ impl Workspace {
         }
         // Whoever reads it holds the lock.
         let Some(loaded) = if_free(&self.chosen.model) else { return Ok(None) };
-        if let Some(known) = loaded.known(&name, &Means::of(&self.config().model)) {
+        if let Some(known) = loaded.known(&name, &self.means()) {
             return unless_asked_for(known.map(Some));
         }
         drop(loaded);
@@ -398,7 +414,7 @@ impl Workspace {
         let (mut state, mut own) = (ModelState::default(), None);
         // Whoever reads it holds the lock.
         if let Some(loaded) = if_free(&self.chosen.model) {
-            match loaded.known(name, &Means::of(&self.config().model)) {
+            match loaded.known(name, &self.means()) {
                 Some(Ok(model)) => {
                     state.device = Some(model.device());
                     state.warning = model.warning().map(str::to_owned);

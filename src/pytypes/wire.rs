@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::values::{Answer, Changes, Question};
-use crate::error::{Error, ErrorKind};
+use crate::error::Fault;
 
 /// To the engine. Lines are taken in order: a question is answered as of the changes before it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,28 +57,4 @@ pub(super) enum Report {
         thread: usize,
         file: Option<String>,
     },
-}
-
-/// An error on its way.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Fault {
-    kind: String,
-    message: String,
-    hint: Option<String>,
-}
-
-impl From<&Error> for Fault {
-    fn from(error: &Error) -> Self {
-        Self { kind: error.kind.name().to_owned(), message: error.message.clone(), hint: error.hint.clone() }
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
-        let error = Self::new(ErrorKind::named(&fault.kind).unwrap_or(ErrorKind::Internal), fault.message);
-        match fault.hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
-    }
 }

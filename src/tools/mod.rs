@@ -198,13 +198,19 @@ impl Call<'_> {
     }
 
     /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
-    /// question.
-    fn read_deeply<T>(&self, part: Part, ask: impl FnOnce(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
+    /// question. One that fails is as one that cannot be read.
+    fn read_deeply<T>(&self, part: Part, ask: impl Fn(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
         let Some(model) = self.workspace.transformer_at_hand()? else {
             return self.read_part(part, |snapshot| ask(snapshot, None));
         };
         let deep = Deep::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
-        let answer = self.read_part(part, |snapshot| ask(snapshot, Some(&deep)))?;
+        let answer = match self.read_part(part, |snapshot| ask(snapshot, Some(&deep))) {
+            Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
+                self.workspace.give_up_model(&model, error);
+                return self.read_part(part, |snapshot| ask(snapshot, None));
+            }
+            answer => answer?,
+        };
         let (learnt, wanted) = deep.taken();
         if let Err(error) = self.workspace.remember(&model, &learnt, &wanted) {
             tracing::warn!("vectors of hits are not kept: {error}");

@@ -10,6 +10,7 @@ mod crash;
 mod daemon;
 mod doctor;
 mod documents;
+mod embedder;
 mod entities;
 mod entity_cli;
 mod exact;

@@ -43,7 +43,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("saphyr_parser", "extract"),
     ("gix_index", "scan"),
     ("ort", "embed"),
-    ("ndarray", "embed"),
+    ("tract_onnx", "embed"),
     ("ureq", "cli"),
     ("rustix", "platform"),
     ("getrandom", "platform"),

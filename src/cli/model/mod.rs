@@ -77,6 +77,11 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     }
 }
 
+/// What a model is tried with.
+fn means(session: &Session) -> Means {
+    Means::of(&session.config.model, session.sources.environment.program())
+}
+
 /// Where the models of this person lie.
 fn shelf(session: &Session) -> Result<PathBuf> {
     names::of(&session.sources.environment)
@@ -132,7 +137,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
             (name.to_owned(), folder.clone())
         }
     };
-    let model = Transformer::open(&name, &folder, &Means::of(&session.config.model))?;
+    let model = Transformer::open(&name, &folder, &means(session))?;
     workspace.choose_model(Some(name.clone()), &budget)?;
     if let Some(warning) = model.warning() {
         output::note(warning);

@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::super::{Outcome, Session, output};
 use super::hub::Hub;
-use super::shelf;
+use super::{means, shelf};
 use crate::embed::shelf as names;
-use crate::embed::transformer::{FILES, MODEL_FILES, Means, Transformer, model_file};
+use crate::embed::transformer::{FILES, MODEL_FILES, Transformer, model_file};
 use crate::error::{Error, Result};
 
 /// Fetch a model, from the hub or from a folder
@@ -43,7 +43,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Some(from) => copy(from, &partial)?,
         None => fetch(session, name, &typed.revision, &partial)?,
     }
-    let model = Transformer::open(name, &partial, &Means::of(&session.config.model)).inspect_err(|_| {
+    let model = Transformer::open(name, &partial, &means(session)).inspect_err(|_| {
         let _ = fs::remove_dir_all(&partial);
     })?;
     if to.exists() {

@@ -1,11 +1,14 @@
 //! A sentence-transformer that a person named: a folder with an ONNX file, a tokenizer, and how they go together.
 //!
 //! Owns the way from a text to its vector: tokens, windows, pooling. `recipe` reads what the folder says, `tokens` and
-//! `normal` are its tokenizer, and one of two runners does the arithmetic: `runtime` by ONNX Runtime where its library is,
-//! `graph` by this program itself. Does not own which model is used, nor where models come from.
+//! `normal` are its tokenizer, and one of two runners does the arithmetic in a process of its own (`apart`): `runtime` by
+//! ONNX Runtime where its library is, `inside` by tract. `onnx` looks at the file first. Does not own which model is used, nor
+//! where models come from.
 
-mod graph;
+mod apart;
+mod inside;
 mod normal;
+mod onnx;
 mod recipe;
 mod runtime;
 mod tokens;
@@ -13,15 +16,17 @@ mod tokens;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::{Embedder, Purpose, Scale, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 
+pub use apart::serve;
 pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe, model_file};
 use tokens::Tokenizer;
 
-/// What a model may ask for.
-const INPUTS: &[&str] = &["input_ids", "attention_mask", "token_type_ids", "position_ids"];
+/// No text takes so long, nor does reading a model.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where models run, if a person has an opinion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,22 +37,41 @@ pub enum Gpu {
     Required,
 }
 
+impl Gpu {
+    const NAMES: &[(&str, Self)] = &[("off", Self::Off), ("auto", Self::Auto), ("required", Self::Required)];
+
+    /// The opinion of that name; none is [`Gpu::Auto`].
+    pub fn named(name: &str) -> Self {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map_or(Self::Auto, |(_, gpu)| *gpu)
+    }
+
+    fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, gpu)| *gpu == self).map_or("auto", |(name, _)| name)
+    }
+}
+
 /// What a model is run with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Means {
     pub gpu: Gpu,
-    /// The library of ONNX Runtime; without it the model runs inside this program.
+    /// The library of ONNX Runtime; without it tract runs the model.
     pub library: Option<PathBuf>,
+    /// The file of this very program, to run the model in a process of its own; without it that is this process.
+    pub program: Option<PathBuf>,
+    /// After this such a process is ended.
+    pub patience: Duration,
+}
+
+impl Default for Means {
+    fn default() -> Self {
+        Self { gpu: Gpu::default(), library: None, program: None, patience: PATIENCE }
+    }
 }
 
 impl Means {
-    pub fn of(settings: &crate::config::Model) -> Self {
-        let gpu = match settings.gpu.as_str() {
-            "off" => Gpu::Off,
-            "required" => Gpu::Required,
-            _ => Gpu::Auto,
-        };
-        Self { gpu, library: settings.runtime.clone() }
+    pub fn of(settings: &crate::config::Model, program: Option<&Path>) -> Self {
+        let (library, program) = (settings.runtime.clone(), program.map(Path::to_owned));
+        Self { gpu: Gpu::named(&settings.gpu), library, program, patience: PATIENCE }
     }
 }
 
@@ -78,13 +102,6 @@ trait Runner: Send + Sync {
     fn device(&self) -> String;
 }
 
-/// Of a model's outputs the one to take.
-fn wanted<'o>(outputs: &(impl Iterator<Item = &'o str> + Clone)) -> &'o str {
-    let known = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
-    let named = known.iter().find_map(|known| outputs.clone().find(|name| name == known));
-    named.or_else(|| outputs.clone().next()).unwrap_or_default()
-}
-
 pub struct Transformer {
     space: Space,
     recipe: Recipe,
@@ -109,8 +126,14 @@ impl Transformer {
         if recipe.longest <= tokenizer.frame() {
             return Err(unfit("it takes no text"));
         }
-        let model = recipe.model(folder)?;
-        let (runner, warning) = runner(&model, means)?;
+        let model = folder.join(recipe.model_file);
+        let (runner, warning) = match &means.program {
+            Some(program) => {
+                let (apart, warning) = apart::Apart::start(program, &model, means)?;
+                (Box::new(apart) as Box<dyn Runner>, warning)
+            }
+            None => runner(&model, means)?,
+        };
         let mut transformer = Self {
             space: Space { model: name.to_owned(), hash: recipe.hash.clone(), dimension: 0 },
             recipe,
@@ -201,13 +224,14 @@ fn normalise(values: &mut [f32]) {
     }
 }
 
-/// What runs the model, and a warning where that is not what was hoped for.
-fn runner(model: &[u8], means: &Means) -> Result<(Box<dyn Runner>, Option<String>)> {
+/// What runs the model in this process, and a warning where that is not what was hoped for.
+fn runner(model: &Path, means: &Means) -> Result<(Box<dyn Runner>, Option<String>)> {
     // A file that this program cannot take apart is not given to a library that would trust it.
-    let parsed = graph::Model::read(model)?;
+    let bytes = recipe::model(model)?;
+    let parsed = onnx::read(&bytes)?;
     let mut warning = None;
     if let Some(library) = &means.library {
-        match runtime::Session::open(library, model, means.gpu) {
+        match runtime::Session::open(library, &bytes, means.gpu) {
             Ok((session, note)) => return Ok((Box::new(session), note)),
             Err(error) if means.gpu == Gpu::Required => return Err(error),
             Err(error) => warning = Some(format!("ONNX Runtime is not used: {}", error.message)),
@@ -215,7 +239,8 @@ fn runner(model: &[u8], means: &Means) -> Result<(Box<dyn Runner>, Option<String
     } else if means.gpu == Gpu::Required {
         return Err(no_gpu("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it"));
     }
-    Ok((Box::new(graph::Graph::of(parsed)?), warning))
+    drop(bytes);
+    Ok((Box::new(inside::Inside::of(parsed)?), warning))
 }
 
 #[cfg(test)]
@@ -268,7 +293,7 @@ mod tests {
         let at_hand = option_env!("IXMCP_TEST_MODEL").map(PathBuf::from);
         let library = option_env!("IXMCP_TEST_ONNXRUNTIME").map(PathBuf::from);
         for folder in at_hand.iter().chain(&library.as_ref().map(|_| fixture("albert"))) {
-            is_held_to_its_references(folder, "at hand", &Means { gpu: Gpu::Auto, library: library.clone() });
+            is_held_to_its_references(folder, "at hand", &Means { library: library.clone(), ..Means::default() });
         }
         if let Some(folder) = at_hand {
             is_held_to_its_references(&folder, "at hand", &Means::default());
@@ -303,20 +328,6 @@ mod tests {
             assert_eq!(error.as_ref().map(|error| error.kind), Some(ErrorKind::UnsupportedFormat), "{what}");
         };
         copy("modules.json");
-        let model = std::fs::read(folder.path().join("onnx/model.onnx")).unwrap();
-        // Cut off, and each of many bytes another: refused, or a model that gives other numbers.
-        for part in [0, 1, 100, model.len() / 2, model.len() - 1] {
-            std::fs::write(folder.path().join("onnx/model.onnx"), &model[..part]).unwrap();
-            refused("cut off");
-        }
-        let head = model.len() - 60_000.min(model.len());
-        for at in (0..model.len()).step_by(model.len() / 60).chain((0..head).step_by(997)) {
-            let mut broken = model.clone();
-            broken[at] ^= 0x15;
-            std::fs::write(folder.path().join("onnx/model.onnx"), &broken).unwrap();
-            let _ = Transformer::open("broken", folder.path(), &Means::default());
-        }
-        copy("modules.json");
         for tokenizer in ["", "[]", "{}", r#"{"model": {"type": "BPE"}}"#] {
             std::fs::write(folder.path().join("tokenizer.json"), tokenizer).unwrap();
             refused("tokenizer");
@@ -329,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_asked_for_and_not_there_is_an_error() {
-        let means = Means { gpu: Gpu::Required, library: None };
+        let means = Means { gpu: Gpu::Required, ..Means::default() };
         let error = Transformer::open("bert", &fixture("bert"), &means).err().unwrap();
         assert_eq!(error.kind, ErrorKind::GpuNotAvailable);
     }

@@ -91,13 +91,14 @@ impl Recipe {
         })
     }
 
-    pub fn model(&self, folder: &Path) -> Result<Vec<u8>> {
-        bytes(&folder.join(self.model_file), LARGEST_MODEL)
-    }
-
     pub fn tokenizer(&self, folder: &Path) -> Result<Vec<u8>> {
         bytes(&folder.join("tokenizer.json"), LARGEST_TOKENIZER)
     }
+}
+
+/// What is in the file of a model.
+pub(super) fn model(file: &Path) -> Result<Vec<u8>> {
+    bytes(file, LARGEST_MODEL)
 }
 
 /// The ONNX file of a folder.

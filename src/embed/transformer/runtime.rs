@@ -11,7 +11,7 @@ use ort::ep::{CUDA, ExecutionProvider};
 use ort::session::{Session as Loaded, SessionInputValue};
 use ort::value::Tensor;
 
-use super::{Gpu, Output, Runner, no_gpu, unfit};
+use super::{Gpu, Output, Runner, no_gpu, onnx, unfit};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Sessions side by side: each has the whole model in memory.
@@ -89,10 +89,7 @@ impl Session {
         };
         let first = sessions.first().ok_or_else(|| unfit("nothing can run it"))?;
         let (inputs, outputs) = (names(first.inputs()), names(first.outputs()));
-        if let Some(strange) = inputs.iter().find(|name| !super::INPUTS.contains(&name.as_str())) {
-            return Err(unfit(format!("it asks for an input that no text has: {strange:?}")));
-        }
-        let output = super::wanted(&outputs.iter().map(String::as_str)).to_owned();
+        let output = onnx::wanted(&outputs.iter().map(String::as_str)).to_owned();
         Ok(Self { inputs, output, on_gpu, sessions: sessions.into_iter().map(Mutex::new).collect() })
     }
 }
@@ -119,12 +116,7 @@ impl Runner for Session {
         let failed = |error: ort::Error| unfit(brief(&error));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for name in &self.inputs {
-            let values: Vec<i64> = match name.as_str() {
-                "input_ids" => ids.to_vec(),
-                "attention_mask" => vec![1; ids.len()],
-                "position_ids" => (0..).take(ids.len()).collect(),
-                _ => vec![0; ids.len()],
-            };
+            let values = onnx::values(name, ids);
             let tensor = Tensor::from_array(([1, ids.len()], values)).map_err(failed)?;
             inputs.push((name.as_str(), SessionInputValue::from(tensor)));
         }

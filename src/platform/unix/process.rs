@@ -42,11 +42,11 @@ pub fn end(child: &mut Child) {
     let _reaped = child.wait();
 }
 
-/// Limits this process: so many bytes of address space, so many seconds of processor time, and no picture of its memory on
-/// disk should it fall.
-pub fn limit(memory: u64, seconds: u64) -> io::Result<()> {
-    for (resource, most) in [(Resource::As, memory), (Resource::Cpu, seconds), (Resource::Core, 0)] {
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+/// Limits this process: so many bytes of address space, so many seconds of processor time if it is not to stay, and no
+/// picture of its memory on disk should it fall.
+pub fn limit(memory: u64, seconds: Option<u64>) -> io::Result<()> {
+    for (resource, most) in [(Resource::As, Some(memory)), (Resource::Cpu, seconds), (Resource::Core, Some(0))] {
+        setrlimit(resource, Rlimit { current: most, maximum: most })?;
     }
     Ok(())
 }
