@@ -141,9 +141,8 @@ impl Workspace {
             return known.map(Some);
         }
         let folder = self.folder_of_model(&name)?;
-        match Transformer::open(&name, &folder, &means) {
+        match Transformer::shared(&name, &folder, &means) {
             Ok(model) => {
-                let model = Arc::new(model);
                 if self.watch.get().is_some() {
                     // It takes as long as many texts do, and no question is to wait for it.
                     model.scale();
@@ -169,6 +168,7 @@ impl Workspace {
     /// Does without a model that failed at a text, until it is tried again.
     pub fn give_up_model(&self, model: &Arc<Transformer>, error: Error) {
         tracing::warn!("{error}");
+        Transformer::disown(model);
         let mut loaded = locked(&self.chosen.model);
         *loaded = match std::mem::take(&mut *loaded) {
             Loaded::Ready(name, means, known) if Arc::ptr_eq(&known, model) => {

@@ -192,15 +192,42 @@ fn embedders(parent: Pid) -> Vec<Pid> {
     children.into_iter().filter(runs_a_model).filter_map(Pid::from_raw).collect()
 }
 
+const SHELF: &str = "//- /shelf.rs\n/// Erases a file.\npub fn erase(file: &Path) {\n    fs::unlink(file)\n}\n";
+
+/// Has the person at `home` choose a model for a repository.
+fn choose(home: &Repo, repo: &Repo, model: &str) {
+    home.ok(&["model", "use", fixture(model).to_str().unwrap(), "--repo", repo.path().to_str().unwrap()]);
+}
+
+/// Asks until the repository's model runs.
+fn in_use(server: &mut Server, repo: &Repo) {
+    let repo = repo.path().to_str().unwrap();
+    until("it is in use", || {
+        server.call("query", &json!({ "text": "erase the file", "repo": repo }));
+        server.call("stats", &json!({ "repo": repo }))["transformer"]["device"] == "cpu"
+    });
+}
+
+#[test]
+fn repositories_of_one_process_share_a_model() {
+    let [one, other, third] = [SHELF, SHELF, SHELF].map(Repo::new);
+    for (repo, model) in [(&one, "bert"), (&other, "bert"), (&third, "albert")] {
+        choose(&one, repo, model);
+    }
+    let mut server = Server::start(one.command(&["mcp", "--no-daemon"]));
+    in_use(&mut server, &one);
+    in_use(&mut server, &other);
+    assert_eq!(embedders(server.pid()).len(), 1);
+    in_use(&mut server, &third);
+    assert_eq!(embedders(server.pid()).len(), 2);
+}
+
 #[test]
 fn a_model_that_dies_takes_no_question_along() {
-    let repo = Repo::new("//- /shelf.rs\n/// Erases a file.\npub fn erase(file: &Path) {\n    fs::unlink(file)\n}\n");
-    repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
+    let repo = Repo::new(SHELF);
+    choose(&repo, &repo, "bert");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    until("it is in use", || {
-        server.call("query", &json!({ "text": "erase the file" }));
-        server.call("stats", &json!({}))["transformer"]["device"] == "cpu"
-    });
+    in_use(&mut server, &repo);
     for round in 0..6 {
         for process in embedders(server.pid()) {
             kill_process(process, Signal::KILL).unwrap();

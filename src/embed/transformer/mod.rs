@@ -15,7 +15,7 @@ mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use super::{Embedder, Purpose, Scale, Space, Vector};
@@ -112,7 +112,36 @@ pub struct Transformer {
     scale: OnceLock<Option<Scale>>,
 }
 
+/// The models that this process has open, with what they are run with.
+fn shared() -> MutexGuard<'static, Vec<(Means, PathBuf, Weak<Transformer>)>> {
+    static SHARED: Mutex<Vec<(Means, PathBuf, Weak<Transformer>)>> = Mutex::new(Vec::new());
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Transformer {
+    /// The model in `folder`, which is called `name`: the one that others in this process have, while the files are the same.
+    /// It is gone when nobody has it any more.
+    pub fn shared(name: &str, folder: &Path, means: &Means) -> Result<Arc<Self>> {
+        let mut open = shared();
+        let hash = Recipe::read(folder)?.hash;
+        let named = |model: &Arc<Self>| model.space.model == name && model.space.hash == hash;
+        let same = |(with, at, model): &(Means, PathBuf, Weak<Self>)| {
+            if with == means && at == folder { model.upgrade().filter(named) } else { None }
+        };
+        if let Some(model) = open.iter().find_map(same) {
+            return Ok(model);
+        }
+        let model = Arc::new(Self::open(name, folder, means)?);
+        open.retain(|(_, _, model)| model.strong_count() > 0);
+        open.push((means.clone(), folder.to_owned(), Arc::downgrade(&model)));
+        Ok(model)
+    }
+
+    /// Whoever asks for this model from now on gets it anew.
+    pub fn disown(model: &Arc<Self>) {
+        shared().retain(|(_, _, known)| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(model)));
+    }
+
     /// Reads the model in `folder`, which is called `name`, and tries it.
     pub fn open(name: &str, folder: &Path, means: &Means) -> Result<Self> {
         // Whatever a file makes a library do, this process goes on.
