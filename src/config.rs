@@ -128,6 +128,12 @@ impl Environment {
         Self { variables, home: Some(home), working_folder: Some(working_folder), program: None }
     }
 
+    /// The same with the program that processes are to be started of.
+    #[must_use]
+    pub fn with_program(self, program: PathBuf) -> Self {
+        Self { program: Some(program), ..self }
+    }
+
     /// An empty variable counts as none.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
