@@ -267,9 +267,12 @@ impl Service {
     /// A check says which files it had to leave out.
     fn completed(&self, question: &Question, answer: Answer) -> Result<Answer> {
         match (question, answer) {
-            (Question::Check { file: None, .. }, Answer::Check(mut checked)) => {
+            (Question::Check { file: None, within, .. }, Answer::Check(mut checked)) => {
                 let shelved = self.lock().shelved.clone();
-                checked.diagnostics.extend(shelved.iter().map(|shelved| self.told(shelved)));
+                let is_asked = |shelved: &&Shelved| {
+                    within.is_empty() || within.iter().any(|folder| shelved.path.starts_with(folder))
+                };
+                checked.diagnostics.extend(shelved.iter().filter(is_asked).map(|shelved| self.told(shelved)));
                 checked.diagnostics.sort_by(|a, b| a.span.cmp(&b.span));
                 Ok(Answer::Check(checked))
             }
@@ -281,7 +284,14 @@ impl Service {
         let file = self.shown(&shelved.path);
         let message = gave_up(&file, shelved.why).message;
         let span = Span { file, cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
-        Diagnostic { span, severity: Severity::Error, code: "engine-gave-up".to_owned(), message, rendered: None }
+        Diagnostic {
+            span,
+            severity: Severity::Error,
+            code: "engine-gave-up".to_owned(),
+            message,
+            rendered: None,
+            notes: Vec::new(),
+        }
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -319,7 +329,8 @@ fn keep(service: Weak<Service>, child: Weak<Child>, idle: Duration) {
 }
 
 fn check_of(path: &Path) -> Question {
-    Question::Check { file: Some(path.to_string_lossy().into_owned()), rendered: false }
+    let file = Some(path.to_string_lossy().into_owned());
+    Question::Check { file, within: Vec::new(), rendered: false, notes: false }
 }
 
 fn changes_of(fresh: Fresh) -> Option<Changes> {

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod begin;
+mod beside_ty;
 mod cli;
 mod crash;
 mod daemon;

@@ -13,7 +13,6 @@ use ruff_db::source::source_text;
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use salsa::Database as _;
-use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
 
 use super::db::Database;
@@ -366,7 +365,7 @@ fn relatives(
         let mut refuse = |reason: String| {
             found.refused.push((path_of(db, focus.file()), focus.range().start(), reason));
         };
-        if !db.should_check_file(focus.file()) {
+        if !db.is_own(focus.file()) {
             refuse("it is defined outside the project".to_owned());
             continue;
         }

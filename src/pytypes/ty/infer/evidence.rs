@@ -310,7 +310,9 @@ pub(super) fn calls<'db>(
     if names.is_empty() && classes.is_empty() {
         return calls;
     }
-    let mut files: Vec<File> = db.project().files(db).iter().copied().collect();
+    let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
+    // The settings may leave it out.
+    files.push(own);
     files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
     let holding = |names: &BTreeSet<String>| {
         let holds = |file: &&File| {

@@ -23,7 +23,6 @@ use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
 use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
 use self::annotation::{Annotation, Import};
@@ -97,7 +96,8 @@ pub(super) fn infer(
     is_over: &dyn Fn() -> bool,
     flag: Arc<AtomicBool>,
 ) -> Result<Inferred> {
-    let trial = Trial::open(root, flag)?;
+    let mut trial = Trial::open(root, flag)?;
+    trial.name(path)?;
     let file = on_disk(trial.db(), path)
         .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
     require_readable(trial.db(), file, &Shown { root: root.to_owned() })?;
@@ -263,7 +263,7 @@ impl Work<'_> {
                 };
                 for (name, level) in names {
                     let found = model.resolve_module(name.as_deref(), level).and_then(|module| module.file(db));
-                    files.extend(found.filter(|file| db.should_check_file(*file) && !files.contains(file)));
+                    files.extend(found.filter(|file| db.is_own(*file) && !files.contains(file)));
                 }
             }
             at += 1;
