@@ -34,6 +34,7 @@ mod protocol;
 mod refactor;
 mod relations;
 mod rename;
+mod rename_kin;
 mod retrieval;
 mod scan;
 mod search;

@@ -2,6 +2,7 @@
 //!
 //! Owns every use of its crates. Nothing of theirs leaves this folder.
 
+mod above;
 mod analyze;
 mod check;
 mod db;
@@ -16,6 +17,7 @@ mod references;
 mod rename;
 mod settings;
 mod shown;
+mod spelt;
 mod symbols;
 mod target;
 mod texts;
