@@ -10,6 +10,7 @@ mod above;
 mod annotation;
 mod evidence;
 mod flow;
+mod guess;
 mod slots;
 mod text;
 
@@ -194,10 +195,18 @@ impl Work<'_> {
                     changed.push(text.with(&text.edits(text.found.keys().copied())));
                 }
             }
-            if changed.is_empty() || (self.is_over)() {
+            if (self.is_over)() {
                 break;
             }
-            self.trial.set(changed);
+            if !changed.is_empty() {
+                self.trial.set(changed);
+                continue;
+            }
+            // Nothing follows by itself any more.
+            let guessed = texts[..helped].iter_mut().map(|text| self.guess(text)).filter(|guessed| *guessed).count();
+            if guessed == 0 {
+                break;
+            }
         }
         let mut own = texts.swap_remove(0);
         let kept = self.verified(&own, &texts, own.found.keys().copied().collect(), &before)?;
