@@ -14,7 +14,7 @@ pub(super) static RENAME_SYMBOL: Declaration = declare! {
     title: "Rename a Python symbol",
     about: "The edits, across the project, that give the Python name at a place another name: overrides, imports, keywords, \
         overloads, class patterns, stub, TypedDict keys, TypeVar(\"T\"), __all__ and __slots__ too. Refused with reasons when it \
-        would capture, lose or break something. `unsure`: places left alone that may mean it. Nothing is written. \
+        would capture, lose or break something. `unsure`: places that may mean it. Nothing is written. \
         Example: {\"file\": \"a.py\", \"line\": 8, \"column\": 7, \"new_name\": \"Cup\"}.",
     access: Access::Read,
     core: false,

@@ -357,6 +357,25 @@ fn a_stub_and_what_it_describes_are_one() {
 }
 
 #[test]
+fn what_a_stub_defines_and_its_module_only_passes_on_is_one() {
+    let files = "//- /pack/__init__.py\nfrom ._impl import field, other\n\n__all__ = [\"field\", \"other\"]\n//- /pack/__init__.pyi\ndef field(x: int = ...) -> int: ...\ndef other() -> int: ...\n//- /pack/_impl.py\ndef field(x=1):\n    return x\n\n\ndef other():\n    return field()\n//- /more.py\nfrom pack import field\n\nprint(field(x=2))\n";
+    let expected = [
+        "more.py:1:18",
+        "more.py:3:7",
+        "pack/__init__.py:1:20",
+        "pack/__init__.py:3:13",
+        "pack/__init__.pyi:1:5",
+        "pack/_impl.py:1:5",
+        "pack/_impl.py:6:12",
+    ];
+    for (file, line, column) in
+        [("pack/_impl.py", 1, 5), ("pack/__init__.pyi", 1, 5), ("more.py", 3, 7), ("pack/__init__.py", 1, 20)]
+    {
+        renamed(files, file, line, column, &expected);
+    }
+}
+
+#[test]
 fn members_of_an_enumeration_that_are_looked_up_by_text_are_told() {
     let repo = Repo::new(
         "//- /a.py\nfrom enum import Enum\n\n\nclass Color(Enum):\n    RED = 1\n\n\nclass Shade(Enum):\n    RED = 2\n\n\nprint(Color.RED, Color[\"RED\"], Shade[\"RED\"])\nprint(Shade[\"RED\"])\n",

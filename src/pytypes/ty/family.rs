@@ -322,6 +322,13 @@ impl<'a> SourceOrderVisitor<'a> for Members<'_> {
                     self.found.push(class.name.range);
                 }
             }
+            Stmt::Import(ast::StmtImport { names, .. }) | Stmt::ImportFrom(ast::StmtImportFrom { names, .. }) => {
+                if !self.is_in_method {
+                    let given = names.iter().map(|alias| alias.asname.as_ref().unwrap_or(&alias.name));
+                    let given = given.filter(|name| name.as_str() == self.name);
+                    self.found.extend(given.map(|name| name.range));
+                }
+            }
             Stmt::FunctionDef(_) => {}
             statement => walk_stmt(self, statement),
         }

@@ -323,6 +323,9 @@ fn meaning<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) ->
         found.places.clear();
         for (file, range) in places(db, own, &wanted, &files) {
             add(db, (file, range), aliases, &mut wanted);
+            for twin in twins::of_import(db, (file, range)) {
+                add(db, twin, aliases, &mut wanted);
+            }
             found.places.insert((path_of(db, file), (range.start(), range.end())));
         }
         if wanted.definitions.len() == known {

@@ -42,6 +42,17 @@ pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
     found
 }
 
+/// The same for a name that an import gives a module: its stub may define what the module only passes on.
+pub(super) fn of_import(db: &Database, (file, range): Member) -> Vec<Member> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    let is_given = nodes.ancestors().take(2).any(|node| match node {
+        AnyNodeRef::Alias(alias) => alias.asname.as_ref().unwrap_or(&alias.name).range == range,
+        _ => false,
+    });
+    if is_given { of(db, (file, range)) } else { Vec::new() }
+}
+
 /// The stub of a module, or the module of a stub.
 fn other(db: &Database, file: File) -> Option<File> {
     let resolver_file = db.program_file(file).resolver_file(db);
