@@ -77,6 +77,10 @@ pub enum Question {
     Analyze,
     /// The files of the project, absolute.
     Files,
+    /// Files of the project that a file imports, straight or through others, the nearest first; the answer is `Files`.
+    Imports {
+        file: String,
+    },
     /// Where library sources lie that answers may name.
     Libraries,
 }
@@ -86,7 +90,7 @@ impl Question {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Check { file, .. } => file.as_deref(),
-            Self::Symbols { file } | Self::Infer { file, .. } => Some(file),
+            Self::Symbols { file } | Self::Infer { file, .. } | Self::Imports { file } => Some(file),
             Self::TypeAt(Position { file, .. })
             | Self::Definition(Position { file, .. })
             | Self::Subject(Position { file, .. })

@@ -166,7 +166,7 @@ impl Asking {
                 return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` has no such question")
                     .hint("Set python.engine to embedded for it."));
             }
-            Question::Files => Answer::Files { files: Vec::new() },
+            Question::Files | Question::Imports { .. } => Answer::Files { files: Vec::new() },
             Question::Libraries => Answer::Libraries(Libraries::default()),
         })
     }

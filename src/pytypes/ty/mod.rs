@@ -11,6 +11,7 @@ mod edits;
 mod family;
 mod files;
 mod implied;
+mod imports;
 mod infer;
 mod lines;
 mod references;
@@ -66,6 +67,9 @@ pub struct Embedded {
 
 /// So many trees are kept, which is what the checker's own crates keep from one change to the next.
 const TREES_KEPT: usize = 200;
+
+/// Imports that are looked through for what keeps a file from coming to an end.
+const MOST_IMPORTS: usize = 40;
 
 impl Embedded {
     pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
@@ -388,6 +392,10 @@ impl View {
                 let mut files: Vec<String> = paths.map(|path| path.as_str().to_owned()).collect();
                 files.sort();
                 Answer::Files { files }
+            }
+            Question::Imports { file } => {
+                let found = imports::of(db, self.file(file)?.file(db), MOST_IMPORTS);
+                Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
             }
             Question::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
         })
