@@ -1,5 +1,7 @@
 //! `ixmcp check`: the tool `check`, for people and for CI.
 
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
@@ -8,13 +10,14 @@ use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
 
-/// Type-check the Python project, or one file
+/// Type-check the Python project, or some files and folders of it
 ///
-/// Ends with 0 when there is nothing to mend, 1 when there are errors or warnings, 2 when it could not be done.
+/// Ends with 0 when there is nothing to mend, 1 when there are errors or warnings, 2 when it could not be done or the
+/// settings are broken.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only this file, relative to the current folder or the repository, or absolute
-    file: Option<String>,
+    /// Only these files and folders, relative to the current folder or the repository, or absolute
+    files: Vec<String>,
     /// How diagnostics are printed
     #[arg(long, value_enum, default_value_t)]
     output_format: Format,
@@ -47,9 +50,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let format = if typed.json { Format::Json } else { typed.output_format };
     let paint = session.paint_here();
     let given = arguments! {
-        "file": typed.file.as_deref().map(|file| session.file(file)),
+        "files": typed.files.iter().map(|file| session.path(file)).collect::<Vec<_>>(),
         "severity": typed.severity,
         "rendered": format == Format::Text,
+        "notes": matches!(format, Format::Github | Format::Sarif),
     };
     let answer = session.call("check", given)?;
     let found = answer["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
@@ -57,11 +61,18 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Format::Text => found.iter().for_each(|one| print(one, &paint)),
         Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &paint))),
         Format::Json => output::json(&answer),
-        Format::Github => found.iter().for_each(|one| output::line(&annotation(one))),
-        Format::Sarif => output::json(&sarif(found)),
+        Format::Github => {
+            let root = session.workspaces.root(&session.start)?;
+            found.iter().for_each(|one| output::line(&annotation(one, &root, &paint)));
+        }
+        Format::Sarif => output::json(&sarif(&answer, found)),
     }
     if matches!(format, Format::Text | Format::Concise) {
         output::note(&summary(&answer));
+    }
+    if answer["misconfigured"] == Value::Bool(true) {
+        output::note("the settings are broken: they were left out of account");
+        return Ok(Outcome::Broken);
     }
     // Who asks for errors alone asks whether there are any.
     let is_of_errors = typed.severity.as_deref() == Some("error");
@@ -109,8 +120,9 @@ fn concise(found: &Value, paint: &Paint) -> String {
     format!("{place}: {}[{}] {}", text("severity"), text("code"), printable(&message))
 }
 
-/// A command of GitHub's runner: its own characters are escaped in the text and in the properties.
-fn annotation(found: &Value) -> String {
+/// A command of GitHub's runner, as ty writes it: the file by its whole path, so that it is found whatever folder the
+/// repository was put into; below the message, what is noted beside it. The runner's own characters are escaped.
+fn annotation(found: &Value, root: &Path, paint: &Paint) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let text = |name: &str| found[name].as_str().unwrap_or_default();
@@ -119,17 +131,45 @@ fn annotation(found: &Value) -> String {
         "warning" => "warning",
         _ => "notice",
     };
-    let (file, code) = (property(text("file")), text("code"));
-    let (line, column) = (&found["line"], &found["column"]);
-    let (end_line, end_column) = (&found["end_line"], &found["end_column"]);
-    let title = property(&format!("ixmcp ({code})"));
-    let place = format!("file={file},line={line},col={column},endLine={end_line},endColumn={end_column}");
-    let message = data(&format!("{}:{line}:{column}: {code}: {}", text("file"), text("message")));
-    printable(&format!("::{level} title={title},{place}::{message}"))
+    let title = property(&format!("ty ({})", text("code")));
+    let file = property(&root.join(text("file")).to_string_lossy());
+    let (line, end_line) = (&found["line"], &found["end_line"]);
+    let place = if found["cell"].is_u64() {
+        // The lines are not those of the file.
+        "line=1,col=1,endLine=1,endColumn=1".to_owned()
+    } else if line == end_line {
+        format!("line={line},col={},endLine={end_line},endColumn={}", found["column"], found["end_column"])
+    } else {
+        format!("line={line},endLine={end_line}")
+    };
+    let mut message = format!("{}: {}: {}", paint.written(found), text("code"), text("message"));
+    for line in noted(found, paint) {
+        message.push('\n');
+        message += &line;
+    }
+    printable(&format!("::{level} title={title},file={file},{place}::{}", data(&message)))
+}
+
+/// What is noted beside a diagnostic, as lines.
+fn noted(found: &Value, paint: &Paint) -> Vec<String> {
+    let notes = found["notes"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut indent = "  ";
+    let mut line = |note: &Value| {
+        let kind = note["kind"].as_str();
+        let own = if kind.is_some() { "  " } else { indent };
+        if kind.is_some() {
+            // What follows belongs to this one.
+            indent = "    ";
+        }
+        let place = note["file"].is_string().then(|| paint.written(note));
+        let said = place.as_deref().into_iter().chain(kind).chain(note["message"].as_str());
+        format!("{own}{}", said.collect::<Vec<_>>().join(": "))
+    };
+    notes.iter().map(&mut line).collect()
 }
 
 /// SARIF 2.1.0.
-fn sarif(found: &[Value]) -> Value {
+fn sarif(answer: &Value, found: &[Value]) -> Value {
     let mut rules: Vec<&str> = found.iter().filter_map(|one| one["code"].as_str()).collect();
     rules.sort_unstable();
     rules.dedup();
@@ -139,20 +179,28 @@ fn sarif(found: &[Value]) -> Value {
             Some("warning") => "warning",
             _ => "note",
         };
-        json!({
+        let notes = one["notes"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut message = one["message"].as_str().unwrap_or_default().to_owned();
+        for note in notes.iter().filter(|note| !note["file"].is_string()) {
+            message += &format!("\n{}: {}", output::text(&note["kind"]), note["message"].as_str().unwrap_or_default());
+        }
+        let related = notes.iter().filter(|note| note["file"].is_string()).map(|note| {
+            let mut location = location(note);
+            location["message"] = json!({ "text": note["message"] });
+            location
+        });
+        let mut result = json!({
             "ruleId": one["code"],
+            "ruleIndex": rules.iter().position(|rule| Some(*rule) == one["code"].as_str()),
             "level": level,
-            "message": { "text": one["message"] },
-            "locations": [{ "physicalLocation": {
-                "artifactLocation": { "uri": uri(one["file"].as_str().unwrap_or_default()) },
-                "region": {
-                    "startLine": one["line"],
-                    "startColumn": one["column"],
-                    "endLine": one["end_line"],
-                    "endColumn": one["end_column"],
-                },
-            }}],
-        })
+            "message": { "text": message },
+            "locations": [location(one)],
+        });
+        let related: Vec<Value> = related.collect();
+        if !related.is_empty() {
+            result["relatedLocations"] = related.into();
+        }
+        result
     };
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -164,9 +212,35 @@ fn sarif(found: &[Value]) -> Value {
                 "rules": rules.iter().map(|rule| json!({ "id": rule })).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
+            "invocations": [{ "executionSuccessful": answer["misconfigured"] != Value::Bool(true) }],
             "results": found.iter().map(result).collect::<Vec<_>>(),
         }],
     })
+}
+
+/// A place as SARIF has it; of a notebook, whose lines are counted in cells, the file alone.
+fn location(found: &Value) -> Value {
+    let file = found["file"].as_str().unwrap_or_default();
+    let mut artifact = json!({ "uri": uri(file) });
+    if !file.starts_with('/') {
+        artifact["uriBaseId"] = "%SRCROOT%".into();
+    }
+    if let Some(cell) = found["cell"].as_u64() {
+        let name = format!("cell {cell}:{}:{}", found["line"], found["column"]);
+        return json!({
+            "physicalLocation": { "artifactLocation": artifact },
+            "logicalLocations": [{ "fullyQualifiedName": name }],
+        });
+    }
+    json!({ "physicalLocation": {
+        "artifactLocation": artifact,
+        "region": {
+            "startLine": found["line"],
+            "startColumn": found["column"],
+            "endLine": found["end_line"],
+            "endColumn": found["end_column"],
+        },
+    }})
 }
 
 /// A relative path as a relative reference, an absolute one as a file URI.
@@ -185,10 +259,38 @@ mod tests {
             "file": "a,b:c.py", "line": 1, "column": 2, "end_line": 1, "end_column": 3,
             "severity": "error", "code": "x", "message": "100%\n::error::gotcha",
         });
-        let line = annotation(&found);
+        let line = annotation(&found, Path::new("/r"), &Paint::default());
         assert_eq!(line.lines().count(), 1);
-        assert!(line.starts_with("::error title=ixmcp (x),file=a%2Cb%3Ac.py,line=1,col=2,"), "{line}");
-        assert!(line.ends_with("100%25%0A::error::gotcha"), "{line}");
+        assert!(
+            line.starts_with("::error title=ty (x),file=/r/a%2Cb%3Ac.py,line=1,col=2,endLine=1,endColumn=3::"),
+            "{line}"
+        );
+        assert!(line.ends_with("::a,b:c.py:1:2: x: 100%25%0A::error::gotcha"), "{line}");
+    }
+
+    #[test]
+    fn an_annotation_of_several_lines_has_no_columns() {
+        let found = json!({
+            "file": "a.py", "line": 1, "column": 2, "end_line": 3, "end_column": 4, "severity": "warning", "code": "x",
+            "message": "y", "notes": [
+                { "file": "b.py", "line": 5, "column": 6, "message": "Declared" },
+                { "kind": "info", "message": "Told", "file": "c.py", "line": 7, "column": 8 },
+                { "file": "c.py", "line": 9, "column": 1, "message": "Beside" },
+                { "kind": "help", "message": "Do" },
+            ],
+        });
+        assert_eq!(
+            annotation(&found, Path::new("/r"), &Paint::default()),
+            "::warning title=ty (x),file=/r/a.py,line=1,endLine=3::a.py:1:2: x: y%0A  b.py:5:6: Declared%0A  \
+             c.py:7:8: info: Told%0A    c.py:9:1: Beside%0A  help: Do"
+        );
+    }
+
+    #[test]
+    fn a_place_of_a_notebook_has_no_region() {
+        let place = location(&json!({ "file": "a.ipynb", "cell": 3, "line": 2, "column": 1 }));
+        assert!(place["physicalLocation"].get("region").is_none());
+        assert_eq!(place["logicalLocations"][0]["fullyQualifiedName"], "cell 3:2:1");
     }
 
     #[test]

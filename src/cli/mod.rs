@@ -143,6 +143,8 @@ impl Command {
 enum Outcome {
     Found,
     Nothing,
+    /// It answered, and what it was asked by is at fault.
+    Broken,
 }
 
 /// Runs the program.
@@ -153,6 +155,7 @@ pub fn run() -> ExitCode {
     match dispatch(cli) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
+        Ok(Outcome::Broken) => ExitCode::from(2),
         Err(error) => {
             output::error(&error);
             ExitCode::from(error.kind.exit_code())
@@ -260,8 +263,17 @@ impl Session {
 
     /// A file as a person names it: one that is there from where they stand, else as the tools take it.
     fn file(&self, typed: &str) -> String {
+        self.named(typed, Path::is_file)
+    }
+
+    /// The same for a file or folder.
+    fn path(&self, typed: &str) -> String {
+        self.named(typed, Path::exists)
+    }
+
+    fn named(&self, typed: &str, is_meant: impl Fn(&Path) -> bool) -> String {
         let folder = self.sources.environment.working_folder();
-        let named = folder.map(|folder| folder.join(typed)).filter(|file| file.is_file());
+        let named = folder.map(|folder| folder.join(typed)).filter(|file| is_meant(file));
         let root = self.workspaces.root(&self.start).ok();
         match (named, root) {
             (Some(file), Some(root)) if file.starts_with(&root) => file.to_string_lossy().into_owned(),

@@ -140,6 +140,13 @@ impl Paint {
         }
     }
 
+    /// The place of something found, for another program to read.
+    pub(super) fn written(&self, found: &Value) -> String {
+        let path = self.shown(found["file"].as_str().unwrap_or_default());
+        let cell = found["cell"].as_u64().map_or_else(String::new, |cell| format!("cell {cell}:"));
+        format!("{path}:{cell}{}:{}", found["line"], found["column"])
+    }
+
     /// A line with what matches in it; tabs are four blanks.
     pub(super) fn matches(&self, line: &str, matches: &[Range<usize>]) -> String {
         let shown = |text: &str| printable(&text.replace('\t', "    "));

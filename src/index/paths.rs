@@ -36,6 +36,11 @@ impl Workspace {
         Ok((resolved.shown(), resolved.absolute))
     }
 
+    /// The folder that a caller names, absolute; `None` when it is anything else.
+    pub fn folder(&self, path: &str) -> Option<PathBuf> {
+        self.resolve(path).ok().map(|resolved| resolved.absolute).filter(|absolute| absolute.is_dir())
+    }
+
     /// Lets callers read the Python sources of these folders, besides the repository.
     pub fn admit_python(&self, folders: Vec<PathBuf>) {
         *locked(&self.python_folders) = folders;

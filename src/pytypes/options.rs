@@ -92,6 +92,8 @@ pub struct Place {
 pub struct Problem {
     pub at: Place,
     pub message: String,
+    /// It is sound, only this release has nothing to do with it.
+    pub is_sound: bool,
 }
 
 /// A settings file's say.
@@ -187,7 +189,7 @@ impl<'t> Reader<'t> {
 
     fn problem(&mut self, span: &Range<usize>, message: String) {
         let at = self.place(span);
-        self.problems.push(Problem { at, message });
+        self.problems.push(Problem { at, message, is_sound: false });
     }
 
     /// Goes over a table's entries; names that `take` does not know are named.
@@ -384,7 +386,10 @@ impl<'t> Reader<'t> {
             "respect-type-ignore-comments" => tuning.respect_type_ignore_comments = reader.flag(name, value),
             "allowed-unresolved-imports" => tuning.allowed_unresolved_imports = reader.texts(name, value),
             "replace-imports-with-any" => tuning.replace_imports_with_any = reader.texts(name, value),
-            _ => reader.problem(&value.span(), format!("`{name}` is not known to the engine of this release")),
+            _ => {
+                let (at, message) = (reader.place(&value.span()), "the engine of this release has no such switch");
+                reader.problems.push(Problem { at, message: format!("`{name}`: {message}"), is_sound: true });
+            }
         });
     }
 

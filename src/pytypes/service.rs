@@ -228,24 +228,58 @@ impl Service {
         Ok(culprits)
     }
 
-    /// Of files that an engine did not come to an end with, those that are to blame: others may have waited for them.
+    /// Of files that an engine did not come to an end with, those that are to blame: others may have waited for them, or for
+    /// what they import.
     fn stuck(self: &Arc<Self>, suspects: BTreeSet<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>> {
-        if suspects.len() < 2 {
-            return Ok(suspects.into_iter().collect());
-        }
-        for path in &suspects {
-            self.shelve(path.clone(), Ended::Overran);
-        }
+        let mut importing = Vec::new();
         let mut culprits = Vec::new();
         for path in suspects {
+            let imports = self.imports(&path, budget)?;
+            // Who needs no other has waited for none.
+            if imports.is_empty() { culprits.push(path) } else { importing.push((path, imports)) }
+        }
+        // Nobody else can have kept a file that was alone.
+        let mut is_stuck = culprits.is_empty() && importing.len() == 1;
+        for path in culprits.iter().chain(importing.iter().map(|(path, _)| path)) {
+            self.shelve(path.clone(), Ended::Overran);
+        }
+        for (path, imports) in importing {
             self.lock().shelved.retain(|shelved| shelved.path != path);
             self.rest();
-            if let Outcome::Ended(why, _) = self.try_once(&check_of(&path), budget, &|_, _| {})? {
-                self.shelve(path.clone(), why);
-                culprits.push(path);
+            while std::mem::take(&mut is_stuck) || self.ends(&path, budget)? {
+                let culprit = self.first_that_ends(&imports, budget)?.unwrap_or_else(|| path.clone());
+                self.shelve(culprit.clone(), Ended::Overran);
+                culprits.push(culprit);
+                if culprits.last() == Some(&path) {
+                    break;
+                }
             }
         }
         Ok(culprits)
+    }
+
+    /// Files of the project that one imports.
+    fn imports(self: &Arc<Self>, path: &Path, budget: &Budget) -> Result<Vec<PathBuf>> {
+        let question = Question::Imports { file: path.to_string_lossy().into_owned() };
+        Ok(match self.try_once(&question, budget, &|_, _| {})? {
+            Outcome::Answered(Answer::Files { files }) => files.into_iter().map(PathBuf::from).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether the engine ends of checking a file.
+    fn ends(self: &Arc<Self>, path: &Path, budget: &Budget) -> Result<bool> {
+        Ok(matches!(self.try_once(&check_of(path), budget, &|_, _| {})?, Outcome::Ended(..)))
+    }
+
+    /// The first file that the engine ends of, the farthest before the nearest.
+    fn first_that_ends(self: &Arc<Self>, paths: &[PathBuf], budget: &Budget) -> Result<Option<PathBuf>> {
+        for path in paths.iter().rev() {
+            if self.shelved(path).is_none() && self.ends(path, budget)? {
+                return Ok(Some(path.clone()));
+            }
+        }
+        Ok(None)
     }
 
     fn shelve(&self, path: PathBuf, why: Ended) {
@@ -267,9 +301,12 @@ impl Service {
     /// A check says which files it had to leave out.
     fn completed(&self, question: &Question, answer: Answer) -> Result<Answer> {
         match (question, answer) {
-            (Question::Check { file: None, .. }, Answer::Check(mut checked)) => {
+            (Question::Check { file: None, within, .. }, Answer::Check(mut checked)) => {
                 let shelved = self.lock().shelved.clone();
-                checked.diagnostics.extend(shelved.iter().map(|shelved| self.told(shelved)));
+                let is_asked = |shelved: &&Shelved| {
+                    within.is_empty() || within.iter().any(|folder| shelved.path.starts_with(folder))
+                };
+                checked.diagnostics.extend(shelved.iter().filter(is_asked).map(|shelved| self.told(shelved)));
                 checked.diagnostics.sort_by(|a, b| a.span.cmp(&b.span));
                 Ok(Answer::Check(checked))
             }
@@ -281,7 +318,14 @@ impl Service {
         let file = self.shown(&shelved.path);
         let message = gave_up(&file, shelved.why).message;
         let span = Span { file, cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
-        Diagnostic { span, severity: Severity::Error, code: "engine-gave-up".to_owned(), message, rendered: None }
+        Diagnostic {
+            span,
+            severity: Severity::Error,
+            code: "engine-gave-up".to_owned(),
+            message,
+            rendered: None,
+            notes: Vec::new(),
+        }
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -319,7 +363,8 @@ fn keep(service: Weak<Service>, child: Weak<Child>, idle: Duration) {
 }
 
 fn check_of(path: &Path) -> Question {
-    Question::Check { file: Some(path.to_string_lossy().into_owned()), rendered: false }
+    let file = Some(path.to_string_lossy().into_owned());
+    Question::Check { file, within: Vec::new(), rendered: false, notes: false }
 }
 
 fn changes_of(fresh: Fresh) -> Option<Changes> {

@@ -38,9 +38,15 @@ pub enum Question {
     Check {
         #[serde(default)]
         file: Option<String>,
+        /// Without `file`: only these files, and what is checked below these folders, absolute. Empty: everything.
+        #[serde(default)]
+        within: Vec<String>,
         /// Also as the engine itself would print each.
         #[serde(default)]
         rendered: bool,
+        /// Also what is noted beside each.
+        #[serde(default)]
+        notes: bool,
     },
     TypeAt(Position),
     Symbols {
@@ -71,6 +77,10 @@ pub enum Question {
     Analyze,
     /// The files of the project, absolute.
     Files,
+    /// Files of the project that a file imports, straight or through others, the nearest first; the answer is `Files`.
+    Imports {
+        file: String,
+    },
     /// Where library sources lie that answers may name.
     Libraries,
 }
@@ -80,7 +90,7 @@ impl Question {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Check { file, .. } => file.as_deref(),
-            Self::Symbols { file } | Self::Infer { file, .. } => Some(file),
+            Self::Symbols { file } | Self::Infer { file, .. } | Self::Imports { file } => Some(file),
             Self::TypeAt(Position { file, .. })
             | Self::Definition(Position { file, .. })
             | Self::Subject(Position { file, .. })
@@ -127,6 +137,22 @@ pub struct Diagnostic {
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
+}
+
+/// The rule of what a settings file has that cannot be taken.
+pub const INVALID_SETTING: &str = "invalid-setting";
+
+/// What is noted beside a diagnostic: a place that has to do with it, or advice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Span>,
+    /// `info`, `help`, …; `None`: it only says what stands at the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    pub message: String,
 }
 
 /// How bad it is, the mildest first.

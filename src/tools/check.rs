@@ -1,11 +1,13 @@
 //! `check`: what the type checker has to say.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Question, Severity};
+use crate::pytypes::values::{Answer as Answered, INVALID_SETTING, Note, Question, Severity};
 
 pub(super) static CHECK: Declaration = Declaration {
     asks_index: false,
@@ -13,7 +15,7 @@ pub(super) static CHECK: Declaration = Declaration {
         long run;
         name: "check",
         title: "Check Python types",
-        about: "Type-check the Python project, or one file, and list the diagnostics with rule, place and message. \
+        about: "Type-check the Python project, or some files and folders, and list the diagnostics with rule, place and message. \
             Honours pyproject.toml, ty.toml, requires-python, virtual environments and `# type: ignore`. Run it after an \
             edit: it answers of the disk as it is. Example: {\"file\": \"app/models.py\", \"severity\": \"error\"}.",
         access: Access::Read,
@@ -27,15 +29,21 @@ pub(super) static CHECK: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Only this file; default: the whole project.
+    /// Only this file, or what is checked in this folder; default: the whole project.
     #[serde(default, alias = "file_path", alias = "filePath", alias = "path")]
     file: Option<String>,
+    /// More files and folders to check with it.
+    #[serde(default, alias = "paths")]
+    files: Vec<String>,
     /// Only diagnostics of this severity.
     #[serde(default)]
     severity: Option<Wanted>,
     /// With each as the checker prints it, source and hints included.
     #[serde(default)]
     rendered: bool,
+    /// With what is noted beside each: places that have to do with it, and advice.
+    #[serde(default)]
+    notes: bool,
     /// Most diagnostics to return (default: all that fit, at most 1000).
     #[serde(default)]
     limit: Option<u64>,
@@ -60,6 +68,9 @@ struct Answer {
     warnings: usize,
     /// No errors, and no warnings unless the settings let them pass.
     passed: bool,
+    /// The settings are broken or name what there is not: what is checked is checked without them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    misconfigured: bool,
     /// Diagnostics in all; of running work, files.
     total: usize,
     truncated: bool,
@@ -84,23 +95,70 @@ struct Shown {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Noted>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Noted {
+    /// Where, when it is of a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_column: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cell: Option<u32>,
+    /// info, help, warning or error; without: it says what stands at the place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    message: String,
+}
+
+impl Noted {
+    fn of(note: &Note) -> Self {
+        let span = note.span.as_ref();
+        Self {
+            file: span.map(|span| span.file.clone()),
+            line: span.map(|span| span.line),
+            column: span.map(|span| span.column),
+            end_line: span.map(|span| span.end_line),
+            end_column: span.map(|span| span.end_column),
+            cell: span.and_then(|span| span.cell),
+            kind: note.kind.clone(),
+            message: note.message.clone(),
+        }
+    }
 }
 
 const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let file = match &arguments.file {
-        None => None,
-        Some(given) => {
-            let file = engine::file(call, given)?;
-            if !file.is_python {
-                return Err(Error::invalid_argument("argument `file`: only Python files have types to check")
-                    .hint("Name a .py, .pyi or .ipynb file."));
-            }
-            Some(file.absolute.to_string_lossy().into_owned())
+    let mut within = Vec::new();
+    for given in arguments.file.iter().chain(&arguments.files) {
+        if let Some(folder) = call.workspace().folder(given) {
+            within.push(folder);
+            continue;
         }
+        let file = engine::file(call, given)?;
+        if !file.is_python {
+            return Err(Error::invalid_argument("argument `file`: only Python files have types to check")
+                .hint("Name a .py, .pyi or .ipynb file, or a folder."));
+        }
+        within.push(file.absolute);
+    }
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let (file, within) = match within.as_slice() {
+        [one] if one.is_file() => (Some(text(one)), Vec::new()),
+        all if all.iter().any(|one| one == call.workspace().root()) => (None, Vec::new()),
+        all => (None, all.iter().map(text).collect()),
     };
-    let question = Question::Check { file, rendered: arguments.rendered };
+    let question = Question::Check { file, within, rendered: arguments.rendered, notes: arguments.notes };
     let Answered::Check(checked) = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
     let fits = |severity: Severity| match arguments.severity {
         None => true,
@@ -126,6 +184,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             code: one.code.clone(),
             message: one.message.clone(),
             rendered: one.rendered.clone(),
+            notes: one.notes.iter().map(Noted::of).collect(),
         })
         .collect();
     let next = offset + diagnostics.len();
@@ -138,6 +197,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         files_checked: checked.files,
         errors,
         warnings,
+        misconfigured: checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING),
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
         total: wanted.len(),
         truncated: goes_on,

@@ -12,10 +12,10 @@ pub(super) static RENAME_SYMBOL: Declaration = declare! {
     long run;
     name: "rename_symbol",
     title: "Rename a Python symbol",
-    about: "The edits, across the project, that give the Python name at a place another name: with what overrides it, its \
-        imports, keywords, class patterns, stub, __all__ and __slots__. Refused with reasons when a name would be captured, shadowed or lost, or a \
-        diagnostic would appear. Nothing is written. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7, \
-        \"new_name\": \"Basket\"}.",
+    about: "The edits, across the project, that give the Python name at a place another name: overrides, imports, keywords, \
+        overloads, class patterns, stub, TypedDict keys, TypeVar(\"T\"), __all__ and __slots__ too. Refused with reasons when it \
+        would capture, lose or break something. `unsure`: places that may mean it. Nothing is written. \
+        Example: {\"file\": \"a.py\", \"line\": 8, \"column\": 7, \"new_name\": \"Cup\"}.",
     access: Access::Read,
     core: false,
     list: None,
@@ -44,7 +44,7 @@ struct Answer {
     edits: Vec<Edit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<Refused>,
-    /// Not edited: of the same name, of unknown type.
+    /// Not edited, and to be looked at: of the same name where nobody knows the type, or reached by its name as text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unsure: Vec<Refused>,
     precision: &'static str,

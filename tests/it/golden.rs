@@ -16,7 +16,7 @@ const PACKAGES: &[&str] = &["requests", "flask", "click"];
 /// Diagnostics that may differ in a large tree: the engine is some commits older than the release.
 const MAY_DIFFER: f64 = 0.001;
 
-fn clients() -> PathBuf {
+pub fn clients() -> PathBuf {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
     assert!(clients.join("ty/bin/ty").exists(), "run .ci/setup first: it installs what is compared with");
     clients
@@ -35,13 +35,13 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A repository with a package in it; both checkers are told of the same environment, which has none of its needs.
-fn package(name: &str) -> Repo {
+pub fn package(name: &str) -> Repo {
     let repo = Repo::new("");
     copy(&clients().join("packages").join(name), repo.path());
     repo
 }
 
-fn with_environment(mut command: Command) -> Command {
+pub fn with_environment(mut command: Command) -> Command {
     command.env("VIRTUAL_ENV", clients().join("ty"));
     command
 }

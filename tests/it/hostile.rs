@@ -75,6 +75,23 @@ fn an_if_with_4000_elifs() {
 }
 
 #[test]
+fn files_that_do_not_come_to_an_end_are_given_up_and_no_others() {
+    let repo = Repo::new(ONE_WRONG);
+    let arms: String = (0..4_000).map(|n| format!("elif x == {n}:\n    y = {n}\n")).collect();
+    repo.write("arms.py", format!("x = int(input())\nif x < 0:\n    y = 0\n{arms}print(y)\n"));
+    repo.write("chain.py", format!("import os\nx = os{}\n", ".a".repeat(5_000)));
+    // They wait for what they import.
+    for n in 0..6 {
+        repo.write(&format!("use{n}.py"), "import arms\nimport chain\n\nz: int = arms.y\nw = chain.x\nv: str = 1\n");
+    }
+    let whole = server(&repo).call("check", &json!({}));
+    let given_up: Vec<String> = found(&whole).into_iter().filter(|one| one.ends_with("engine-gave-up")).collect();
+    assert_eq!(given_up, ["arms.py engine-gave-up", "chain.py engine-gave-up"]);
+    let wrong = found(&whole).into_iter().filter(|one| one.ends_with("invalid-assignment")).count();
+    assert_eq!(wrong, 7, "{whole}");
+}
+
+#[test]
 fn lists_nested_1500_deep() {
     assert_eq!(beside(&format!("x = {}{}\n", "[".repeat(1_500), "]".repeat(1_500))), ["odd.py invalid-syntax"]);
 }

@@ -168,3 +168,32 @@ fn a_symbol_that_is_not_there_is_not_found() {
         assert!(said.contains("NOT_FOUND") && said.contains(symbol), "{said}");
     }
 }
+
+#[test]
+fn functions_that_call_themselves_or_each_other_give_back_what_the_rest_says() {
+    let repo = Repo::new(
+        "//- /a.py\ndef rec(n):\n    return 1 if n == 0 else n * rec(n - 1)\n\n\ndef even(n):\n    return True if n == 0 else odd(n - 1)\n\n\ndef odd(n):\n    return False if n == 0 else even(n - 1)\n\n\ndef half(n):\n    return 1 if n < 2 else half(n // 2) / 2\n\n\ndef depth(tree):\n    return 1 + max([depth(one) for one in tree], default=0)\n\n\ndef after(n):\n    return str(even(n)) + \"!\"\n\n\ndef lost(n, x):\n    return x if n == 0 else lost(n - 1, x) or 1\n\n\ndef never(n):\n    return never(n)\n\n\nrec(5)\neven(4)\nhalf(9)\nafter(2)\nnever(1)\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    let returns: Vec<String> = answer["suggestions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["kind"] == "return")
+        .map(|one| format!("{} {}", one["name"].as_str().unwrap(), one["type"].as_str().unwrap()))
+        .collect();
+    assert_eq!(returns, ["rec int", "even bool", "odd bool", "half float", "depth int", "after str"], "{answer}");
+}
+
+#[test]
+fn a_union_says_nothing_twice() {
+    let repo = Repo::new(
+        "//- /a.py\ndef f(x=1):\n    return x\n\n\ndef g(flag):\n    if flag:\n        return 0\n    return False\n\n\ndef h(flag):\n    return [1, 2.5] if flag else None\n\n\nf(2.5)\nf(True)\ng(1)\nh(1)\n",
+    );
+    let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
+    assert_eq!(
+        types(&answer),
+        ["f float", "x float", "g int", "flag int", "h list[float] | None", "flag int"],
+        "{answer}"
+    );
+}

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod begin;
+mod beside_ty;
 mod cli;
 mod crash;
 mod daemon;
@@ -33,6 +34,7 @@ mod protocol;
 mod refactor;
 mod relations;
 mod rename;
+mod rename_kin;
 mod retrieval;
 mod scan;
 mod search;

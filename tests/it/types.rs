@@ -265,7 +265,8 @@ fn the_command_line_ends_as_the_checker_would() {
     assert!(text.contains("error[invalid-argument-type]") && text.contains("15 | pay(Cart(1))"), "{text}");
     assert!(text.contains("^ Expected `str`"), "{text}");
     let (_, github) = run(&["check", "--output-format", "github"]);
-    assert!(github.starts_with("::error title=ixmcp (invalid-argument-type),file=main.py,line=15,col=10,"), "{github}");
+    assert!(github.starts_with("::error title=ty (invalid-argument-type),file=/"), "{github}");
+    assert!(github.contains("/main.py,line=15,col=10,endLine=15,endColumn=11::main.py:15:10: "), "{github}");
     let (_, sarif) = run(&["check", "--output-format", "sarif"]);
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     let found = &sarif["runs"][0]["results"][0];
@@ -279,7 +280,7 @@ fn the_command_line_ends_as_the_checker_would() {
     assert_eq!(run(&["check"]).0, Some(0));
     repo.write("ty.toml", "[terminal]\nno-such-setting = 1\n");
     let (code, text) = run(&["check", "--output-format", "concise"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2), "settings that are not taken");
     assert!(text.contains("ty.toml:2:1: error[invalid-setting] unknown setting `no-such-setting`"), "{text}");
 }
 

@@ -49,7 +49,8 @@ fn paths_are_printed_from_where_the_person_stands() {
     let answer: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(answer["diagnostics"][0]["file"], "sub/low.py");
     let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "github"]);
-    assert!(shown.contains("file=sub/low.py,"), "{shown}");
+    assert!(shown.contains(&format!("file={root}/sub/low.py,")), "{shown}");
+    assert!(shown.contains("::low.py:3:10: invalid-assignment: "), "{shown}");
     // A file is found from there, and from the repository.
     assert_eq!(check_in(&repo, "sub", &["sub/low.py"]).0, Some(1));
     let mut command = repo.command(&["def", "low.py:3:10"]);

@@ -133,7 +133,7 @@ impl Asking {
                 })?;
                 Answer::Check(Checked { diagnostics: self.diagnostics(file, &report), files: 1, ..Checked::default() })
             }
-            Question::Check { file: None, .. } => self.check_all()?,
+            Question::Check { file: None, within, .. } => self.check_all(within)?,
             Question::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)?.map(Box::new) },
             Question::Symbols { file } => {
                 let found = self.with_open(file, |document| {
@@ -166,7 +166,7 @@ impl Asking {
                 return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` has no such question")
                     .hint("Set python.engine to embedded for it."));
             }
-            Question::Files => Answer::Files { files: Vec::new() },
+            Question::Files | Question::Imports { .. } => Answer::Files { files: Vec::new() },
             Question::Libraries => Answer::Libraries(Libraries::default()),
         })
     }
@@ -206,7 +206,7 @@ impl Asking {
         })
     }
 
-    fn check_all(&self) -> Result<Answer> {
+    fn check_all(&self, within: &[String]) -> Result<Answer> {
         // A server that finds nothing keeps the question until it finds something. One file that is said
         // to have had findings before is always answered for.
         let no_file = uri(&self.root.join(NO_FILE));
@@ -215,7 +215,8 @@ impl Asking {
         let mut checked = Checked::default();
         for report in reports["items"].as_array().into_iter().flatten() {
             let Some(path) = report["uri"].as_str().and_then(path_of) else { continue };
-            if path.ends_with(NO_FILE) {
+            let is_meant = within.is_empty() || within.iter().any(|one| path.starts_with(one));
+            if path.ends_with(NO_FILE) || !is_meant {
                 continue;
             }
             checked.files += 1;
@@ -236,6 +237,7 @@ impl Asking {
             code: one["code"].as_str().unwrap_or_default().to_owned(),
             message: one["message"].as_str().unwrap_or_default().to_owned(),
             rendered: None,
+            notes: Vec::new(),
         };
         // Hints are for an editor's colours.
         const HINT: u64 = 4;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::diagnostic::{
     Annotation, Diagnostic as Found, DiagnosticFormat, DiagnosticId, DisplayDiagnosticConfig,
-    Severity as FoundSeverity, Span as FoundSpan,
+    Severity as FoundSeverity, Span as FoundSpan, SubDiagnosticSeverity,
 };
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -23,7 +23,15 @@ use super::depth::too_deep;
 use super::lines::Lines;
 use super::shown::Shown;
 use crate::pytypes::engine::Witness;
-use crate::pytypes::values::{Checked, Diagnostic, Severity, Span};
+use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
+
+/// What is told of a diagnostic beside its place and message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Also {
+    /// As the checker itself would print it.
+    pub rendered: bool,
+    pub notes: bool,
+}
 
 /// So many files are checked until the trees of those before are let go once more.
 const SWEEP: usize = 256;
@@ -69,7 +77,7 @@ pub(super) fn all(
     db: &Database,
     files: &[File],
     shown: &Shown,
-    rendered: bool,
+    also: Also,
     stays: bool,
     witness: &dyn Witness,
 ) -> Checked {
@@ -85,7 +93,7 @@ pub(super) fn all(
             witness.begins(&path);
             let found = salsa::attach_allow_change(&*db, || {
                 let file_of = db.program_file(*file);
-                let mut found = told(db, *file, diagnostics(db, file_of), shown, rendered);
+                let mut found = told(db, *file, diagnostics(db, file_of), shown, also);
                 found.extend(of_settings(db, *file, shown));
                 let number = {
                     let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,13 +125,28 @@ pub(super) fn drop_tree(db: &Database, file: File) {
 /// What a script's own settings have that is not taken.
 pub(super) fn of_settings(db: &Database, file: File, shown: &Shown) -> Vec<Diagnostic> {
     let Some(script) = script(db, file) else { return Vec::new() };
+    let text = source_text(db, file);
+    let before = text.lines().position(|line| line.trim_end() == SCRIPT_BEGINS).unwrap_or_default();
+    let before = u32::try_from(before + 1).unwrap_or_default();
     let mut found = script.settings.problems.clone();
     for one in &mut found {
-        // The block's lines are not the file's: what is wrong stands in the message.
-        one.span = Span { file: shown.path(db, file), cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
+        let Span { line, column, end_line, end_column, .. } = one.span;
+        // The block's lines stand behind a sign and a space.
+        one.span = Span {
+            file: shown.path(db, file),
+            cell: None,
+            line: line + before,
+            column: column + 2,
+            end_line: end_line + before,
+            end_column: end_column + 2,
+        };
+        "invalid-script-metadata".clone_into(&mut one.code);
     }
     found
 }
+
+/// The line above a script's own settings.
+const SCRIPT_BEGINS: &str = "# /// script";
 
 /// By file, then by place: the order of every answer.
 pub(super) fn sort(found: &mut [Diagnostic]) {
@@ -131,10 +154,10 @@ pub(super) fn sort(found: &mut [Diagnostic]) {
 }
 
 /// The checker's own diagnostics as plain values.
-pub(super) fn told(db: &Database, file: File, found: &[Found], shown: &Shown, rendered: bool) -> Vec<Diagnostic> {
+pub(super) fn told(db: &Database, file: File, found: &[Found], shown: &Shown, also: Also) -> Vec<Diagnostic> {
     let config = DisplayDiagnosticConfig::new("ty").format(DiagnosticFormat::Full);
     let resolver: &dyn ruff_db::Db = db;
-    let as_printed = |one: &Found| rendered.then(|| one.display(&resolver, &config).to_string());
+    let as_printed = |one: &Found| also.rendered.then(|| one.display(&resolver, &config).to_string());
     // All of them are of this file; its lines are counted once.
     let text = source_text(db, file);
     let lines = Lines::of_source(&text);
@@ -147,8 +170,36 @@ pub(super) fn told(db: &Database, file: File, found: &[Found], shown: &Shown, re
             code: one.id().as_str().to_owned(),
             message: one.concise_message().to_string(),
             rendered: as_printed(one),
+            notes: if also.notes { notes(db, one, shown) } else { Vec::new() },
         })
         .collect()
+}
+
+/// What is noted beside a diagnostic, in the order in which the checker itself prints it on one line.
+fn notes(db: &Database, found: &Found, shown: &Shown) -> Vec<Note> {
+    let place = |annotation: &Annotation| {
+        let span = annotation.get_span();
+        let (file, range) = (span.expect_ty_file(), span.range()?);
+        shown.offer(db, file);
+        Some(Lines::of_source(&source_text(db, file)).span(shown.path(db, file), range))
+    };
+    let said = |annotation: &Annotation| {
+        let message = annotation.get_message()?.to_owned();
+        Some(Note { span: Some(place(annotation)?), kind: None, message })
+    };
+    let mut notes: Vec<Note> = found.secondary_annotations().filter_map(said).collect();
+    for one in found.sub_diagnostics() {
+        let kind = match one.severity() {
+            SubDiagnosticSeverity::Help => "help",
+            SubDiagnosticSeverity::Info => "info",
+            SubDiagnosticSeverity::Warning => "warning",
+            SubDiagnosticSeverity::Error | SubDiagnosticSeverity::Fatal => "error",
+        };
+        let message = one.concise_message().to_string();
+        notes.push(Note { span: one.primary_annotation().and_then(place), kind: Some(kind.to_owned()), message });
+        notes.extend(one.secondary_annotations().filter_map(said));
+    }
+    notes
 }
 
 const fn severity(severity: FoundSeverity) -> Severity {

@@ -30,6 +30,9 @@ pub(super) struct Project {
     pub program_settings: ProgramSettings,
     #[returns(ref)]
     pub files: HashSet<File>,
+    /// Files beside those, which somebody asked to check by name.
+    #[returns(ref)]
+    pub named: HashSet<File>,
     /// Projects in folders of this one, the inner before the outer.
     #[returns(ref)]
     pub inner: Vec<Inner>,
@@ -101,7 +104,8 @@ impl Database {
         }
         let files = super::on_disk_all(self, paths);
         let durability = if is_frozen { salsa::Durability::NEVER_CHANGE } else { salsa::Durability::default() };
-        let project = Project::builder(Arc::new(settings), program, files, inner).durability(durability);
+        let project =
+            Project::builder(Arc::new(settings), program, files, HashSet::new(), inner).durability(durability);
         self.project = Some(project.new(self));
     }
 
@@ -129,6 +133,20 @@ impl Database {
     /// The settings of the project that a file stands in.
     pub fn settings_of(&self, file: File) -> &Settings {
         inner(self, file).map_or_else(|| &**self.project().settings(self), |inner| &inner.settings)
+    }
+
+    /// Takes a file as one to be checked, whatever the settings leave out.
+    pub fn name(&mut self, file: File) {
+        let project = self.project();
+        let mut named = project.named(self).clone();
+        if named.insert(file) {
+            project.set_named(self).to(named);
+        }
+    }
+
+    /// Whether a file is one of the project's own.
+    pub fn is_own(&self, file: File) -> bool {
+        is_own(self, file)
     }
 
     pub fn set_files(&mut self, files: HashSet<File>) {
@@ -171,8 +189,13 @@ fn program_of(db: &dyn Db, file: File) -> Program<'_> {
 
 /// File by file, so that a file that comes or goes touches nothing of the others.
 #[salsa::tracked(returns(copy))]
-fn is_checked(db: &dyn Db, file: File) -> bool {
+fn is_own(db: &dyn Db, file: File) -> bool {
     db.project().files(db).contains(&file)
+}
+
+#[salsa::tracked(returns(copy))]
+fn is_checked(db: &dyn Db, file: File) -> bool {
+    is_own(db, file) || db.project().named(db).contains(&file)
 }
 
 /// A file with a block of metadata (PEP 723): a program of its own.

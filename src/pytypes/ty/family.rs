@@ -177,6 +177,52 @@ pub(super) fn parameter(db: &Database, (file, range): Member, name: &str) -> Opt
     found.map(|own| (file, own.range))
 }
 
+/// The other functions of the same name, where one is a choice among several signatures.
+pub(super) fn overloads(db: &Database, (file, range): Member) -> Vec<Member> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    let is_own = |node: &AnyNodeRef<'_>| matches!(node, AnyNodeRef::StmtFunctionDef(one) if one.name.range == range);
+    let mut around = nodes.ancestors().skip_while(|node| !is_own(node));
+    let Some(AnyNodeRef::StmtFunctionDef(own)) = around.next() else { return Vec::new() };
+    let body = around.find_map(|node| match node {
+        AnyNodeRef::StmtClassDef(class) => Some(&class.body),
+        AnyNodeRef::StmtFunctionDef(function) => Some(&function.body),
+        AnyNodeRef::ModModule(module) => Some(&module.body),
+        _ => None,
+    });
+    let functions = body.map(|body| named(body, own.name.as_str())).unwrap_or_default();
+    let functions: Vec<_> = functions.into_iter().filter_map(Stmt::as_function_def_stmt).collect();
+    let is_choice = |function: &&ast::StmtFunctionDef| {
+        function.decorator_list.iter().any(|decorator| match &decorator.expression {
+            Expr::Name(name) => name.id.as_str() == "overload",
+            Expr::Attribute(attribute) => attribute.attr.as_str() == "overload",
+            _ => false,
+        })
+    };
+    if !functions.iter().any(is_choice) {
+        return Vec::new();
+    }
+    functions.iter().filter(|one| one.name.range != range).map(|one| (file, one.name.range)).collect()
+}
+
+/// Classes and functions of that name in a body, under conditions too.
+pub(super) fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
+    struct Named<'n, 'a>(&'n str, Vec<&'a Stmt>);
+    impl<'a> SourceOrderVisitor<'a> for Named<'_, 'a> {
+        fn visit_stmt(&mut self, statement: &'a Stmt) {
+            match statement {
+                Stmt::ClassDef(class) if class.name.as_str() == self.0 => self.1.push(statement),
+                Stmt::FunctionDef(function) if function.name.as_str() == self.0 => self.1.push(statement),
+                Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
+                statement => walk_stmt(self, statement),
+            }
+        }
+    }
+    let mut found = Named(name, Vec::new());
+    found.visit_body(body);
+    found.1
+}
+
 /// The direct bases.
 pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     let program_file = db.program_file(file);
@@ -274,6 +320,13 @@ impl<'a> SourceOrderVisitor<'a> for Members<'_> {
             Stmt::ClassDef(class) => {
                 if !self.is_in_method && class.name.as_str() == self.name {
                     self.found.push(class.name.range);
+                }
+            }
+            Stmt::Import(ast::StmtImport { names, .. }) | Stmt::ImportFrom(ast::StmtImportFrom { names, .. }) => {
+                if !self.is_in_method {
+                    let given = names.iter().map(|alias| alias.asname.as_ref().unwrap_or(&alias.name));
+                    let given = given.filter(|name| name.as_str() == self.name);
+                    self.found.extend(given.map(|name| name.range));
                 }
             }
             Stmt::FunctionDef(_) => {}

@@ -2,6 +2,7 @@
 //!
 //! Owns every use of its crates. Nothing of theirs leaves this folder.
 
+mod above;
 mod analyze;
 mod check;
 mod db;
@@ -10,12 +11,14 @@ mod edits;
 mod family;
 mod files;
 mod implied;
+mod imports;
 mod infer;
 mod lines;
 mod references;
 mod rename;
 mod settings;
 mod shown;
+mod spelt;
 mod symbols;
 mod target;
 mod texts;
@@ -40,6 +43,7 @@ use salsa::{Database as _, Setter as _};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::{Db as _, ImportAliasResolution};
 
+use self::check::Also;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
 use self::lines::{Lines, Place};
@@ -63,6 +67,9 @@ pub struct Embedded {
 
 /// So many trees are kept, which is what the checker's own crates keep from one change to the next.
 const TREES_KEPT: usize = 200;
+
+/// Imports that are looked through for what keeps a file from coming to an end.
+const MOST_IMPORTS: usize = 40;
 
 impl Embedded {
     pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
@@ -89,6 +96,23 @@ impl Embedded {
             *self = Self::open(&self.shown.root, false)?;
         }
         Ok(was_frozen)
+    }
+
+    /// Sees that files which are asked for by name are checked.
+    fn name(&mut self, paths: &[String]) -> Result<()> {
+        let is_new = |db: &Database, path: &String| {
+            let file = on_disk(db, Path::new(path));
+            file.filter(|file| !db.is_own(*file) && !db.project().named(db).contains(file))
+        };
+        if paths.iter().any(|path| is_new(&self.db, path).is_some()) {
+            self.thaw()?;
+        }
+        for path in paths {
+            if let Some(file) = is_new(&self.db, path) {
+                self.db.name(file);
+            }
+        }
+        Ok(())
     }
 
     fn reload_settings(&mut self) {
@@ -182,6 +206,11 @@ impl Engine for Embedded {
     }
 
     fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>> {
+        match question {
+            Question::Check { file: Some(file), .. } => self.name(std::slice::from_ref(file))?,
+            Question::Check { file: None, within, .. } => self.name(within)?,
+            _ => {}
+        }
         self.loaded += match question {
             Question::Check { file: None, .. } | Question::Analyze | Question::Rename { .. } => TREES_KEPT,
             Question::References { files: Some(files), .. } => files.len().min(TREES_KEPT),
@@ -322,7 +351,13 @@ impl View {
             }
         }
         Ok(match question {
-            Question::Check { file, rendered } => Answer::Check(self.check(file.as_deref(), *rendered, witness)?),
+            Question::Check { file, within, rendered, notes } => {
+                let also = Also { rendered: *rendered, notes: *notes };
+                Answer::Check(match file {
+                    Some(file) => self.check_file(file, also)?,
+                    None => self.check(within, also, witness),
+                })
+            }
             Question::TypeAt(at) => {
                 let (file, offset) = self.place(at)?;
                 Answer::TypeAt { found: type_at::type_at(db, file, offset, shown).map(Box::new) }
@@ -358,6 +393,10 @@ impl View {
                 files.sort();
                 Answer::Files { files }
             }
+            Question::Imports { file } => {
+                let found = imports::of(db, self.file(file)?.file(db), MOST_IMPORTS);
+                Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
+            }
             Question::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
         })
     }
@@ -369,21 +408,37 @@ impl View {
         db.project().files(db).iter().copied().filter(|file| !is_left_out(file)).collect()
     }
 
-    fn check(&self, file: Option<&str>, rendered: bool, witness: &dyn Witness) -> Result<Checked> {
-        let Some(path) = file else {
-            let mut checked = check::all(&self.db, &self.files(), &self.shown, rendered, self.stays, witness);
-            let project = self.db.project();
-            let inner = project.inner(&self.db).iter().map(|inner| &inner.settings);
-            let all = std::iter::once(&**project.settings(&self.db)).chain(inner);
-            checked.diagnostics.extend(all.flat_map(|settings| self.problems(settings)));
-            check::sort(&mut checked.diagnostics);
-            checked.warnings_pass = self.warnings_pass(&checked.diagnostics);
-            return Ok(checked);
-        };
+    /// What is wrong within these files and folders; in none of them: everywhere.
+    fn check(&self, within: &[String], also: Also, witness: &dyn Witness) -> Checked {
+        let db = &self.db;
+        let mut files = self.files();
+        if !within.is_empty() {
+            let is_meant = |file: &File| {
+                let path = file.path(db).as_system_path();
+                path.is_some_and(|path| within.iter().any(|one| path.as_std_path().starts_with(one)))
+            };
+            files.retain(is_meant);
+            // Who names a file means it, whatever the settings leave out.
+            let named = within.iter().filter_map(|path| on_disk(db, Path::new(path)));
+            let further: Vec<File> = named.filter(|file| !files.contains(file)).collect();
+            files.extend(further);
+        }
+        let mut checked = check::all(db, &files, &self.shown, also, self.stays, witness);
+        let general = &**db.project().settings(db);
+        let inner = db.project().inner(db).iter().map(|inner| &inner.settings);
+        let is_used = |settings: &&Settings| files.iter().any(|file| std::ptr::eq(db.settings_of(*file), *settings));
+        let all = std::iter::once(general).chain(inner.filter(|settings| within.is_empty() || is_used(settings)));
+        checked.diagnostics.extend(all.flat_map(|settings| self.problems(settings)));
+        check::sort(&mut checked.diagnostics);
+        checked.warnings_pass = self.warnings_pass(&checked.diagnostics);
+        checked
+    }
+
+    fn check_file(&self, path: &str, also: Also) -> Result<Checked> {
         let file = self.file(path)?;
         let found = check::diagnostics(&self.db, file);
         let file = file.file(&self.db);
-        let mut diagnostics = check::told(&self.db, file, found, &self.shown, rendered);
+        let mut diagnostics = check::told(&self.db, file, found, &self.shown, also);
         diagnostics.extend(check::of_settings(&self.db, file, &self.shown));
         // What the file is checked by is part of the answer.
         diagnostics.extend(self.problems(self.db.settings_of(file)));

@@ -13,7 +13,6 @@ use ruff_db::source::source_text;
 use ruff_python_ast::Expr;
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use salsa::Database as _;
-use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
 
 use super::db::Database;
@@ -23,6 +22,7 @@ use super::implied::is_special;
 use super::lines::{Lines, Place};
 use super::references::{self, Scope, Wanted};
 use super::shown::module_name;
+use super::spelt;
 use super::target;
 use super::texts::{self, Sought};
 use super::trial::{self, Trial};
@@ -323,13 +323,20 @@ fn meaning<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) ->
         found.places.clear();
         for (file, range) in places(db, own, &wanted, &files) {
             add(db, (file, range), aliases, &mut wanted);
+            for twin in twins::of_import(db, (file, range)) {
+                add(db, twin, aliases, &mut wanted);
+            }
             found.places.insert((path_of(db, file), (range.start(), range.end())));
         }
         if wanted.definitions.len() == known {
             for file in &files {
                 let listed = texts::listed(db, *file, &name, &wanted, aliases);
-                found.listed.extend(listed.into_iter().map(|range| (path_of(db, *file), (range.start(), range.end()))));
+                let keys = if found.is_member { spelt::keys(db, *file, &wanted) } else { Vec::new() };
+                let texts = listed.into_iter().chain(keys);
+                found.listed.extend(texts.map(|range| (path_of(db, *file), (range.start(), range.end()))));
             }
+            let again = spelt::said_again(db, &wanted).into_iter();
+            found.listed.extend(again.map(|(file, range)| (path_of(db, file), (range.start(), range.end()))));
             return Some((found, wanted));
         }
         db.unwind_if_revision_cancelled();
@@ -366,7 +373,7 @@ fn relatives(
         let mut refuse = |reason: String| {
             found.refused.push((path_of(db, focus.file()), focus.range().start(), reason));
         };
-        if !db.should_check_file(focus.file()) {
+        if !db.is_own(focus.file()) {
             refuse("it is defined outside the project".to_owned());
             continue;
         }
@@ -385,6 +392,8 @@ fn relatives(
         }
         members.extend(twins::of(db, (focus.file(), focus.range())));
         let Some(function) = family::function_of(db, one) else { continue };
+        let choices = family::overloads(db, function).into_iter();
+        members.extend(choices.filter_map(|other| family::parameter(db, other, &wanted.name)));
         let Some(class) = family::class_around(db, function.0, function.1) else { continue };
         let method = source_text(db, function.0)[function.1].to_owned();
         let overriding = Families::new(db, &method, files).members(class).0;

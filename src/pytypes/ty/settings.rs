@@ -21,7 +21,7 @@ use ty_python_semantic::{
 use crate::platform::paths::BETWEEN;
 use crate::pytypes::globs::Filter;
 use crate::pytypes::options::{self, Environment, Level, Options, Place, Problem, Rule, Written};
-use crate::pytypes::values::{Diagnostic, Severity, Span};
+use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity, Span};
 
 /// What holds for all files of a project, or for some.
 #[derive(Clone, Debug, PartialEq)]
@@ -325,7 +325,9 @@ fn python_path(system: &OsSystem) -> Vec<SystemPathBuf> {
 }
 
 fn unknown(problem: &Problem) -> Diagnostic {
-    told(&problem.at, Severity::Error, "invalid-setting", problem.message.clone())
+    let (severity, code) =
+        if problem.is_sound { (Severity::Info, "unused-setting") } else { (Severity::Error, INVALID_SETTING) };
+    told(&problem.at, severity, code, problem.message.clone())
 }
 
 fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnostic {
@@ -337,7 +339,7 @@ fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnost
         end_line: at.end_line,
         end_column: at.end_column,
     };
-    Diagnostic { span, severity, code: code.to_owned(), message, rendered: None }
+    Diagnostic { span, severity, code: code.to_owned(), message, rendered: None, notes: Vec::new() }
 }
 
 /// A problem of the settings that stands in no one line.
@@ -345,5 +347,5 @@ fn unplaced(message: &str) -> Diagnostic {
     // The libraries say the path once more, and what to do, in lines below.
     let first = message.lines().next().unwrap_or_default();
     let at = Place { file: PathBuf::new(), line: 1, column: 1, end_line: 1, end_column: 1 };
-    told(&at, Severity::Error, "invalid-setting", first.to_owned())
+    told(&at, Severity::Error, INVALID_SETTING, first.to_owned())
 }

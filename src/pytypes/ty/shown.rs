@@ -58,6 +58,15 @@ impl Shown {
         Definition { span, name, kind: kind.to_owned(), preview }
     }
 
+    /// Makes sure that a file can be read which an answer names, where it is not there at all.
+    pub fn offer(&self, db: &Database, file: File) {
+        if let FilePath::Vendored(path) = file.path(db)
+            && !self.root.join(STUBS).join(path.as_str()).exists()
+        {
+            self.write_stub(db, file);
+        }
+    }
+
     /// A folder that cannot be written leaves the answer as it is: it names the stub all the same.
     fn write_stub(&self, db: &Database, file: File) {
         let FilePath::Vendored(path) = file.path(db) else { return };

@@ -10,18 +10,18 @@ use ruff_python_ast::token::{TokenAt, TokenKind, Tokens};
 use ruff_python_ast::{self as ast, AnyNodeRef, ExprRef};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 use ty_python_core::ProgramFile;
+use ty_python_semantic::types::Type;
 use ty_python_semantic::types::ide_support::{
     call_signature_details, definitions_and_overloads_for_function, definitions_for_keyword_argument,
     typed_dict_key_definition,
 };
-use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{
     HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute,
     definitions_for_bin_op, definitions_for_imported_symbol, definitions_for_name, definitions_for_unary_op,
 };
 
 use super::db::Database;
-use super::unspoken;
+use super::{above, unspoken};
 
 /// Something in the text that has a meaning of its own.
 #[derive(Clone, Debug)]
@@ -341,7 +341,7 @@ impl<'a> Target<'a> {
             }
             Self::Function(function) => {
                 let mut found = definitions_and_overloads_for_function(model, function);
-                found.extend(getter_of(model, function, aliases));
+                found.extend(above::getter_of(model, function, aliases));
                 found
             }
             Self::Class(class) => vec![ResolvedDefinition::Definition(class.definition(model))],
@@ -422,40 +422,10 @@ pub(super) fn of_expression<'db>(
         ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
         ExprRef::Attribute(attribute) => {
             let found = definitions_for_attribute(model, attribute);
-            if found.is_empty() { of_method(model, attribute) } else { found }
+            if found.is_empty() { above::through_super(model, attribute) } else { found }
         }
         _ => Vec::new(),
     }
-}
-
-/// A method that is reached where attributes are not looked up by class: through `super()`.
-fn of_method<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> Vec<ResolvedDefinition<'db>> {
-    if !matches!(attribute.value.inferred_type(model), Some(Type::BoundSuper(_))) {
-        return Vec::new();
-    }
-    let found = attribute.inferred_type(model);
-    let found = found.and_then(|found| found.definition(model.db(), &model.program_environment()));
-    match found {
-        Some(TypeDefinition::Function(definition)) => vec![ResolvedDefinition::Definition(definition)],
-        _ => Vec::new(),
-    }
-}
-
-/// The getter of the property that a function sets or deletes: both are one attribute.
-fn getter_of<'db>(
-    model: &SemanticModel<'db>,
-    function: &ast::StmtFunctionDef,
-    aliases: ImportAliasResolution,
-) -> Vec<ResolvedDefinition<'db>> {
-    for decorator in &function.decorator_list {
-        if let ast::Expr::Attribute(attribute) = &decorator.expression
-            && matches!(attribute.attr.as_str(), "setter" | "deleter")
-            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
-        {
-            return of_expression(model, (&*attribute.value).into(), aliases);
-        }
-    }
-    Vec::new()
 }
 
 /// The part of a dotted name at an offset.

@@ -18,6 +18,7 @@ use super::db::Database;
 use super::family::{Class, Member, class_at};
 use super::references::Wanted;
 use super::shown::module_name;
+use super::spelt;
 use super::unspoken;
 
 /// The name between quotes in `__all__`, where it means what is wanted.
@@ -105,12 +106,9 @@ impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
             return TraversalSignal::Skip;
         }
         if let AnyNodeRef::ExprStringLiteral(literal) = node
-            && literal.value.to_str() == self.name
-            && let Some(at) = self.text[literal.range()].find(self.name)
-            && let Ok(at) = u32::try_from(at)
+            && let Some(range) = spelt::inside(self.text, literal, self.name)
         {
-            let start = literal.start() + TextSize::new(at);
-            self.found.push((node, TextRange::at(start, TextSize::of(self.name))));
+            self.found.push((node, range));
         }
         TraversalSignal::Traverse
     }
@@ -123,19 +121,23 @@ pub(super) struct Sought<'w, 'db> {
     pub is_member: bool,
     /// The modules and classes that have it.
     pub owners: Vec<String>,
+    /// It is a key of a typed dictionary.
+    is_key: bool,
 }
 
 impl<'w, 'db> Sought<'w, 'db> {
     pub fn new(db: &Database, wanted: &'w Wanted<'db>, is_member: bool) -> Self {
         let mut owners = Vec::new();
+        let mut is_key = false;
         for one in &wanted.definitions {
             let focus = one.focus_range(db);
             owners.push(module_name(focus.file().path(db).as_str()));
             if let Some((file, range)) = super::family::class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
+                is_key |= spelt::is_typed_dictionary(db, (file, range));
             }
         }
-        Self { wanted, is_member, owners }
+        Self { wanted, is_member, owners, is_key }
     }
 
     /// Such places of a file, each with the reason. `edited` are those that are known.
@@ -191,8 +193,11 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
                 self.found.push((attribute.attr.start(), NO_OWNER));
             }
             AnyNodeRef::ExprCall(call) => self.call(call),
-            AnyNodeRef::ExprSubscript(subscript) if self.may_name(&subscript.value) => {
-                if let Expr::StringLiteral(text) = &*subscript.slice {
+            AnyNodeRef::ExprSubscript(subscript) => {
+                if let Expr::StringLiteral(text) = &*subscript.slice
+                    && text.value.to_str() == self.name()
+                    && (self.may_name(&subscript.value) || (self.sought.is_key && self.is_unknown(&subscript.value)))
+                {
                     self.text(text);
                 }
             }

@@ -50,6 +50,12 @@ impl Trial {
         apart(open, || {})
     }
 
+    /// Has a file checked whatever the settings leave out.
+    pub fn name(&mut self, path: &Path) -> Result<()> {
+        let (engine, path) = (&mut self.engine, path.to_string_lossy().into_owned());
+        apart(|| engine.name(&[path]), || {})
+    }
+
     pub const fn db(&self) -> &Database {
         &self.engine.db
     }

@@ -6,14 +6,13 @@ use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::source_text;
 use ruff_python_ast::find_node::covering_node;
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
 use ruff_python_ast::{AnyNodeRef, Stmt};
 use ruff_text_size::TextRange;
 use ty_module_resolver::{file_to_module, resolve_module_confident, resolve_real_module_confident};
 use ty_python_semantic::Db as _;
 
 use super::db::Database;
-use super::family::{self, Member};
+use super::family::{self, Member, named};
 
 /// Where the other of the two gives the same thing its name; nothing where there is no other.
 pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
@@ -41,6 +40,17 @@ pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
         }
     }
     found
+}
+
+/// The same for a name that an import gives a module: its stub may define what the module only passes on.
+pub(super) fn of_import(db: &Database, (file, range): Member) -> Vec<Member> {
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let nodes = covering_node(parsed.syntax().into(), range);
+    let is_given = nodes.ancestors().take(2).any(|node| match node {
+        AnyNodeRef::Alias(alias) => alias.asname.as_ref().unwrap_or(&alias.name).range == range,
+        _ => false,
+    });
+    if is_given { of(db, (file, range)) } else { Vec::new() }
 }
 
 /// The stub of a module, or the module of a stub.
@@ -97,22 +107,4 @@ fn path(db: &Database, file: File, range: TextRange) -> Option<Path> {
         _ => return None,
     }
     Some(path)
-}
-
-/// Classes and functions of that name in a body, under conditions too.
-fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
-    struct Named<'n, 'a>(&'n str, Vec<&'a Stmt>);
-    impl<'a> SourceOrderVisitor<'a> for Named<'_, 'a> {
-        fn visit_stmt(&mut self, statement: &'a Stmt) {
-            match statement {
-                Stmt::ClassDef(class) if class.name.as_str() == self.0 => self.1.push(statement),
-                Stmt::FunctionDef(function) if function.name.as_str() == self.0 => self.1.push(statement),
-                Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
-                statement => walk_stmt(self, statement),
-            }
-        }
-    }
-    let mut found = Named(name, Vec::new());
-    found.visit_body(body);
-    found.1
 }

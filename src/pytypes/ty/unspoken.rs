@@ -63,7 +63,8 @@ pub(super) fn called(function: &Expr) -> Option<(&str, Option<&Expr>)> {
     }
 }
 
-fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
+/// Whether a call is of one of these functions, each with the last part of its module's name.
+pub(super) fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
     let Some((called, _)) = called(&call.func) else { return false };
     let found = of_expression(model, (&*call.func).into(), ImportAliasResolution::ResolveAliases);
     found.iter().any(|one| {

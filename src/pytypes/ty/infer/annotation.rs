@@ -25,8 +25,24 @@ pub(super) struct Annotation {
 impl Annotation {
     /// Whether another one says all that this one does.
     pub fn is_within(&self, other: &Self) -> bool {
-        let parts = |one: &Self| members(&one.text).map(str::to_owned).collect::<BTreeSet<_>>();
-        parts(self).is_subset(&parts(other))
+        let parts = |one: &Self| members(&one.text).map(str::to_owned).collect::<Vec<_>>();
+        let (own, other) = (parts(self), parts(other));
+        let mut all: Vec<String> = own.into_iter().chain(other.iter().cloned()).collect();
+        absorb(&mut all);
+        let set = |parts: Vec<String>| parts.into_iter().collect::<BTreeSet<_>>();
+        set(all) == set(other)
+    }
+}
+
+/// What a union says by another of its members: an annotation `float` takes whole numbers, `int` takes truth values.
+const SAID_BY: &[(&str, &[&str])] =
+    &[("complex", &["float", "int", "bool"]), ("float", &["int", "bool"]), ("int", &["bool"])];
+
+fn absorb(members: &mut Vec<String>) {
+    for (wider, narrower) in SAID_BY {
+        if members.iter().any(|member| member == wider) {
+            members.retain(|member| !narrower.contains(&member.as_str()));
+        }
     }
 }
 
@@ -159,6 +175,7 @@ impl<'db> Writer<'_, 'db> {
                 }
             }
         }
+        absorb(&mut members);
         members.sort_by_key(|member| member == "None");
         Ok(members)
     }

@@ -57,17 +57,29 @@ pub(super) fn of_slot<'db>(
     calls: &Calls<'db>,
 ) -> Result<Evidence<'db>, String> {
     match &slot.of {
-        Of::Function(function, place) => of_return(db, model, function, *place),
+        Of::Function(function, place) => of_return(db, model, function, *place, false),
         Of::Parameter(function, parameter) => of_parameter(db, model, slot, function, parameter, calls),
         Of::Values(values) => of_values(db, model, slot.kind, values),
     }
 }
 
+/// What is known of what a function gives back, though there is more.
+pub(super) fn of_known_returns<'db>(
+    db: &'db Database,
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    place: Place,
+) -> Result<Evidence<'db>, String> {
+    of_return(db, model, function, place, true)
+}
+
+/// `partly`: what is not known is passed over.
 fn of_return<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
     place: Place,
+    partly: bool,
 ) -> Result<Evidence<'db>, String> {
     if is_decorated(function, "overload") {
         return Err("an overload".to_owned());
@@ -92,7 +104,12 @@ fn of_return<'db>(
         if is_refusal || (is_call_of_itself(value, function, place) && found.values.len() > 1) {
             continue;
         }
-        let inferred = known(value.inferred_type(model)).ok_or("a returned value is of unknown type")?;
+        let inferred = known(value.inferred_type(model));
+        if partly {
+            types.extend(inferred.and_then(|inferred| known_part(db, model, inferred)));
+            continue;
+        }
+        let inferred = inferred.ok_or("a returned value is of unknown type")?;
         // On another platform or version it may be.
         if matches!(inferred, Type::Never) {
             return Err("a returned value cannot be reached here".to_owned());
@@ -291,6 +308,13 @@ fn known(inferred: Option<Type<'_>>) -> Option<Type<'_>> {
     inferred.filter(|one| !matches!(one, Type::Dynamic(_) | Type::Divergent(_)))
 }
 
+/// Of a union, the types that are known.
+fn known_part<'db>(db: &'db Database, model: &SemanticModel<'db>, inferred: Type<'db>) -> Option<Type<'db>> {
+    let Type::Union(union) = inferred else { return Some(inferred) };
+    let part: Vec<Type<'db>> = union.elements(db).iter().copied().filter(|one| known(Some(*one)).is_some()).collect();
+    (!part.is_empty()).then(|| UnionType::from_elements(db, &model.program_environment(), part))
+}
+
 /// Looks through the project for calls of these functions of one file.
 pub(super) fn calls<'db>(
     db: &'db Database,
@@ -310,7 +334,9 @@ pub(super) fn calls<'db>(
     if names.is_empty() && classes.is_empty() {
         return calls;
     }
-    let mut files: Vec<File> = db.project().files(db).iter().copied().collect();
+    let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
+    // The settings may leave it out.
+    files.push(own);
     files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
     let holding = |names: &BTreeSet<String>| {
         let holds = |file: &&File| {
@@ -372,7 +398,7 @@ fn classes_below(db: &Database, file: File, above: &BTreeSet<String>) -> Vec<Str
 }
 
 /// The last name of what is called or inherited: `C` of `module.C[int]`, `type` of `type(self)`.
-fn last_name(expression: &Expr) -> Option<&str> {
+pub(super) fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),

@@ -10,6 +10,7 @@ mod above;
 mod annotation;
 mod evidence;
 mod flow;
+mod guess;
 mod slots;
 mod text;
 
@@ -21,9 +22,7 @@ use std::sync::atomic::AtomicBool;
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
 use ruff_db::source::{SourceText, source_text};
-use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged, TextRange, TextSize};
-use ty_python_core::Db as _;
 use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identifier};
 
 use self::annotation::{Annotation, Import};
@@ -31,6 +30,7 @@ use self::evidence::Shape;
 use self::slots::{Kind, Of, Slot};
 use super::db::{Database, Db as _};
 use super::edits::{self, Edit};
+use super::imports;
 use super::on_disk;
 use super::require_readable;
 use super::shown::{Shown, module_name};
@@ -97,7 +97,8 @@ pub(super) fn infer(
     is_over: &dyn Fn() -> bool,
     flag: Arc<AtomicBool>,
 ) -> Result<Inferred> {
-    let trial = Trial::open(root, flag)?;
+    let mut trial = Trial::open(root, flag)?;
+    trial.name(path)?;
     let file = on_disk(trial.db(), path)
         .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
     require_readable(trial.db(), file, &Shown { root: root.to_owned() })?;
@@ -194,10 +195,18 @@ impl Work<'_> {
                     changed.push(text.with(&text.edits(text.found.keys().copied())));
                 }
             }
-            if changed.is_empty() || (self.is_over)() {
+            if (self.is_over)() {
                 break;
             }
-            self.trial.set(changed);
+            if !changed.is_empty() {
+                self.trial.set(changed);
+                continue;
+            }
+            // Nothing follows by itself any more.
+            let guessed = texts[..helped].iter_mut().map(|text| self.guess(text)).filter(|guessed| *guessed).count();
+            if guessed == 0 {
+                break;
+            }
         }
         let mut own = texts.swap_remove(0);
         let kept = self.verified(&own, &texts, own.found.keys().copied().collect(), &before)?;
@@ -240,35 +249,7 @@ impl Work<'_> {
     /// Files of the project that this one imports, the nearest first.
     fn helpers_of(&self, own: &Text) -> Vec<Text> {
         let db = self.trial.db();
-        let mut files = vec![own.file];
-        let mut at = 0;
-        while at < files.len() && files.len() <= MOST_HELPERS {
-            let program_file = db.program_file(files[at]);
-            let model = SemanticModel::new(db, program_file);
-            let parsed = parsed_module(db, program_file.python_file(db)).load(db);
-            for statement in parsed.suite() {
-                let names: Vec<(Option<String>, u32)> = match statement {
-                    Stmt::Import(import) => {
-                        import.names.iter().map(|alias| (Some(alias.name.to_string()), 0)).collect()
-                    }
-                    Stmt::ImportFrom(from) => {
-                        let module = from.module.as_ref().map(ToString::to_string);
-                        let inner = from.names.iter().map(|alias| match &module {
-                            Some(module) => (Some(format!("{module}.{}", alias.name)), from.level),
-                            None => (Some(alias.name.to_string()), from.level),
-                        });
-                        std::iter::once((module.clone(), from.level)).chain(inner).collect()
-                    }
-                    _ => continue,
-                };
-                for (name, level) in names {
-                    let found = model.resolve_module(name.as_deref(), level).and_then(|module| module.file(db));
-                    files.extend(found.filter(|file| db.should_check_file(*file) && !files.contains(file)));
-                }
-            }
-            at += 1;
-        }
-        let helpers = files.into_iter().skip(1).take(MOST_HELPERS);
+        let helpers = imports::of(db, own.file, MOST_HELPERS).into_iter();
         let helpers = helpers.filter(|file| !source_text(db, *file).is_notebook());
         helpers.map(|file| Text::new(db, file, None, false)).collect()
     }
