@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, processor_time};
 use crate::sound::{assert_sound, number, open};
 use crate::tree::Random;
 
@@ -95,14 +95,6 @@ fn resident(pid: Pid) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// Processor time that a process has had, in ticks of a hundredth of a second.
-fn worked(pid: Pid) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap();
-    // The name in brackets may hold anything.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
-}
-
 #[test]
 #[ignore = "takes minutes, and sources to work on"]
 fn a_watched_repository_stays_right_and_small() {
@@ -140,11 +132,12 @@ fn a_watched_repository_stays_right_and_small() {
     }
     // It has caught up when it has nothing more to tell and to do: an update may take longer than any pause where others
     // have the processors.
-    let mut rested = (told(), worked(pid), Instant::now());
+    let worked = || processor_time(&pid.as_raw_nonzero().to_string());
+    let mut rested = (told(), worked(), Instant::now());
     while rested.2.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(200));
-        if told() != rested.0 || worked(pid) > rested.1 + 2 {
-            rested = (told(), worked(pid), Instant::now());
+        if told() != rested.0 || worked() > rested.1 + Duration::from_millis(20) {
+            rested = (told(), worked(), Instant::now());
         }
     }
     samples.push(resident(pid));
