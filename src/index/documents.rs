@@ -77,7 +77,7 @@ impl Workspace {
         {
             // Two processes must not write the state at once.
             let _turn = UpdateLock::take(&self.root, budget)?;
-            let mut state = State::load(&self.root, &self.sources.environment);
+            let mut state = State::to_change(&self.root, &self.sources.environment)?;
             if state.put(chosen.clone()) {
                 state.save(&self.root, &self.sources.environment)?;
                 // What was left out may be read by the folder's options.
@@ -113,15 +113,25 @@ impl Workspace {
         let base = if asked == ROOT { self.root.clone() } else { self.root.join(&asked) };
         let mut named: Vec<RepoPath> = Vec::new();
         let mut skipped: BTreeMap<String, String> = BTreeMap::new();
+        // Of the repository itself there is no path to look for.
+        let is_root = |change: &str| {
+            let joined = [base.join(change), self.root.join(change)];
+            asked == ROOT
+                && !change.contains('\0')
+                && joined.iter().any(|path| canonical(path).is_ok_and(|path| path == self.root))
+        };
+        let (all, changes): (Vec<&String>, Vec<&String>) =
+            changes.iter().partition(|change| !change.is_empty() && is_root(change));
+        let everything = !all.is_empty() || changes.is_empty();
         for change in changes {
             match self.changed_path(change, &base, &asked, budget)? {
                 Ok(path) => named.push(path),
-                Err(reason) => drop(skipped.insert(change.clone(), reason.to_owned())),
+                Err(reason) => drop(skipped.insert(change.to_owned(), reason.to_owned())),
             }
         }
         let is_asked = |path: &str| {
             let among = || named.iter().any(|one| is_in(path, one.as_str()));
-            is_in(path, &asked) && (changes.is_empty() || among())
+            is_in(path, &asked) && (everything || among())
         };
         let counted = self.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
         let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;

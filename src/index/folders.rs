@@ -11,6 +11,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{Chunking, Options};
 use crate::model::{ROOT, RepoPath, SkipReason};
+use crate::platform::paths::canonical;
 use crate::scan::{self, Left, Listing, Rules};
 
 /// All folders of a repository, as they are chosen.
@@ -39,6 +40,11 @@ impl Folders {
     /// Those outside the repository.
     pub fn outside(&self) -> Vec<PathBuf> {
         self.0.iter().filter(|folder| folder.is_outside()).map(|folder| PathBuf::from(&folder.path)).collect()
+    }
+
+    /// Those outside that are still what was chosen: see [`stands`].
+    pub fn standing(&self) -> Vec<PathBuf> {
+        self.outside().into_iter().filter(|folder| stands(folder)).collect()
     }
 
     /// The nearest folder above a file.
@@ -110,8 +116,10 @@ impl Folders {
         budget: &Budget,
     ) -> Result<()> {
         let Some(base) = folder.to_str() else { return Ok(()) };
-        if !folder.is_dir() {
-            listing.warnings.push(format!("{} is no folder any more", crate::model::printable(base)));
+        if !stands(folder) {
+            listing
+                .warnings
+                .push(format!("{} is no folder any more, or a link leads there", crate::model::printable(base)));
             listing.is_shaky = true;
             return Ok(());
         }
@@ -211,6 +219,12 @@ impl Folders {
         all.sort_unstable();
         Ok(all)
     }
+}
+
+/// Whether a folder is where it was chosen. It was without links then: where it or one above it is a link now, it would lead to
+/// files that nobody chose.
+fn stands(folder: &Path) -> bool {
+    folder.is_dir() && canonical(folder).is_ok_and(|now| now == folder)
 }
 
 /// Whether a folder wants files of that type.

@@ -48,7 +48,7 @@ impl Workspace {
 
     fn resolve(&self, path: &str) -> Result<Resolved> {
         let allow_secrets = !self.settings().config.index.skip_secrets;
-        let folders = self.settings().folders.outside();
+        let folders = self.settings().folders.standing();
         let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets).with_folders(&folders);
         resolver.with_python(&locked(&self.python_folders)).resolve(path)
     }

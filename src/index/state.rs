@@ -99,6 +99,16 @@ impl State {
         state
     }
 
+    /// As [`Self::load`], to be written back changed: what cannot be read must not be lost by that.
+    pub fn to_change(root: &Path, environment: &Environment) -> Result<Self> {
+        let file = root.join(FOLDER).join(FILE);
+        if fs::symlink_metadata(&file).is_ok() && parsed::<Self>(&file).is_none() {
+            return Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
+                .hint(format!("Mend {FOLDER}/{FILE}, or remove it to choose anew.")));
+        }
+        Ok(Self::load(root, environment))
+    }
+
     /// Writes down what counts from now on.
     pub fn save(&self, root: &Path, environment: &Environment) -> Result<()> {
         let outside: Vec<String> =

@@ -117,7 +117,7 @@ impl Workspace {
                 .hint("Make the repository's folder `.ixmcp` writable."));
         }
         let _turn = UpdateLock::take(&self.root, budget)?;
-        let mut state = State::load(&self.root, &self.sources.environment);
+        let mut state = State::to_change(&self.root, &self.sources.environment)?;
         if state.model != model {
             state.model = model;
             state.save(&self.root, &self.sources.environment)?;

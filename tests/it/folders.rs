@@ -254,6 +254,71 @@ fn a_clone_reaches_no_folder_that_its_user_did_not_name() {
     assert_eq!(repo.call("list_files", &json!({}))["total"], 6);
 }
 
+/// What was chosen is a folder, not what a link in its place leads to.
+#[test]
+fn a_folder_that_became_a_link_is_gone_and_leads_nowhere() {
+    let repo = Repo::new("//- /a.md\n# A\n");
+    let folder = tempfile::Builder::new().prefix("ixmcp-papers").tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    for name in ["chosen/deep", "other/deep"] {
+        fs::create_dir_all(base.join(name)).unwrap();
+    }
+    fs::write(base.join("chosen/deep/mine.md"), "# Mine\n\nAbout otters.\n").unwrap();
+    fs::write(base.join("other/deep/theirs.md"), "# Theirs\n\nAbout badgers.\n").unwrap();
+    repo.call("index_files", &json!({ "folderPath": base.join("chosen/deep") }));
+    assert_eq!(repo.call("list_files", &json!({}))["total"], 2);
+
+    let is_shut = |reached: &Path| {
+        assert_eq!(repo.call("list_files", &json!({}))["files"], json!(["a.md"]));
+        assert_eq!(paths(&repo.call("search_documents", &json!({ "query": "badgers" }))), Vec::<&str>::new());
+        for path in [reached, &base.join("other/deep/theirs.md")] {
+            let slice = json!({ "file_path": path, "start_line": 1, "end_line": 1 }).to_string();
+            assert!(
+                repo.fails(&["call", "get_slice", "--args", &slice]).contains("INVALID_PATH"),
+                "{}",
+                path.display()
+            );
+        }
+    };
+    // The folder itself, then one above it.
+    fs::remove_dir_all(base.join("chosen/deep")).unwrap();
+    std::os::unix::fs::symlink(base.join("other/deep"), base.join("chosen/deep")).unwrap();
+    is_shut(&base.join("chosen/deep/theirs.md"));
+    fs::remove_dir_all(base.join("chosen")).unwrap();
+    std::os::unix::fs::symlink(base.join("other"), base.join("chosen")).unwrap();
+    is_shut(&base.join("chosen/deep/theirs.md"));
+    // A folder again, it is the one that was chosen.
+    fs::remove_file(base.join("chosen")).unwrap();
+    fs::create_dir_all(base.join("chosen/deep")).unwrap();
+    fs::write(base.join("chosen/deep/again.md"), "# Again\n").unwrap();
+    assert_eq!(repo.call("list_files", &json!({}))["total"], 2);
+}
+
+#[test]
+fn choices_that_cannot_be_read_are_not_written_over() {
+    let repo = Repo::new("//- /a.md\n# A\n");
+    repo.sync();
+    repo.write(".ixmcp/state.toml", "not [ toml\n");
+    let refused = repo.fails(&["call", "index_files", "--args", r#"{"folderPath":"."}"#]);
+    assert!(refused.contains("INVALID_PATH") && refused.contains("state.toml, or remove it"), "{refused}");
+    assert!(repo.fails(&["model", "use", "built-in"]).contains("state.toml"), "a model is a choice too");
+    assert_eq!(fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap(), "not [ toml\n");
+    fs::remove_file(repo.path().join(".ixmcp/state.toml")).unwrap();
+    repo.call("index_files", &json!({ "folderPath": "." }));
+}
+
+#[test]
+fn a_repository_stands_for_its_files_in_an_update() {
+    let repo = Repo::new("//- /a.md\n# A\n");
+    repo.call("index_files", &json!({ "folderPath": "." }));
+    for whole in [".", "./", repo.path().to_str().unwrap()] {
+        repo.write("new.md", format!("# New\n\nAs {whole}\n"));
+        let answer = repo.call("update_index", &json!({ "folderPath": ".", "changes": [whole] }));
+        let changed = answer["added"].as_u64().unwrap() + answer["updated"].as_u64().unwrap();
+        assert_eq!((changed, &answer["skipped"]), (1, &json!([])), "{whole}: {answer}");
+    }
+}
+
 #[test]
 fn incremental_equals_full_with_folders_inside_and_outside() {
     let (repo, papers) =
