@@ -54,11 +54,12 @@ fn main() {
     let environment = Environment::new(variables, root.with_file_name("no-home"), root.clone())
         .with_program(PathBuf::from(env!("CARGO_BIN_EXE_ixmcp")));
     let sources = Sources { flags: Flags::default(), environment };
-    let index = Workspace::open(&root, Arc::new(sources.clone())).unwrap();
+    let index = Arc::new(Workspace::open(&root, Arc::new(sources.clone())).unwrap());
     let chosen = Some(model.to_str().unwrap().to_owned());
     // Nothing by this model is known at first.
     index.choose_model(None, &Budget::unlimited()).unwrap();
     index.choose_model(chosen, &Budget::unlimited()).unwrap();
+    index.freshen(Some(Duration::MAX), &Budget::unlimited()).unwrap();
     let questions = index.read(&Budget::unlimited(), questions).unwrap();
     drop(index);
 
