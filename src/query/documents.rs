@@ -102,7 +102,7 @@ pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32
         };
         Error::not_found(format!("the file has no chunk {index}")).hint(hint)
     })?;
-    let first = wanted.start_line.saturating_sub(context).max(1);
+    let first = wanted.first_line().saturating_sub(context).max(1);
     let last = wanted.end_line.saturating_add(context).min(total_lines);
     let mut content = String::new();
     for (line, number) in text.split_inclusive('\n').zip(1_u32..) {

@@ -44,6 +44,14 @@ pub struct Piece {
     pub page: Option<u32>,
 }
 
+impl Piece {
+    /// The line on which `lead` and `text` together begin.
+    pub fn first_line(&self) -> u32 {
+        let above = self.lead.bytes().filter(|byte| *byte == b'\n').count();
+        self.start_line.saturating_sub(u32::try_from(above).unwrap_or(u32::MAX)).max(1)
+    }
+}
+
 /// What is known of an indexed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFile {

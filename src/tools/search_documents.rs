@@ -170,7 +170,7 @@ fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit 
         file_size: piece.file_size,
         last_modified: super::stats::instant(piece.modified_ns),
         chunk_offset: piece.start_offset.saturating_sub(lead),
-        start_line: piece.start_line,
+        start_line: piece.first_line(),
         end_line: piece.end_line,
         headings: piece.headings.lines().map(str::to_owned).collect(),
         page: piece.page,

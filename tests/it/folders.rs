@@ -216,6 +216,28 @@ fn an_update_counts_what_changed_since_the_last() {
 }
 
 #[test]
+fn a_hit_tells_the_line_that_its_content_begins_on() {
+    let lines: Vec<String> =
+        (1..=200).map(|number| format!("Sentence {number} is about osprey number {number}.\n")).collect();
+    let repo = Repo::new("//- /a.md\n# A\n");
+    repo.write("docs/long.txt", lines.concat());
+    repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": 200, "overlap": 100 } }));
+    let question = json!({ "query": "osprey number 150", "options": { "minScore": 0 } });
+    for hit in repo.call("search_documents", &question)["results"].as_array().unwrap() {
+        let metadata = &hit["metadata"];
+        let first = metadata["startLine"].as_u64().unwrap();
+        let content = hit["content"].as_str().unwrap();
+        // What is repeated of the chunk before may begin within a line.
+        assert!(content.lines().next().unwrap().ends_with(&format!("number {first}.")), "{hit}");
+        assert_eq!(content.lines().count() as u64, metadata["endLine"].as_u64().unwrap() - first + 1, "{hit}");
+        let asked = json!({ "filePath": hit["filePath"], "chunkIndex": hit["chunkIndex"], "contextLines": 0 });
+        let details = repo.call("get_file_details", &asked);
+        assert_eq!(details["startLine"], metadata["startLine"], "{details}");
+        assert!(details["content"].as_str().unwrap().ends_with(content), "{details}");
+    }
+}
+
+#[test]
 fn ids_stay_with_the_text() {
     let repo = Repo::new("//- /a.md\n# One\n\nfirst words\n");
     let id = |question: &str| {
