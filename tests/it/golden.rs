@@ -286,6 +286,49 @@ fn definitions_and_references_are_those_of_the_released_server() {
     }
 }
 
+const ODD: &str = include_str!("../../fixtures/types/odd.txt");
+
+const OF_A_PATTERN: &str =
+    "a keyword of a class pattern means the member, for them a name around it that reads the same";
+
+/// Where our definitions are others than theirs, and why.
+const DEFINED_OTHERWISE: &[(&str, &str)] = &[
+    ("odd.py:56:24", "`super()` has the property of the base; they find no properties by it"),
+    ("odd.py:73:37", "a keyword of `dataclasses.replace` means the member; they know nothing of it"),
+    ("odd.py:77:20", OF_A_PATTERN),
+    ("odd.py:77:26", OF_A_PATTERN),
+    ("odd.py:92:20", OF_A_PATTERN),
+    ("odd.py:92:25", OF_A_PATTERN),
+    ("odd.py:94:19", OF_A_PATTERN),
+    ("odd.py:169:32", "a keyword of `functools.partial` is one of the function; they know nothing of it"),
+];
+
+#[test]
+fn each_name_of_odd_constructs_is_defined_where_the_released_server_says() {
+    let repo = Repo::new(ODD);
+    let asked = identifiers(&repo, "", 1);
+    let mut server = Server::start(with_environment(repo.command(&["mcp", "--no-daemon"])));
+    let is_own = |shown: &&String| !shown.contains("typeshed") && !shown.starts_with('/');
+    let (mut named, mut different) = (0, Vec::new());
+    for (place, [theirs, _]) in asked.iter().zip(their_answers(&repo, &asked)) {
+        let ours = places(&server.call("goto_definition", place), "definitions");
+        named += usize::from(!theirs.is_empty());
+        // Of what lies outside, that there is something: their bundled stubs lie elsewhere than ours.
+        let told = |all: &BTreeSet<String>| {
+            let own: BTreeSet<String> = all.iter().filter(is_own).cloned().collect();
+            (all.len() > own.len(), own)
+        };
+        if told(&ours) != told(&theirs) {
+            let shown = format!("{}:{}:{}", place["file"].as_str().unwrap(), place["line"], place["column"]);
+            different.push((shown, ours, theirs));
+        }
+    }
+    assert!(named >= 700, "{named}");
+    let differs: BTreeSet<&str> = different.iter().map(|(shown, ..)| shown.as_str()).collect();
+    let expected: BTreeSet<&str> = DEFINED_OTHERWISE.iter().map(|(shown, _)| *shown).collect();
+    assert_eq!(differs, expected, "{different:#?}");
+}
+
 #[test]
 fn the_released_server_is_a_second_engine() {
     let repo = Repo::new(

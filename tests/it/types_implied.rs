@@ -1,4 +1,4 @@
-//! Uses where a name does not stand as such: keywords of class patterns, constructions, operators.
+//! Uses where a name does not stand as such: keywords of class patterns, constructions, operators, lists of members.
 
 use serde_json::{Value, json};
 
@@ -95,4 +95,52 @@ fn a_keyword_of_a_class_pattern_is_the_member() {
     assert_eq!(repo.call("type_at", &at)["expression"], "cents");
     let (found, _) = uses(&repo, 3, 14);
     assert!(found.contains(&"main.py:12:20 read".to_owned()), "{found:?}");
+}
+
+const LISTED: &str = "
+//- /shop.py
+class Cart:
+    __slots__ = (\"owner\", \"total\")
+    __match_args__ = (\"owner\",)
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.total = len(\"owner\")
+
+
+class Other:
+    __slots__ = \"owner\"
+
+    def __init__(self) -> None:
+        self.owner = 1
+
+
+class Told:
+    __slots__ = {\"owner\": \"who pays\", \"more\": \"owner\"}
+    owner: str
+//- /main.py
+from shop import Cart, Other
+
+print(Cart(\"a\").owner, Other().owner)
+";
+
+#[test]
+fn texts_that_list_the_members_of_a_class_are_references_of_theirs() {
+    let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
+    let found = |place: &Value| {
+        let answer = Repo::new(LISTED).call("find_references", place);
+        let all = answer["references"].as_array().unwrap().iter();
+        let shown = |one: &Value| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"]);
+        all.map(shown).collect::<Vec<_>>()
+    };
+    let of_cart = ["main.py:3:17", "shop.py:2:19", "shop.py:3:24", "shop.py:6:14"];
+    assert_eq!(found(&at("shop.py", 6, 14)), of_cart);
+    assert_eq!(found(&at("main.py", 3, 17)), of_cart);
+    assert_eq!(found(&at("shop.py", 7, 14)), ["shop.py:2:28", "shop.py:7:14"]);
+    assert_eq!(found(&at("shop.py", 14, 14)), ["main.py:3:32", "shop.py:11:18", "shop.py:14:14"]);
+    assert_eq!(found(&at("shop.py", 19, 5)), ["shop.py:18:19", "shop.py:19:5"]);
+    // The list is no declaration.
+    let mut uses = at("shop.py", 6, 14);
+    uses["include_declaration"] = json!(false);
+    assert_eq!(found(&uses), ["main.py:3:17", "shop.py:2:19", "shop.py:3:24"]);
 }

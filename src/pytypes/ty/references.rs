@@ -3,6 +3,8 @@
 //! Owns the search in the trees of candidate files. Every name that is written the same is resolved and compared: text
 //! alone decides nothing.
 
+use std::collections::HashSet;
+
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -24,10 +26,12 @@ use ty_python_semantic::{
 use super::TREES_KEPT;
 use super::check;
 use super::db::Database;
+use super::family::{self, Class};
 use super::implied::Implied;
 use super::lines::Lines;
 use super::shown::{Shown, preview};
 use super::target::{self, Target, module_part};
+use super::texts;
 use super::twins;
 use crate::pytypes::values::{Reference, Role, Subject};
 
@@ -170,9 +174,19 @@ pub(super) fn all<'db>(
         .flatten_iter()
         .collect();
     references.extend(further);
+    references.extend(quoted(db, wanted, shown, |file| file == own || files.contains(&file)));
     references.sort_by(|a, b| a.span.cmp(&b.span));
     references.dedup_by(|a, b| a.span == b.span);
     references
+}
+
+/// Where the classes that have it list their members as text.
+fn quoted(db: &Database, wanted: &Wanted<'_>, shown: &Shown, is_looked_at: impl Fn(File) -> bool) -> Vec<Reference> {
+    let classes: HashSet<Class> = wanted.definitions.iter().filter_map(|one| family::class_of(db, one)).collect();
+    let texts = classes.into_iter().filter(|(file, _)| is_looked_at(*file));
+    let texts = texts.flat_map(|class| texts::of_class(db, class, &wanted.name));
+    let found = |range| Found { range, role: Role::Read, is_declaration: false };
+    texts.flat_map(|(file, range)| told(db, file, &[found(range)], shown, |_| true)).collect()
 }
 
 fn told(db: &Database, file: File, found: &[Found], shown: &Shown, keep: impl Fn(&Found) -> bool) -> Vec<Reference> {
