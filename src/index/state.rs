@@ -73,40 +73,46 @@ impl State {
 
     /// What counts of what is written there: nothing of a file that git tracks or that is not this user's.
     pub fn load(root: &Path, environment: &Environment) -> Self {
+        let written = parsed::<Self>(&root.join(FOLDER).join(FILE));
+        written.map_or_else(Self::default, |state| state.that_counts(root, environment))
+    }
+
+    /// As [`Self::load`], to be written back changed: what cannot be read must not be lost by that.
+    pub fn to_change(root: &Path, environment: &Environment) -> Result<Self> {
         let file = root.join(FOLDER).join(FILE);
-        let Some(mut state) = parsed::<Self>(&file) else { return Self::default() };
+        match parsed::<Self>(&file) {
+            Some(state) => Ok(state.that_counts(root, environment)),
+            None if fs::symlink_metadata(&file).is_ok() => {
+                Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
+                    .hint(format!("Mend {FOLDER}/{FILE}, or remove it to choose anew.")))
+            }
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn that_counts(mut self, root: &Path, environment: &Environment) -> Self {
         if scan::tracks_under(root, FOLDER) {
             warn_once(format!("git tracks {FOLDER}/{FILE}: it is not read"));
             return Self::default();
         }
         let own = own_file(root, environment).and_then(|file| parsed::<Own>(&file)).unwrap_or_default();
-        state.folders.retain(|folder| {
+        self.folders.retain(|folder| {
             let counts = !folder.is_outside() || own.folders.contains(&folder.path);
             if !counts {
                 warn_once(format!("{}: {FOLDER}/{FILE} names it, but you did not: it is not read", folder.path));
             }
             counts && folder.overlap < folder.chunk_size
         });
-        state.model = state.model.filter(|model| {
+        self.model = self.model.filter(|model| {
             let counts = !model.starts_with('/') || own.model.as_ref() == Some(model);
             if !counts {
                 warn_once(format!("{model}: {FOLDER}/{FILE} names this model, but you did not: it is not read"));
             }
             counts
         });
-        state.folders.sort_by(|a, b| a.path.cmp(&b.path));
-        state.folders.dedup_by(|a, b| a.path == b.path);
-        state
-    }
-
-    /// As [`Self::load`], to be written back changed: what cannot be read must not be lost by that.
-    pub fn to_change(root: &Path, environment: &Environment) -> Result<Self> {
-        let file = root.join(FOLDER).join(FILE);
-        if fs::symlink_metadata(&file).is_ok() && parsed::<Self>(&file).is_none() {
-            return Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
-                .hint(format!("Mend {FOLDER}/{FILE}, or remove it to choose anew.")));
-        }
-        Ok(Self::load(root, environment))
+        self.folders.sort_by(|a, b| a.path.cmp(&b.path));
+        self.folders.dedup_by(|a, b| a.path == b.path);
+        self
     }
 
     /// Writes down what counts from now on.
