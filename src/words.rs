@@ -3,13 +3,16 @@
 //! Owns the one splitter that both sides use, the stems of words, and what letters a trigram has. Does not own tokens: those
 //! are SQLite's.
 
+mod scripts;
 mod stem;
 pub mod trigrams;
 
 use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
+use unicode_normalization::char::is_combining_mark;
 
+pub use scripts::{has_unspaced, is_letter, is_unspaced, pieces, plain};
 pub use stem::stem;
 
 /// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
@@ -95,7 +98,8 @@ static CLASS: [Class; 256] = {
     classes
 };
 
-/// Runs of letters, digits and `_` in `text`: what the FTS takes as one token.
+/// Runs of letters with their marks, digits and `_` in `text`: what the FTS takes as one token, but for signs above and below
+/// the letters of some scripts.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     shaped_tokens(text).map(|(token, _)| token)
 }
@@ -167,43 +171,61 @@ fn is_in_token(c: char) -> bool {
         '\0'..='\x7f' => c.is_ascii_alphanumeric() || c == '_',
         // Letters all of them, and most of what is not ASCII: the tables of Unicode take longer.
         'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ɏ' | 'Ѐ'..='ҁ' | '一'..='鿿' => true,
-        _ => c.is_alphanumeric(),
+        _ => c.is_alphanumeric() || is_combining_mark(c),
     }
 }
 
-/// The lower-cased parts of all compound identifiers in `text`, each once, in order of appearance.
+/// What `text` is found by beside its tokens, in small letters, each once, in order of appearance: the parts of all compound
+/// identifiers, and the pieces of what is not ASCII.
 pub fn compound_parts(text: &str) -> String {
     let mut seen_tokens: HashSet<&str, RandomState> = HashSet::default();
-    let mut seen: HashSet<String, RandomState> = HashSet::default();
-    let mut words = String::new();
+    let mut found = Found::default();
     let mut lower = String::new();
     for (token, _) in shaped_tokens(text).filter(|&(_, may_be_compound)| may_be_compound) {
         if !seen_tokens.insert(token) {
             continue;
         }
-        let mut split = parts(token).peekable();
         // A token of one part is already found as itself.
+        if !token.is_ascii() {
+            let whole = token.to_lowercase();
+            pieces(token, &mut |piece, _| {
+                if piece != whole {
+                    found.add(piece);
+                }
+            });
+            continue;
+        }
+        let mut split = parts(token).peekable();
         if split.peek().is_none_or(|first| first.len() == token.len()) {
             continue;
         }
         for part in split {
             lower.clear();
-            if part.is_ascii() {
-                lower.push_str(part);
-                lower.make_ascii_lowercase();
-            } else {
-                lower.push_str(&part.to_lowercase());
-            }
-            if lower.len() > 1 && !seen.contains(&lower) {
-                if !words.is_empty() {
-                    words.push(' ');
-                }
-                words.push_str(&lower);
-                seen.insert(lower.clone());
-            }
+            lower.push_str(part);
+            lower.make_ascii_lowercase();
+            found.add(&lower);
         }
     }
-    words
+    found.words
+}
+
+/// Words in a row, each once.
+#[derive(Default)]
+struct Found {
+    words: String,
+    seen: HashSet<String, RandomState>,
+}
+
+impl Found {
+    fn add(&mut self, word: &str) {
+        if word.len() > 1 && !self.seen.contains(word) {
+            if !self.words.is_empty() {
+                self.words.push(' ');
+            }
+            self.words.push_str(word);
+            self.seen.insert(word.to_owned());
+        }
+    }
 }
 
 #[cfg(test)]
@@ -213,7 +235,7 @@ mod tests {
 
     #[test]
     fn letters_of_tokens_are_those_of_unicode() {
-        let wrong = |c: &char| is_in_token(*c) != (c.is_alphanumeric() || *c == '_');
+        let wrong = |c: &char| is_in_token(*c) != (c.is_alphanumeric() || is_combining_mark(*c) || *c == '_');
         assert_eq!(('\0'..=char::MAX).find(wrong), None);
     }
 
@@ -255,7 +277,8 @@ mod tests {
     fn only_compound_identifiers_give_words_and_each_once() {
         assert_eq!(compound_parts("get_user(getUser, user) x"), "get user");
         assert_eq!(compound_parts("plain words only"), "");
-        assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab");
+        assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab ete");
+        assert_eq!(compound_parts("привет Größe cafe\u{301}s 図書館の本"), "grosse cafes 図書 書館 館の の本 本");
         assert_eq!(tokens("a_b.c-dé éa(x)").collect::<Vec<_>>(), ["a_b", "c", "dé", "éa", "x"]);
     }
 }

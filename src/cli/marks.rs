@@ -22,12 +22,15 @@ const FILTERS: &[&str] = &["path:", "lang:", "kind:", "tag:", "-"];
 impl Marks {
     pub(super) fn of_question(text: &str) -> Self {
         let said = text.split_whitespace().filter(|said| !FILTERS.iter().any(|filter| said.starts_with(filter)));
-        let words = said.flat_map(words::tokens).flat_map(|token| words::parts(token).chain([token]));
-        let words: Vec<String> = words.map(str::to_lowercase).collect();
+        let mut words: Vec<String> = Vec::new();
+        for token in said.flat_map(words::tokens) {
+            words.push(words::plain(token).to_lowercase());
+            words::pieces(token, &mut |piece, is_end| words.extend((!is_end).then(|| piece.to_owned())));
+        }
         let mut telling: HashSet<String> =
-            words.iter().filter(|word| !smart::says_nothing(word)).map(|word| stem(word)).collect();
+            words.iter().filter(|word| !smart::says_nothing(word)).map(|word| words::stem(word)).collect();
         if telling.is_empty() {
-            telling = words.iter().map(|word| stem(word)).collect();
+            telling = words.iter().map(|word| words::stem(word)).collect();
         }
         Self::Words(telling)
     }
@@ -50,13 +53,32 @@ fn marked(line: &str, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>>
     if stems.contains(&stem(token)) {
         return vec![place(line, token)];
     }
+    if words::has_unspaced(token) {
+        return marked_inside(place(line, token).start, token, stems);
+    }
     // `a` and `2` are parts of much.
     let telling = words::parts(token).filter(|part| part.len() > 1 && stems.contains(&stem(part)));
     telling.map(|part| place(line, part)).collect()
 }
 
+/// What was asked for of a token without spaces, which begins at `start`.
+fn marked_inside(start: usize, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>> {
+    let lower = token.to_ascii_lowercase();
+    let inside = stems.iter().filter(|stem| words::has_unspaced(stem)).flat_map(|stem| lower.match_indices(&**stem));
+    let mut found: Vec<Range<usize>> = inside.map(|(at, stem)| start + at..start + at + stem.len()).collect();
+    found.sort_by_key(|range| (range.start, range.end));
+    // Pairs of letters share one.
+    found.into_iter().fold(Vec::new(), |mut joined: Vec<Range<usize>>, range| {
+        match joined.last_mut().filter(|last| range.start <= last.end) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => joined.push(range),
+        }
+        joined
+    })
+}
+
 fn stem(word: &str) -> String {
-    words::stem(&word.to_lowercase())
+    words::stem(&words::plain(word).to_lowercase())
 }
 
 /// Where a slice of a line lies in it.
@@ -80,6 +102,8 @@ mod tests {
         assert_eq!(shown(&marks, line), ["parse", "Order", "order", "user", "Id", "ORDERS"]);
         assert_eq!(shown(&marks, "größe"), Vec::<String>::new());
         assert_eq!(shown(&Marks::of_question("größe"), "die Größe"), ["Größe"]);
+        assert_eq!(shown(&Marks::of_question("cafe"), "the Café, cafés"), ["Café", "cafés"]);
+        assert_eq!(shown(&Marks::of_question("図書館 猫"), "この図書館に猫がいる"), ["図書館", "猫"]);
         assert_eq!(shown(&Marks::of_question("where is it"), "where it was"), ["where", "it"]);
     }
 

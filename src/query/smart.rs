@@ -207,7 +207,7 @@ pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
     let names = snapshot.defined_names()?;
     let mut suggested = text.trim().to_owned();
     for token in words::tokens(text).take(MOST_SUGGESTED) {
-        let Some(asked) = FtsQuestion::phrase(token) else { continue };
+        let Some(asked) = FtsQuestion::phrase(&words::plain(token)) else { continue };
         if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.chunks_with(&asked, 1)?.is_empty() {
             // Names of another length cannot be near.
             let long = token.len();

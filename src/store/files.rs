@@ -24,7 +24,7 @@ statements! {
         (path, path_words, language, extractor, encoding, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns, chunking)
         VALUES (:path, :path_words, :language, :extractor, :encoding, :hash, :lines, :size, :mtime_ns, :ctime_ns,
                 :inode, :seen_ns, :chunking)";
-    UPDATE = "UPDATE files SET language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
+    UPDATE = "UPDATE files SET path_words = :path_words, language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
         lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns,
         segment = NULL, place = NULL, chunking = :chunking WHERE id = :id";
     TOUCH = "UPDATE files SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode,
@@ -274,7 +274,7 @@ impl Batch<'_> {
         let id = match known {
             Some((id, ..)) => {
                 self.clear_file(id)?;
-                self.update_file(id, row)?;
+                self.update_file(id, row, &path_words)?;
                 id
             }
             None => self.insert_file(row, &path_words)?,
@@ -368,10 +368,10 @@ impl Batch<'_> {
         Ok(FileId(self.connection.last_insert_rowid()))
     }
 
-    fn update_file(&self, id: FileId, row: &FileRow) -> Result<()> {
+    fn update_file(&self, id: FileId, row: &FileRow, path_words: &str) -> Result<()> {
         self.connection.prepare_cached(UPDATE)?.execute(named_params! {
-            ":id": id.0, ":language": row.extracted.language, ":extractor": row.extracted.extractor,
-            ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
+            ":id": id.0, ":path_words": path_words,
+            ":language": row.extracted.language, ":extractor": row.extracted.extractor, ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
             ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;

@@ -37,6 +37,7 @@ mod rename;
 mod rename_kin;
 mod retrieval;
 mod scan;
+mod scripts;
 mod search;
 mod security;
 mod setup;

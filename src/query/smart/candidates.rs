@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::meaning::Meaning;
-use super::question::{Question, Shape};
+use super::question::{self, Question, Shape, Term};
 use super::weights::{Arm, Ranking};
 use crate::embed::built_in;
 use crate::error::Result;
@@ -111,7 +111,7 @@ fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) ->
     for (at, word) in question.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
         let own = std::iter::once((word.text.as_str(), 1.0));
         for (text, counts) in own.chain(word.others.iter().map(|other| (other.as_str(), OTHER))) {
-            let Some(asked) = FtsQuestion::phrase(text) else { continue };
+            let Some(asked) = question::asked(text) else { continue };
             let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
             if chunks > 0 {
                 let rarity = rarity(all, chunks);
@@ -124,7 +124,7 @@ fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) ->
         }
     }
     for term in question.terms.iter().filter(|term| term.is_compound()) {
-        let Some(asked) = FtsQuestion::phrase(&term.text) else { continue };
+        let Some(asked) = FtsQuestion::phrase(&term.whole()) else { continue };
         let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
         if chunks > 0 {
             let weight = rarity(all, chunks);
@@ -141,7 +141,7 @@ fn weigh(snapshot: &Snapshot, question: &mut Question, scope: Option<&Scope>) ->
 /// that nothing here has count, too.
 pub(super) fn weigh_apart(snapshot: &Snapshot, question: &mut Question) -> Result<()> {
     for word in question.words.iter_mut().filter(|word| !word.is_stop) {
-        let Some(asked) = FtsQuestion::phrase(&word.text) else { continue };
+        let Some(asked) = word.asked() else { continue };
         let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
         word.weight = rarity_anywhere(&word.text, all, chunks);
     }
@@ -247,7 +247,7 @@ fn widened(question: &Question) -> Option<FtsQuestion> {
     let words = question.words.iter().filter(|word| !word.is_stop && word.text.chars().count() >= PREFIX_CHARS);
     let words = words.filter_map(|word| FtsQuestion::prefix(&word.text));
     let terms = question.terms.iter().filter(|term| term.is_compound());
-    FtsQuestion::any(terms.filter_map(|term| FtsQuestion::prefix(&term.text)).chain(words))
+    FtsQuestion::any(terms.filter_map(|term| FtsQuestion::prefix(&term.whole())).chain(words))
 }
 
 /// Chunks that define what the question means, read as a qualified name.
@@ -260,14 +260,14 @@ pub(super) fn meant(snapshot: &Snapshot, question: &Question, scope: Option<&Sco
 
 /// Chunks that define a name that is asked for.
 fn named(snapshot: &Snapshot, question: &Question) -> Result<Vec<ChunkId>> {
-    let is_asked = |term: &&super::question::Term| question.shape == Shape::Code || term.is_compound();
-    let mut names: Vec<&str> = question.terms.iter().filter(is_asked).map(|term| term.text.as_str()).collect();
+    let is_asked = |term: &&Term| question.shape == Shape::Code || term.is_compound();
+    let mut names: Vec<String> = question.terms.iter().filter(is_asked).map(Term::whole).collect();
     if (2..=WORDS_OF_NAME).contains(&question.terms.len()) {
-        names.push(&question.joined);
+        names.push(question.joined.clone());
     }
     let mut found = Vec::new();
     for name in names {
-        found.extend(snapshot.chunks_defining(name, DEFINITIONS)?);
+        found.extend(snapshot.chunks_defining(&name, DEFINITIONS)?);
     }
     Ok(found)
 }

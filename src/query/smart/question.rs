@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::extract;
 use crate::extract::entity::{DOCUMENT, Kind};
 use crate::query::{PathFilter, entities};
-use crate::store::{Definition, Snapshot};
+use crate::store::{Definition, FtsQuestion, Snapshot};
 use crate::words;
 
 /// Tokens of a question that count; the rest of a pasted page adds nothing.
@@ -59,9 +59,8 @@ pub(super) struct Question {
     pub joined: String,
     /// The text in lower case, where it has signs that say something beside its words.
     pub verbatim: Option<String>,
-    /// Lower-case tokens that must follow each other.
-    phrases: Vec<Vec<String>>,
-    excluded: Vec<String>,
+    phrases: Vec<Told>,
+    excluded: Vec<Told>,
     path: Vec<PathFilter>,
     languages: Vec<String>,
     kinds: Vec<String>,
@@ -76,13 +75,18 @@ pub(super) struct Question {
 #[derive(Debug)]
 pub(super) struct Term {
     pub written: String,
-    /// Lower-case.
+    /// In small letters without accents.
     pub text: String,
     /// Where its words stand in [`Question::words`]: one for a plain word, its parts for a compound one.
     pub words: Vec<usize>,
 }
 
 impl Term {
+    /// As the index has the whole token.
+    pub fn whole(&self) -> String {
+        self.written.to_lowercase()
+    }
+
     pub fn is_compound(&self) -> bool {
         self.words.len() > 1
     }
@@ -91,6 +95,7 @@ impl Term {
 /// A word to look for in names, paths and text.
 #[derive(Debug)]
 pub(super) struct Word {
+    /// In small letters without accents.
     pub text: String,
     pub stem: String,
     /// Stems of other words for it, once they were looked up.
@@ -98,6 +103,55 @@ pub(super) struct Word {
     /// How much it says: rare words more. 0 for a word that says nothing. Set once the index was asked.
     pub weight: f64,
     pub is_stop: bool,
+}
+
+impl Word {
+    /// What to ask the FTS for it.
+    pub fn asked(&self) -> Option<FtsQuestion> {
+        asked(&self.text)
+    }
+}
+
+/// What to ask the FTS for a word.
+pub(super) fn asked(word: &str) -> Option<FtsQuestion> {
+    if words::is_letter(word) { FtsQuestion::prefix(word) } else { FtsQuestion::phrase(word) }
+}
+
+/// Text that a chunk must have, or must not: in small letters without accents.
+#[derive(Debug)]
+struct Told {
+    text: String,
+    /// What must follow each other.
+    tokens: Vec<String>,
+}
+
+impl Told {
+    fn of(text: &str) -> Self {
+        let text = words::plain(text.trim()).to_lowercase();
+        Self { tokens: words::tokens(&text).map(str::to_owned).collect(), text }
+    }
+
+    /// Whether it is in a text of such letters, of which these are the tokens.
+    fn is_in(&self, text: &str, tokens: &[&str]) -> bool {
+        if words::has_unspaced(&self.text) {
+            return text.contains(&self.text);
+        }
+        !self.tokens.is_empty() && tokens.windows(self.tokens.len()).any(|run| run == self.tokens.as_slice())
+    }
+}
+
+/// The words of a token, in small letters without accents.
+fn parts_of(token: &str) -> Vec<String> {
+    if token.is_ascii() {
+        return words::parts(token).map(str::to_ascii_lowercase).collect();
+    }
+    let mut parts = Vec::new();
+    words::pieces(token, &mut |piece, is_end| {
+        if !is_end {
+            parts.push(piece.to_owned());
+        }
+    });
+    parts
 }
 
 impl Question {
@@ -113,9 +167,9 @@ impl Question {
         for piece in split(text) {
             match piece {
                 Piece::Phrase(phrase) => {
-                    let tokens: Vec<String> = words::tokens(phrase).map(str::to_lowercase).collect();
-                    if !tokens.is_empty() {
-                        question.phrases.push(tokens);
+                    let phrase_as_told = Told::of(phrase);
+                    if !phrase_as_told.tokens.is_empty() {
+                        question.phrases.push(phrase_as_told);
                     }
                     plain.push_str(phrase);
                     plain.push(' ');
@@ -141,11 +195,11 @@ impl Question {
 
     fn add_words(&mut self, text: &str) {
         for token in words::tokens(text).take(MAX_TERMS) {
-            let lower = token.to_lowercase();
+            let lower = words::plain(token).to_lowercase();
             if self.terms.iter().any(|known| known.text == lower) {
                 continue;
             }
-            let mut parts: Vec<String> = words::parts(token).map(str::to_lowercase).collect();
+            let mut parts = parts_of(token);
             if parts.is_empty() {
                 parts.push(lower.clone());
             }
@@ -181,7 +235,7 @@ impl Question {
 
     fn take_filter(&mut self, word: &str, snapshot: &Snapshot) -> Result<bool> {
         if let Some(excluded) = word.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphanumeric)) {
-            self.excluded.push(excluded.to_lowercase());
+            self.excluded.push(Told::of(excluded));
             return Ok(true);
         }
         let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(false) };
@@ -295,14 +349,10 @@ impl Question {
         if self.excluded.is_empty() && self.phrases.is_empty() {
             return true;
         }
-        let lower = text.to_lowercase();
+        let lower = words::plain(text).to_lowercase();
         let tokens: Vec<&str> = words::tokens(&lower).collect();
-        let is_excluded = |excluded: &String| {
-            let parts: Vec<&str> = words::tokens(excluded).collect();
-            !parts.is_empty() && tokens.windows(parts.len()).any(|run| run == parts)
-        };
-        !self.excluded.iter().any(is_excluded)
-            && self.phrases.iter().all(|phrase| tokens.windows(phrase.len()).any(|run| run == phrase.as_slice()))
+        !self.excluded.iter().any(|excluded| excluded.is_in(&lower, &tokens))
+            && self.phrases.iter().all(|phrase| phrase.is_in(&lower, &tokens))
     }
 
     /// Looks up other words for those of a sentence; a name is meant as it is written.
@@ -342,7 +392,7 @@ impl Question {
 
     /// Where in a line the first word of the question stands, in bytes; 0 when none does.
     pub fn first_match(&self, line: &str) -> usize {
-        // Lower-casing may move bytes; a preview needs no better.
+        // Lower-casing and leaving accents out may move bytes; a preview needs no better.
         self.place_in(line).unwrap_or(0).min(line.len())
     }
 
@@ -352,7 +402,7 @@ impl Question {
     }
 
     fn place_in(&self, line: &str) -> Option<usize> {
-        let lower = line.to_lowercase();
+        let lower = words::plain(line).to_lowercase();
         let terms = self.terms.iter().filter_map(|term| lower.find(&term.text));
         let words = self.words.iter().filter(|word| !word.is_stop).filter_map(|word| lower.find(&word.text));
         terms.min().or_else(|| words.min())
@@ -364,11 +414,10 @@ fn shape(text: &str, terms: &[Term]) -> Shape {
     let looks_like_code = |term: &Term| term.is_compound() || term.written.contains('_');
     let has_mark = ["::", "()", "->", "/", "."].iter().any(|mark| text.trim_end_matches(['.', ' ']).contains(mark));
     let pieces = text.split_whitespace().count();
-    if terms.len() == 1 || terms.iter().all(looks_like_code) || (pieces == 1 && has_mark) {
-        Shape::Code
-    } else {
-        Shape::Prose
-    }
+    // Nobody puts spaces into such a sentence.
+    let may_be_sentence = terms.iter().any(|term| words::has_unspaced(&term.text) && term.is_compound());
+    let is_name = terms.len() == 1 || terms.iter().all(looks_like_code) || (pieces == 1 && has_mark);
+    if is_name && !may_be_sentence { Shape::Code } else { Shape::Prose }
 }
 
 /// A kind of files as it is stored, if there is any.

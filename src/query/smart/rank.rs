@@ -8,6 +8,7 @@ use super::scan::{Scanner, Seen};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, Snapshot};
+use crate::words;
 
 /// Candidates whose names are looked up for how much they are used.
 const LOOKED_UP: usize = 40;
@@ -168,7 +169,7 @@ fn look_at_names(question: &Question, scanner: &mut Scanner, names: &str) -> Nam
         }
         found.all |= set;
         let fit = (f64::from(matched) / f64::from(count.max(1)) * question.share_of(set)).sqrt();
-        let lower = name.to_lowercase();
+        let lower = words::plain(name).to_lowercase();
         let mut defines = if lower.replace(['_', '-'], "") == question.joined { 1.0 } else { 0.0 };
         for (at, term) in question.terms.iter().enumerate().filter(|(_, term)| term.text == lower) {
             let says = match question.shape {

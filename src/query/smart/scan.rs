@@ -101,14 +101,19 @@ impl<'q> Scanner<'q> {
             start = end;
             let mut set = 0;
             for (token, may_be_compound) in words::shaped_tokens(line) {
-                if may_be_compound {
+                if !may_be_compound {
+                    position += 1;
+                    self.step(token, position, &mut last, &mut set, &mut seen);
+                } else if token.is_ascii() {
                     for part in words::parts(token) {
                         position += 1;
                         self.step(part, position, &mut last, &mut set, &mut seen);
                     }
                 } else {
-                    position += 1;
-                    self.step(token, position, &mut last, &mut set, &mut seen);
+                    words::pieces(token, &mut |piece, is_end| {
+                        position += usize::from(!is_end);
+                        self.step(piece, position, &mut last, &mut set, &mut seen);
+                    });
                 }
             }
             seen.lines.push(set);
@@ -141,11 +146,18 @@ impl<'q> Scanner<'q> {
     /// The words of a name or a path, as a set; and how many words that has in all.
     pub fn words_of(&mut self, name: &str) -> (u64, u32, u32) {
         let (mut set, mut matched, mut count) = (0, 0, 0);
-        for part in words::parts(name) {
-            count += 1;
+        let mut step = |part: &str, counts: u32| {
+            count += counts;
             if let Some(at) = self.word(part) {
                 set |= 1 << at;
-                matched += 1;
+                matched += counts;
+            }
+        };
+        if name.is_ascii() {
+            words::parts(name).for_each(|part| step(part, 1));
+        } else {
+            for token in words::tokens(name) {
+                words::pieces(token, &mut |piece, is_end| step(piece, u32::from(!is_end)));
             }
         }
         (set, matched, count)
@@ -177,7 +189,8 @@ impl<'q> Scanner<'q> {
             return at;
         }
         let stem = words::stem(&self.lower);
-        let at = of_first.iter().find(|(known, _)| *known == stem).map(|(_, at)| *at);
+        let begins = |known: &str| words::is_letter(known) && stem.starts_with(known);
+        let at = of_first.iter().find(|(known, _)| *known == stem || begins(known)).map(|(_, at)| *at);
         self.known.insert(self.lower.clone(), at);
         at
     }
