@@ -230,6 +230,8 @@ pub struct Chunk {
     /// A line for each definition that begins in `text`: its name, then, if it has several parts, a tab and
     /// these, lower-case.
     pub names: String,
+    /// These definitions: places in the file's symbols.
+    pub symbols: Range<usize>,
     /// The end of the text before, to be read and found with this: what neighbours are to overlap by.
     pub lead: String,
     /// Of a document: the headings that the piece stands under, outermost first, each in a line.
@@ -237,6 +239,9 @@ pub struct Chunk {
     /// Of a document with pages: the one on which the piece begins.
     pub page: Option<u32>,
 }
+
+/// What a file defines above so many is left out: ids of symbols have no room for it.
+pub const MOST_SYMBOLS: u32 = 1 << 20;
 
 /// A definition. Lines and columns 1-based; columns count code points.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,9 @@ use unicode_normalization::char::is_combining_mark;
 pub use scripts::{has_unspaced, is_letter, is_unspaced, pieces, plain};
 pub use stem::stem;
 
+/// Changes when the same text or name would give other words: then the FTS is made anew.
+pub const SPLITTER: u32 = 2;
+
 /// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier;
@@ -228,6 +231,30 @@ impl Found {
     }
 }
 
+/// A line for each of these names, once each: the name, then, if it has several parts, a tab and these, lower-case.
+pub fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut seen: HashSet<&str, RandomState> = HashSet::default();
+    let mut lines = String::new();
+    for name in names.filter(|name| seen.insert(name)) {
+        if !lines.is_empty() {
+            lines.push('\n');
+        }
+        // A name of several lines would read as several names.
+        lines.extend(name.chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }));
+        let mut parts = parts(name).peekable();
+        if parts.peek().is_some_and(|first| first.len() < name.len()) {
+            lines.push('\t');
+            for part in parts {
+                if !lines.ends_with('\t') {
+                    lines.push(' ');
+                }
+                lines.push_str(&part.to_lowercase());
+            }
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +298,25 @@ mod tests {
                 assert!(may_be_compound || is_whole, "{token}");
             }
         }
+    }
+
+    /// Who changes what these give raises `SPLITTER`, and puts here what it is then.
+    #[test]
+    fn the_splitter_is_the_one_that_its_number_says() {
+        let mut text =
+            String::from("getUserById HTTPServer2_foo-bar __init__ ÄpfelBaum straßeNAME 漢字Kana x2y Ünï_cödé");
+        let mut random = Random(11);
+        let alphabet: Vec<char> = "aZbQ_ 7-9éÄßß漢字かカ한글ไทย٣ǅİ\n".chars().collect();
+        text.extend((0..4_000).map(|_| alphabet[random.below(alphabet.len())]));
+        let given = compound_parts(&text) + &of_names(text.split_whitespace());
+        let sum = blake3::hash(given.as_bytes()).to_hex();
+        assert_eq!((SPLITTER, &sum[..16]), (2, "424576466cb8baf2"));
+    }
+
+    #[test]
+    fn a_name_stands_once_with_its_parts() {
+        let names = ["getUser", "plain", "getUser", "two\nlines", "_x", "__"];
+        assert_eq!(of_names(names.into_iter()), "getUser\tget user\nplain\ntwo lines\ttwo lines\n_x\tx\n__");
     }
 
     #[test]

@@ -4,11 +4,9 @@
 //! hold whole definitions where they fit, and are never above the size asked for. What neighbours overlap by is
 //! kept beside the text, not in it.
 
-use std::collections::HashSet;
-
 use super::documents::{Heading, Outline};
 use super::syntax::{Node, ROOT, Syntax};
-use crate::model::{Chunk, Symbol};
+use crate::model::{Chunk, MOST_SYMBOLS, Symbol};
 use crate::words;
 
 /// A place where a cut does no harm, and how deep in the syntax it stands: 0 is the file's own level.
@@ -147,28 +145,16 @@ fn tell(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     }
 }
 
-/// Tells each chunk what begins in it.
+/// Tells each chunk what begins in it: in the last that begins on that line or before. Symbols come in the order in which they
+/// begin.
 pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
-    let mut known: HashSet<(usize, &str)> = HashSet::new();
-    for symbol in symbols {
-        let next = chunks.partition_point(|chunk| chunk.start_line <= symbol.line);
-        let Some(at) = next.checked_sub(1).filter(|&at| known.insert((at, &symbol.name))) else { continue };
-        let names = &mut chunks[at].names;
-        if !names.is_empty() {
-            names.push('\n');
-        }
-        // A name of several lines would read as several names.
-        names.push_str(&symbol.name.replace(['\n', '\t'], " "));
-        let mut parts = words::parts(&symbol.name).peekable();
-        if parts.peek().is_some_and(|first| first.len() < symbol.name.len()) {
-            names.push('\t');
-            for part in parts {
-                if !names.ends_with('\t') {
-                    names.push(' ');
-                }
-                names.push_str(&part.to_lowercase());
-            }
-        }
+    let symbols = &symbols[..symbols.len().min(MOST_SYMBOLS as usize)];
+    let mut end = symbols.len();
+    for chunk in chunks.iter_mut().rev() {
+        let start = symbols[..end].partition_point(|symbol| symbol.start_line < chunk.start_line);
+        chunk.names = words::of_names(symbols[start..end].iter().map(|symbol| symbol.name.as_str()));
+        chunk.symbols = start..end;
+        end = start;
     }
 }
 

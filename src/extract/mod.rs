@@ -27,7 +27,7 @@ pub use links::is_data_field;
 pub use parse::fault_of;
 
 /// Raised when the code of this folder would give other rows for every language.
-const EXTRACTOR: u32 = 3;
+const EXTRACTOR: u32 = 2;
 
 /// What a person may choose about extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]

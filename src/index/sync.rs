@@ -106,6 +106,7 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
     if *dirty == Dirty::Nothing {
         return Ok(());
     }
+    workspace.store.follow_splitter(turn.budget)?;
     let mut so_far = SoFar::default();
     if *dirty == Dirty::Everything && !is_built(workspace, turn.budget)? {
         entities_first(workspace, thoroughness, turn, &mut so_far)?;

@@ -2,7 +2,7 @@
 //! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
 
 use super::statements::statements;
-use super::{Snapshot, Store, locked};
+use super::{Snapshot, Store, locked, terms};
 use crate::error::Result;
 
 statements! {
@@ -12,7 +12,7 @@ statements! {
     PROBLEMS = "SELECT json_array('problem', f.path, p.line, p.reason) FROM problems p JOIN files f ON f.id = p.file_id
         ORDER BY f.path, p.line, p.reason";
     CHUNKS = "SELECT json_array('chunk', f.path, c.ordinal, c.start_line, c.end_line, c.start_offset, hex(c.hash),
-        c.text, c.words, c.names, c.lead, c.headings, c.page) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
+        c.text, c.first_symbol, c.symbols, c.terms, c.lead, c.headings, c.page) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
     SYMBOLS = "SELECT json_array('symbol', f.path, s.name, s.kind, s.container, s.signature, s.line, s.column,
         s.start_line, s.end_line, p.line, p.column)
         FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbol_rows p ON p.id = s.parent_id
@@ -40,9 +40,6 @@ statements! {
         FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM uses)
         WHERE id >> 20 NOT IN (SELECT id FROM files) LIMIT 9";
 }
-
-/// Compares the FTS with the text it was made of.
-const CHECK_FTS: &str = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1)";
 
 impl Snapshot<'_> {
     /// The canonical dump, line by line. Vectors are in it: ask when none is pending.
@@ -100,7 +97,7 @@ impl Store {
         let snapshot = Snapshot::new(&writer.connection, &self.caches);
         faults.extend(snapshot.faults_of_vectors()?);
         faults.extend(snapshot.faults_of_trigrams()?);
-        if let Err(error) = writer.connection.execute(CHECK_FTS, []) {
+        if let Err(error) = terms::check(&writer.connection) {
             faults.push(format!("the FTS differs from the chunks ({error})"));
         }
         Ok(faults)

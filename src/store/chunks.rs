@@ -1,33 +1,26 @@
-//! `chunks` and their FTS rows: a file's text in pieces.
+//! `chunks`: a file's text in pieces.
 //!
-//! The FTS reads the text of its rows from the view `chunk_text`; a row leaves the FTS with the very words that the
-//! view still has, before the chunk goes. So it never depends on a splitter being the same as when it came.
-//!
-//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
-//! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
+//! Owns the texts and their numbers. What they are found by is `terms`'s.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
-use rusqlite::types::ToSqlOutput;
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
+use super::terms::Terms;
+use super::vectors::count;
 use super::{Batch, ChunkId, FileId, FileRow, Snapshot};
 use crate::error::Result;
 use crate::model::Chunk;
+use crate::words;
 
 statements! {
-    INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names,
-            lead, headings, page)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ''), nullif(?12, ''), ?13)";
+    INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, first_symbol,
+            symbols, terms, lead, headings, page)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, nullif(?12, ''), nullif(?13, ''), ?14)";
     LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM spaces), 0))";
     OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
-    SHOWN = "SELECT id, text, words, path, names FROM chunk_text WHERE file_id = ?1";
-    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path, names) VALUES (?1, ?2, ?3, ?4, ?5)";
-    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path, names)
-        VALUES ('delete', ?1, ?2, ?3, ?4, ?5)";
     COUNT = "SELECT count(*) FROM chunks";
     IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     PATH_AND_OFFSET = "SELECT f.path, c.start_offset FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?1";
@@ -36,8 +29,8 @@ statements! {
     IN_ROW = "SELECT start_offset, text FROM chunks WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
-    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text,
-        coalesce(c.headings || char(10), '') || c.names FROM chunks c JOIN files f ON f.id = c.file_id
+    HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''),
+        (c.file_id << 20) + c.first_symbol, c.symbols FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
     PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
@@ -163,16 +156,24 @@ impl Snapshot<'_> {
 
     pub fn chunk(&self, id: ChunkId) -> Result<ChunkHit> {
         let mut statement = self.connection.prepare_cached(HIT)?;
-        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| {
-            Ok(ChunkHit {
+        let (mut hit, symbols) = statement.query_row(named_params! { ":id": id.0 }, |row| {
+            let first: i64 = row.get(6)?;
+            let hit = ChunkHit {
                 path: row.get(0)?,
                 language: row.get(1)?,
                 start_line: row.get(2)?,
                 end_line: row.get(3)?,
                 text: row.get(4)?,
                 names: row.get(5)?,
-            })
-        })?)
+            };
+            Ok((hit, first..first + row.get::<_, i64>(7)?))
+        })?;
+        let symbols = self.names_of_symbols(symbols)?;
+        if !hit.names.is_empty() && !symbols.is_empty() {
+            hit.names.push('\n');
+        }
+        hit.names += &words::of_names(symbols.iter().map(String::as_str));
+        Ok(hit)
     }
 }
 
@@ -195,29 +196,17 @@ fn meaning_hash(chunk: &Chunk) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// Both with `between` between them, unless there is nothing to stand before.
-fn before<'a>(first: &str, between: &str, second: &'a str) -> Cow<'a, str> {
-    if first.is_empty() { Cow::Borrowed(second) } else { Cow::Owned([first, between, second].concat()) }
-}
-
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
-    pub(super) fn insert_chunks(
-        &mut self,
-        row: &FileRow,
-        path_words: &str,
-        file: FileId,
-        numbers: &mut Numbers,
-    ) -> Result<()> {
+    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut Numbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
-        let mut index = self.connection.prepare_cached(INDEX)?;
-        // As the view `chunk_text` shows it.
-        let path = format!("{} {path_words}", row.path.as_str());
+        let path = self.path_terms(file)?;
         for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
             let hash = meaning_hash(chunk);
             let hash = &hash.as_bytes()[..16];
             let id = numbers.take(hash);
+            let terms = Terms::of(chunk, &path);
             insert.execute(params![
                 id,
                 file.0,
@@ -227,15 +216,14 @@ impl Batch<'_> {
                 chunk.start_offset,
                 hash,
                 chunk.text,
-                chunk.words,
-                chunk.names,
+                count(chunk.symbols.start),
+                count(chunk.symbols.len()),
+                terms.sum,
                 chunk.lead,
                 chunk.headings,
                 chunk.page,
             ])?;
-            let text = before(&chunk.lead, "", &chunk.text);
-            let names = before(&chunk.headings, "\n", &chunk.names);
-            index.execute(params![id, text, chunk.words, path, names])?;
+            self.index_chunk(id, &terms)?;
         }
         Ok(())
     }
@@ -252,28 +240,6 @@ impl Batch<'_> {
             }
         }
         Ok(numbers)
-    }
-
-    /// Puts a file's stored chunks into the FTS.
-    pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
-        self.for_each_shown(file, INDEX)
-    }
-
-    /// Takes a file's stored chunks out of the FTS; must come before anything the view shows changes.
-    pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
-        self.for_each_shown(file, UNINDEX)
-    }
-
-    /// Runs a statement on each of a file's rows as the view shows them.
-    fn for_each_shown(&self, file: FileId, statement: &str) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(statement)?;
-        let mut shown = self.connection.prepare_cached(SHOWN)?;
-        let mut rows = shown.query([file.0])?;
-        while let Some(row) = rows.next()? {
-            let value = |column| row.get_ref(column).map(ToSqlOutput::Borrowed);
-            statement.execute(params![value(0)?, value(1)?, value(2)?, value(3)?, value(4)?])?;
-        }
-        Ok(())
     }
 
     pub(super) fn delete_chunks(&self, file: FileId) -> Result<()> {

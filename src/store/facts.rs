@@ -34,6 +34,8 @@ pub enum Fact {
     LastChange,
     /// Options that the rows were made with; other options make every file anew.
     Options,
+    /// The splitter of words that the FTS was made with.
+    Splitter,
     /// What the last look at everything rested on; empty where the next has to look again.
     Ground,
 }
@@ -45,6 +47,7 @@ impl Fact {
             Self::Entities => "entities",
             Self::LastChange => "last_change_ns",
             Self::Options => "options",
+            Self::Splitter => "splitter",
             Self::Ground => "ground",
         }
     }

@@ -270,16 +270,15 @@ impl Batch<'_> {
         self.record_change(row.path, known.map(|(_, hash)| hash))?;
         self.unskip(row.path.as_str())?;
         let mut numbers = self.chunk_numbers(known.map(|(id, ..)| id))?;
-        let path_words = words::compound_parts(row.path.as_str());
         let id = match known {
             Some((id, ..)) => {
                 self.clear_file(id)?;
-                self.update_file(id, row, &path_words)?;
+                self.update_file(id, row)?;
                 id
             }
-            None => self.insert_file(row, &path_words)?,
+            None => self.insert_file(row)?,
         };
-        self.insert_chunks(row, &path_words, id, &mut numbers)?;
+        self.insert_chunks(row, id, &mut numbers)?;
         if known.is_some() {
             self.remove_vectors(&numbers.left())?;
         }
@@ -357,9 +356,9 @@ impl Batch<'_> {
         Ok(Some((FileId(row.get(0)?), ContentHash(row.get(1)?), row.get(2)?, row.get(3)?)))
     }
 
-    fn insert_file(&self, row: &FileRow, path_words: &str) -> Result<FileId> {
+    fn insert_file(&self, row: &FileRow) -> Result<FileId> {
         self.connection.prepare_cached(INSERT)?.execute(named_params! {
-            ":path": row.path.as_str(), ":path_words": path_words,
+            ":path": row.path.as_str(), ":path_words": words::compound_parts(row.path.as_str()),
             ":language": row.extracted.language, ":extractor": row.extracted.extractor,
             ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
@@ -368,10 +367,11 @@ impl Batch<'_> {
         Ok(FileId(self.connection.last_insert_rowid()))
     }
 
-    fn update_file(&self, id: FileId, row: &FileRow, path_words: &str) -> Result<()> {
+    fn update_file(&self, id: FileId, row: &FileRow) -> Result<()> {
         self.connection.prepare_cached(UPDATE)?.execute(named_params! {
-            ":id": id.0, ":path_words": path_words,
-            ":language": row.extracted.language, ":extractor": row.extracted.extractor, ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
+            ":id": id.0, ":path_words": words::compound_parts(row.path.as_str()),
+            ":language": row.extracted.language, ":extractor": row.extracted.extractor,
+            ":encoding": row.extracted.encoding, ":hash": row.hash.0, ":lines": row.extracted.lines,
             ":size": row.stat.size.cast_signed(), ":mtime_ns": row.stat.mtime_ns, ":ctime_ns": row.stat.ctime_ns,
             ":inode": row.stat.inode.cast_signed(), ":seen_ns": row.seen_ns, ":chunking": row.extracted.chunking,
         })?;
@@ -380,10 +380,10 @@ impl Batch<'_> {
 
     /// Removes all that hangs on a file, in the order that foreign keys ask for.
     fn clear_file(&mut self, id: FileId) -> Result<()> {
+        self.unindex_chunks(id)?;
         self.delete_symbols(id)?;
         self.delete_entity(id)?;
         self.connection.prepare_cached(DELETE_PROBLEMS)?.execute([id.0])?;
-        self.unindex_chunks(id)?;
         self.delete_chunks(id)
     }
 }

@@ -150,4 +150,40 @@ mod tests {
             open::connect(&path, Mode::Read).unwrap_or_else(|error| panic!("{earlier}: {error}"));
         }
     }
+
+    /// Version 13 leaves to the program what the FTS is made of.
+    #[test]
+    fn chunks_from_before_13_are_found_by_their_words_and_names_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let mut connection = Connection::open(&path).unwrap();
+        connection.pragma_update(None, "application_id", open::APPLICATION_ID).unwrap();
+        embedded::migrations::runner().set_target(Target::Version(12)).run(&mut connection).unwrap();
+        let rows = "
+            INSERT INTO files (id, path, path_words, language, extractor, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
+            VALUES (1, 'a.py', 'a py', 'python', 1, zeroblob(32), 6, 60, 0, 0, 0, 0);
+            INSERT INTO names (id, name) VALUES (1, 'loadAll'), (2, 'saveOne'), (3, 'x');
+            INSERT INTO kinds (id, name) VALUES (1, 'function');
+            INSERT INTO symbol_rows (id, name_id, kind_id, line, column, above, below)
+            VALUES (1048576, 1, 1, 1, 5, 0, 1), (1048577, 3, 1, 4, 5, 1, 0), (1048578, 2, 1, 6, 5, 0, 0);
+            INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
+            VALUES (1, 1, 0, 1, 2, 0, zeroblob(16), 'def loadAll(): fetchRow', 'load all fetch row', 'loadAll'),
+                   (2, 1, 1, 3, 6, 30, zeroblob(16), 'def x; def saveOne', 'save one', 'x');
+            INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')";
+        connection.execute_batch(rows).unwrap();
+        drop(connection);
+        let store = crate::store::Store::open(&path, Mode::Write).unwrap();
+        store.follow_splitter(&crate::budget::Budget::unlimited()).unwrap();
+        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
+        drop(store);
+        let connection = Connection::open(&path).unwrap();
+        let matches = |question: &str| -> Vec<i64> {
+            let asked = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?1 ORDER BY rowid";
+            let mut statement = connection.prepare(asked).unwrap();
+            let rows = statement.query_map([question], |row| row.get(0)).unwrap();
+            rows.map(Result::unwrap).collect()
+        };
+        let asked = ["words: fetch", "names: load", "names: saveOne", "names: x", "names: fetchRow"];
+        assert_eq!(asked.map(matches), [vec![1], vec![1], vec![2], vec![2], vec![]]);
+    }
 }

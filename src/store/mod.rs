@@ -34,6 +34,7 @@ mod scope;
 mod search;
 mod statements;
 mod symbols;
+mod terms;
 mod text_vectors;
 mod trigrams;
 mod vectors;

@@ -14,7 +14,7 @@ pub(super) use statements;
 mod tests {
     use crate::store::{
         Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain,
-        relations, scope, search, symbols, text_vectors, trigrams, vectors,
+        relations, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -37,6 +37,7 @@ mod tests {
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
+            terms::STATEMENTS,
             text_vectors::STATEMENTS,
             trigrams::STATEMENTS,
             vectors::STATEMENTS,

@@ -381,6 +381,7 @@ mod tests {
     use crate::budget::Budget;
     use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
     use crate::store::{FileRow, Mode, Store};
+    use crate::words;
     use crate::words::trigrams::{letter, of_letters};
 
     struct Index {
@@ -400,6 +401,7 @@ mod tests {
                 end_line: 1,
                 start_offset: u32::try_from(at).unwrap(),
                 text: text.to_owned(),
+                words: words::compound_parts(text),
                 ..Chunk::default()
             };
             // Chunks end anywhere.

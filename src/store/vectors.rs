@@ -352,6 +352,7 @@ mod tests {
     use crate::budget::Budget;
     use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat};
     use crate::store::{FileRow, Mode, Scope, Store};
+    use crate::words;
 
     const KEY: SpaceKey = SpaceKey { model: "first letters", hash: "00", dimension: 8 };
 
@@ -378,6 +379,7 @@ mod tests {
                 end_line: at + 1,
                 start_offset: at * 100,
                 text: (*text).to_owned(),
+                words: words::compound_parts(text),
                 ..Chunk::default()
             });
             let extracted = Extracted { language: "text", chunks: chunks.collect(), ..Extracted::default() };

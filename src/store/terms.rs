@@ -1,0 +1,311 @@
+//! `chunks_fts`: what chunks are found by.
+//!
+//! Owns the rows of the FTS, and that one leaves with the very terms that it came with, for FTS5 believes whoever takes a row
+//! out. Words and names are not stored for that (they would be a tenth of the file): they are made again of the text and
+//! the symbols. `chunks.terms` is a sum of those that went in; where it differs, this program splits otherwise than the
+//! one that wrote the row, and the FTS is made anew from what is stored.
+//!
+//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
+//! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::{Connection, Row, Statement, Transaction, TransactionBehavior, params};
+
+use super::statements::statements;
+use super::{Batch, Fact, FileId, Snapshot, Store};
+use crate::budget::Budget;
+use crate::error::Result;
+use crate::model::Chunk;
+use crate::words;
+
+statements! {
+    INDEX = "INSERT INTO chunks_fts (rowid, text, words, path, names) VALUES (?1, ?2, ?3, ?4, ?5)";
+    UNINDEX = "INSERT INTO chunks_fts (chunks_fts, rowid, text, words, path, names)
+        VALUES ('delete', ?1, ?2, ?3, ?4, ?5)";
+    FILES = "SELECT id, path FROM files ORDER BY id";
+    PATH_WORDS = "UPDATE files SET path_words = ?2 WHERE id = ?1 AND path_words <> ?2";
+    PATH = "SELECT path || ' ' || path_words FROM files WHERE id = ?1";
+    CHUNKS = "SELECT id, text, coalesce(lead, ''), coalesce(headings, ''), (file_id << 20) + first_symbol, symbols, terms
+        FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
+    NAMES = "SELECT n.name FROM symbol_rows r JOIN names n ON n.id = r.name_id WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id";
+    REMEMBER = "UPDATE chunks SET terms = ?2 WHERE id = ?1";
+}
+
+const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')";
+
+/// Compares the FTS with what `chunk_text` shows: in a transaction that is rolled back, all that it indexes.
+const CHECK: &str = "
+    DROP VIEW chunk_text;
+    CREATE VIEW chunk_text AS
+    SELECT c.id, coalesce(c.lead, '') || c.text AS text, words_of_text(c.text) AS words,
+        f.path || ' ' || f.path_words AS path, coalesce(c.headings || char(10), '') || words_of_names((
+            SELECT json_group_array(n.name) FROM (
+                SELECT r.name_id FROM symbol_rows r WHERE r.id >= (c.file_id << 20) + c.first_symbol
+                AND r.id < (c.file_id << 20) + c.first_symbol + c.symbols ORDER BY r.id
+            ) r JOIN names n ON n.id = r.name_id
+        )) AS names
+    FROM chunks c JOIN files f ON f.id = c.file_id;
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1);
+";
+
+/// What one chunk is found by.
+pub(super) struct Terms<'a> {
+    text: Cow<'a, str>,
+    words: Cow<'a, str>,
+    path: &'a str,
+    names: Cow<'a, str>,
+    pub(super) sum: u32,
+}
+
+impl<'a> Terms<'a> {
+    fn new(lead: &str, text: &'a str, words: Cow<'a, str>, path: &'a str, headings: &str, names: Cow<'a, str>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(words.as_bytes()).update(&[0]).update(names.as_bytes());
+        let mut sum = [0; 4];
+        hasher.finalize_xof().fill(&mut sum);
+        let names = if headings.is_empty() { names } else { Cow::Owned([headings, "\n", &names].concat()) };
+        let text = if lead.is_empty() { Cow::Borrowed(text) } else { Cow::Owned([lead, text].concat()) };
+        Self { text, words, path, names, sum: u32::from_le_bytes(sum) }
+    }
+
+    /// Of a chunk as it was extracted; `path` is what [`Snapshot::path_terms`] says.
+    pub(super) fn of(chunk: &'a Chunk, path: &'a str) -> Self {
+        let (words, names) = (Cow::Borrowed(chunk.words.as_str()), Cow::Borrowed(chunk.names.as_str()));
+        Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
+    }
+
+    fn of_stored(chunk: &'a StoredChunk, path: &'a str) -> Self {
+        let words = Cow::Owned(words::compound_parts(&chunk.text));
+        let names = Cow::Owned(words::of_names(chunk.names.iter().map(String::as_str)));
+        Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
+    }
+
+    fn run(&self, statement: &mut Statement, id: i64) -> Result<()> {
+        statement.execute(params![id, self.text, self.words, self.path, self.names])?;
+        Ok(())
+    }
+}
+
+/// A row of `chunks`, and the names of the symbols that it says begin in it.
+struct StoredChunk {
+    id: i64,
+    text: String,
+    lead: String,
+    headings: String,
+    symbols: Range<i64>,
+    names: Vec<String>,
+    sum: u32,
+}
+
+impl StoredChunk {
+    fn from_row(row: &Row) -> rusqlite::Result<Self> {
+        let first: i64 = row.get(4)?;
+        Ok(Self {
+            id: row.get(0)?,
+            text: row.get(1)?,
+            lead: row.get(2)?,
+            headings: row.get(3)?,
+            symbols: first..first + row.get::<_, i64>(5)?,
+            names: Vec::new(),
+            sum: row.get(6)?,
+        })
+    }
+}
+
+impl Snapshot<'_> {
+    /// The names of symbols, by the range of their ids, in the order in which they begin.
+    pub(super) fn names_of_symbols(&self, ids: Range<i64>) -> Result<Vec<String>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.connection.prepare_cached(NAMES)?;
+        let rows = statement.query_map([ids.start, ids.end], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A path and its words, as a file's chunks are found by them.
+    pub(super) fn path_terms(&self, file: FileId) -> Result<String> {
+        Ok(self.connection.prepare_cached(PATH)?.query_row([file.0], |row| row.get(0))?)
+    }
+}
+
+impl Batch<'_> {
+    /// Puts a file's stored chunks into the FTS.
+    pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
+        let path = self.path_terms(file)?;
+        let mut index = self.connection.prepare_cached(INDEX)?;
+        for chunk in self.stored_chunks(file)? {
+            Terms::of_stored(&chunk, &path).run(&mut index, chunk.id)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a file's stored chunks out of the FTS; must come before anything of them, of the file's path or of its symbols
+    /// changes.
+    pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
+        let path = self.path_terms(file)?;
+        let chunks = self.stored_chunks(file)?;
+        let terms: Vec<Terms> = chunks.iter().map(|chunk| Terms::of_stored(chunk, &path)).collect();
+        if chunks.iter().zip(&terms).any(|(chunk, terms)| chunk.sum != terms.sum) {
+            self.index_anew()?;
+        }
+        let mut unindex = self.connection.prepare_cached(UNINDEX)?;
+        chunks.iter().zip(&terms).try_for_each(|(chunk, terms)| terms.run(&mut unindex, chunk.id))
+    }
+
+    /// Makes the whole FTS anew from what is stored.
+    fn index_anew(&self) -> Result<()> {
+        self.connection.execute(FORGET_ALL, [])?;
+        let files: Vec<(i64, String)> = {
+            let mut statement = self.connection.prepare_cached(FILES)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<_>>()?
+        };
+        let mut path_words = self.connection.prepare_cached(PATH_WORDS)?;
+        let mut index = self.connection.prepare_cached(INDEX)?;
+        let mut remember = self.connection.prepare_cached(REMEMBER)?;
+        for (file, path) in files {
+            path_words.execute(params![file, words::compound_parts(&path)])?;
+            let file = FileId(file);
+            let path = self.path_terms(file)?;
+            for chunk in self.stored_chunks(file)? {
+                let terms = Terms::of_stored(&chunk, &path);
+                remember.execute([chunk.id, i64::from(terms.sum)])?;
+                terms.run(&mut index, chunk.id)?;
+            }
+        }
+        self.set_fact(Fact::Splitter, &words::SPLITTER.to_string())
+    }
+
+    fn stored_chunks(&self, file: FileId) -> Result<Vec<StoredChunk>> {
+        let mut statement = self.connection.prepare_cached(CHUNKS)?;
+        let rows = statement.query_map([file.0], StoredChunk::from_row)?;
+        let mut chunks: Vec<StoredChunk> = rows.collect::<rusqlite::Result<_>>()?;
+        for chunk in &mut chunks {
+            chunk.names = self.names_of_symbols(chunk.symbols.clone())?;
+        }
+        Ok(chunks)
+    }
+
+    /// Puts a chunk that has its row by now into the FTS; its terms are those of its row.
+    pub(super) fn index_chunk(&self, id: i64, terms: &Terms) -> Result<()> {
+        terms.run(&mut *self.connection.prepare_cached(INDEX)?, id)
+    }
+}
+
+impl Store {
+    /// Makes the FTS anew if a program that splits otherwise wrote it; to be asked before an update.
+    pub fn follow_splitter(&self, budget: &Budget) -> Result<()> {
+        let of_now = words::SPLITTER.to_string();
+        if self.read(budget, |snapshot| snapshot.fact(Fact::Splitter))? == Some(of_now) {
+            return Ok(());
+        }
+        self.write(|batch| batch.index_anew())
+    }
+}
+
+/// Whether the FTS has what the chunks are to be found by, as FTS5's own check sees it; `Err` says what it says.
+pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
+    let text = |context: &Context| Ok(context.get_raw(0).as_str()?.to_owned());
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("words_of_text", 1, flags, move |context| {
+        text(context).map(|text| words::compound_parts(&text))
+    })?;
+    connection.create_scalar_function("words_of_names", 1, flags, move |context| {
+        let names: Vec<String> = serde_json::from_str(&text(context)?)
+            .map_err(|error| rusqlite::Error::UserFunctionError(Box::new(error)))?;
+        Ok(words::of_names(names.iter().map(String::as_str)))
+    })?;
+    // Rolled back when it goes.
+    let _trial = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    connection.execute_batch(CHECK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat, Symbol};
+    use crate::store::{FileRow, FtsQuestion, Mode};
+
+    fn store_of(path: &RepoPath, text: &str, name: &str) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
+        store.follow_splitter(&Budget::unlimited()).unwrap();
+        write(&store, path, text, name);
+        (folder, store)
+    }
+
+    fn write(store: &Store, path: &RepoPath, text: &str, name: &str) {
+        let names = words::of_names(std::iter::once(name));
+        let chunk = Chunk {
+            start_line: 1,
+            end_line: 1,
+            text: text.to_owned(),
+            words: words::compound_parts(text),
+            names,
+            symbols: 0..1,
+            ..Chunk::default()
+        };
+        let symbol = Symbol {
+            name: name.to_owned(),
+            kind: "function",
+            parent: None,
+            container: None,
+            signature: None,
+            written: None,
+            line: 1,
+            column: 1,
+            start_line: 1,
+            end_line: 1,
+        };
+        let extracted =
+            Extracted { language: "python", chunks: vec![chunk], symbols: vec![symbol], ..Extracted::default() };
+        let hash = ContentHash::of(text.as_bytes());
+        let row = FileRow { path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+        store.write(|batch| batch.replace_file(&row)).unwrap();
+    }
+
+    fn matches(store: &Store, word: &str) -> u64 {
+        let question = FtsQuestion::phrase(word).unwrap();
+        store.read(&Budget::unlimited(), |snapshot| snapshot.count_matches(&question)).unwrap()
+    }
+
+    /// As if the program that wrote the row had split otherwise.
+    fn split_otherwise(store: &Store) {
+        let change = |batch: &mut Batch| {
+            let connection = batch.connection;
+            connection.execute(FORGET_ALL, [])?;
+            connection.execute("UPDATE chunks SET terms = 1", [])?;
+            let row = params![1, "x = getUser", "gone getus er", "a.py a py", "getUser\tgetus er"];
+            connection.execute(INDEX, row)?;
+            batch.set_fact(Fact::Splitter, "0")
+        };
+        store.write(change).unwrap();
+        assert_eq!(["gone", "user"].map(|word| matches(store, word)), [1, 0]);
+    }
+
+    #[test]
+    fn a_row_that_was_split_otherwise_leaves_nothing_behind_when_it_goes() {
+        let path = RepoPath::new("a.py").unwrap();
+        let (_folder, store) = store_of(&path, "x = getUser", "getUser");
+        assert_eq!((store.faults().unwrap(), matches(&store, "user")), (Vec::new(), 1));
+        split_otherwise(&store);
+        assert!(!store.faults().unwrap().is_empty());
+        write(&store, &path, "y = setName", "setName");
+        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
+        assert_eq!(["gone", "getus", "user", "name"].map(|word| matches(&store, word)), [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn another_splitter_makes_the_fts_anew() {
+        let path = RepoPath::new("a.py").unwrap();
+        let (_folder, store) = store_of(&path, "x = getUser", "getUser");
+        split_otherwise(&store);
+        store.follow_splitter(&Budget::unlimited()).unwrap();
+        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
+        assert_eq!(["gone", "getus", "user"].map(|word| matches(&store, word)), [0, 0, 1]);
+    }
+}
