@@ -41,7 +41,7 @@ impl Store {
                 }
             }
             // The FTS keeps words of rows that went until it merges.
-            batch.connection.execute_batch(super::search::OPTIMIZE)?;
+            batch.connection.execute_batch(super::terms::OPTIMIZE)?;
             Ok(batch.connection.execute_batch(STRIP)?)
         })?;
         {

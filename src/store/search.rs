@@ -23,9 +23,6 @@ statements! {
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
 
-/// Merges the segments that a bulk build leaves.
-pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')";
-
 /// A chunk and its BM25 score: larger is better, above 0.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoredChunk {

@@ -34,6 +34,19 @@ statements! {
     REMEMBER = "UPDATE chunks SET terms = ?2 WHERE id = ?1";
 }
 
+/// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges what it wrote at sixteen
+/// segments instead of four. Kept in the file until [`AFTER_BULK`], which a build that was broken off still comes to.
+pub(super) const FOR_BULK: &str = "
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 67108864);
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
+";
+/// As FTS5 has them by itself.
+pub(super) const AFTER_BULK: &str = "
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 1048576);
+    INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 4);
+";
+/// Merges the segments that a bulk build leaves.
+pub(super) const OPTIMIZE: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')";
 const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')";
 
 /// Compares the FTS with what `chunk_text` shows: in a transaction that is rolled back, all that it indexes.
@@ -307,5 +320,27 @@ mod tests {
         store.follow_splitter(&Budget::unlimited()).unwrap();
         assert_eq!(store.faults().unwrap(), Vec::<String>::new());
         assert_eq!(["gone", "getus", "user"].map(|word| matches(&store, word)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn settings_of_a_first_build_end_with_it_even_where_it_was_broken_off() {
+        let path = RepoPath::new("a.py").unwrap();
+        let (_folder, store) = store_of(&path, "x = getUser", "getUser");
+        let set = || -> Vec<(String, i64)> {
+            let question = "SELECT k, v FROM chunks_fts_config WHERE k IN ('hashsize', 'automerge') ORDER BY k";
+            let ask = |batch: &mut Batch| {
+                let mut statement = batch.connection.prepare(question)?;
+                let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            };
+            store.write(ask).unwrap()
+        };
+        store.begin_first_build().unwrap();
+        assert_eq!(set(), [("automerge".to_owned(), 0), ("hashsize".to_owned(), 64 << 20)]);
+        store.begin_first_build().unwrap();
+        write(&store, &path, "y = setName", "setName");
+        store.end_first_build().unwrap();
+        assert_eq!(set(), [("automerge".to_owned(), 4), ("hashsize".to_owned(), 1 << 20)]);
+        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
     }
 }
