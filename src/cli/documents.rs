@@ -1,4 +1,4 @@
-//! `ixmcp documents index|update|search|show`: the tools on documents, for people.
+//! `ixmcp documents index|update|remove|search|show`: the tools on documents, for people.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ pub(super) struct Arguments {
 enum Command {
     Index(Index),
     Update(Update),
+    Remove(Remove),
     Search(Search),
     Show(Show),
 }
@@ -52,6 +53,18 @@ struct Update {
     folder: String,
     /// Files or folders that changed [default: the whole folder]
     changes: Vec<String>,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Have a folder indexed no longer
+///
+/// Its documents leave the index; files of the repository stay in it as the repository's. Nothing on disk changes.
+#[derive(Debug, Args)]
+struct Remove {
+    /// The folder, which need not be there any more
+    folder: String,
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
@@ -103,6 +116,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     match &typed.command {
         Command::Index(typed) => index(session, typed),
         Command::Update(typed) => update(session, typed),
+        Command::Remove(typed) => remove(session, typed),
         Command::Search(typed) => search(session, typed),
         Command::Show(typed) => show(session, typed),
     }
@@ -142,6 +156,21 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
         let counts: Vec<String> = ["added", "updated", "removed", "unchanged"].map(count).into();
         output::line(&counts.join(", "));
         print_skipped(&answer);
+    }
+    Ok(Outcome::Found)
+}
+
+fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
+    let given = json!({ "folderPath": from_here(session, &typed.folder), "forget": true });
+    let answer = session.call("update_index", given)?;
+    if typed.json {
+        output::json(&answer);
+    } else {
+        let stay = match answer["unchanged"].as_u64() {
+            None | Some(0) => String::new(),
+            Some(files) => format!("; {files} stay, as the repository or a folder around indexes them"),
+        };
+        output::line(&format!("{} files have left the index{stay}", answer["removed"]));
     }
     Ok(Outcome::Found)
 }

@@ -41,6 +41,19 @@ pub struct FolderReport {
     pub skipped: Vec<Skipped>,
 }
 
+/// What became of the files of a folder that is no longer indexed as documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RemovalReport {
+    /// As the index has it.
+    pub folder: String,
+    /// Files that left the index.
+    pub removed: usize,
+    /// Files that stay, as the repository or a folder around indexes them.
+    pub stayed: usize,
+    /// Of those that stay.
+    pub total_chunks: u64,
+}
+
 /// What changed in a folder since it was last told of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeReport {
@@ -62,10 +75,7 @@ impl Workspace {
         budget: &Budget,
     ) -> Result<FolderReport> {
         let path = self.folder_to_index(given)?;
-        if self.store.is_read_only() {
-            return Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
-                .hint("Make the repository's folder `.ixmcp` writable."));
-        }
+        self.must_be_writable()?;
         let (file_types, unread) = read_types(&options.file_types)?;
         let chosen = Chosen {
             path: path.clone(),
@@ -154,6 +164,74 @@ impl Workspace {
             skipped: skipped.into_iter().collect(),
             total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),
         })
+    }
+
+    /// Has a folder, which need not be there any more, indexed as documents no longer, and brings the index up to date.
+    pub fn remove_folder(&self, given: &str, progress: &Arc<Progress>, budget: &Budget) -> Result<RemovalReport> {
+        self.must_be_writable()?;
+        let settings = self.reload_settings()?;
+        let known = settings.folders.all();
+        let meant = self.paths_of_folder(given);
+        let chosen = known.iter().find(|folder| meant.contains(&folder.path)).ok_or_else(|| not_among(given, known))?;
+        let path = chosen.path.clone();
+        let own = |(file, _): &(String, u64)| {
+            let nearest = RepoPath::stored(file).and_then(|file| settings.folders.of_file(&file).cloned());
+            nearest.is_some_and(|nearest| nearest.path == path)
+        };
+        let files = |budget: &Budget| -> Result<Vec<(String, u64)>> {
+            let mut files = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&path))?;
+            files.retain(own);
+            Ok(files)
+        };
+        let before = files(budget)?;
+        {
+            let _turn = UpdateLock::take(&self.root, budget)?;
+            let mut state = State::to_change(&self.root, &self.sources.environment)?;
+            if state.remove(&path) {
+                state.save(&self.root, &self.sources.environment)?;
+                self.store.write(|batch| batch.unskip_in(&path))?;
+            }
+        }
+        self.bring_up(Thoroughness::Changed, progress, budget)?;
+        self.store.write(|batch| batch.end_count(&consumer(&path)))?;
+        let stay = files(budget)?;
+        let is_there = |file: &str| stay.binary_search_by(|(other, _)| other.as_str().cmp(file)).is_ok();
+        Ok(RemovalReport {
+            removed: before.iter().filter(|(file, _)| !is_there(file)).count(),
+            stayed: stay.len(),
+            total_chunks: stay.iter().map(|(_, chunks)| chunks).sum(),
+            folder: path.clone(),
+        })
+    }
+
+    fn must_be_writable(&self) -> Result<()> {
+        if !self.store.is_read_only() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
+            .hint("Make the repository's folder `.ixmcp` writable."))
+    }
+
+    /// What the index may call a folder of that name, which may be gone by now, or be a link.
+    fn paths_of_folder(&self, given: &str) -> Vec<String> {
+        if given.is_empty() || given.contains('\0') || given.len() > 4096 {
+            return Vec::new();
+        }
+        let named: PathBuf = self.root.join(given).components().collect();
+        let places = [canonical(&named).ok(), without_links(&named), Some(named)];
+        let mut paths: Vec<String> = places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| {
+                if place == self.root {
+                    return Some(ROOT.to_owned());
+                }
+                let inside = RepoPath::under(&self.root, &place).map(|path| path.as_str().to_owned());
+                inside.or_else(|| place.to_str().map(str::to_owned))
+            })
+            .collect();
+        paths.dedup();
+        paths
     }
 
     /// Which files of a folder are indexed and which are not.
@@ -249,6 +327,18 @@ impl Workspace {
         }
         Ok(meant.into_iter().next().ok_or("outside the folder"))
     }
+}
+
+/// The folder was never indexed as documents; these were.
+fn not_among(given: &str, known: &[Chosen]) -> Error {
+    let given: String = printable(given).chars().take(200).collect();
+    let error = Error::new(ErrorKind::IndexNotFound, format!("the folder {given} is not indexed as documents"));
+    if known.is_empty() {
+        return error.hint("No folder is: `index_files` has one indexed.");
+    }
+    let shown: Vec<String> = known.iter().take(20).map(|folder| printable(&folder.path)).collect();
+    let more = if known.len() > shown.len() { ", …" } else { "" };
+    error.hint(format!("These are: {}{more}.", shown.join(", ")))
 }
 
 /// Whose changes are counted.

@@ -130,6 +130,13 @@ impl State {
         write(&root.join(FOLDER).join(FILE), self)
     }
 
+    /// Takes a folder out. Says whether it was there.
+    pub fn remove(&mut self, path: &str) -> bool {
+        let before = self.folders.len();
+        self.folders.retain(|known| known.path != path);
+        self.folders.len() < before
+    }
+
     /// Adds a folder, or gives one that is there other options. Says whether anything changed.
     pub fn put(&mut self, folder: Chosen) -> bool {
         if self.folders.contains(&folder) {

@@ -20,6 +20,7 @@ statements! {
     COUNT_TAGS = "SELECT count(DISTINCT tag_id) FROM tagged";
     FORGET_COUNTS = "DELETE FROM meta WHERE key = 'counts'";
     FORGET = "DELETE FROM changes WHERE consumer = :consumer";
+    FORGET_BASELINE = "DELETE FROM meta WHERE key = :key";
     FORGET_ONE = "DELETE FROM changes WHERE consumer = :consumer AND path = :path";
 }
 
@@ -175,6 +176,14 @@ impl Batch<'_> {
         }
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(counted)
+    }
+
+    /// Nothing is noted any more for one who will not count again.
+    pub fn end_count(&self, consumer: &str) -> Result<()> {
+        let key = format!("baseline:{consumer}");
+        self.connection.prepare_cached(FORGET_BASELINE)?.execute(named_params! { ":key": key })?;
+        self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
+        Ok(())
     }
 
     fn changes_of(&self, consumer: &str) -> Result<Counted> {

@@ -13,7 +13,8 @@ pub(super) static UPDATE_INDEX: Declaration = declare! {
     title: "Update a folder of documents",
     about: "Bring an indexed folder up to date and count what changed since this was last asked: all of it, or the files \
         and folders in `changes`, deleted ones too. Searches are always up to date without it; use it to learn what \
-        changed, or what was skipped and why. Example: {\"folderPath\": \"docs\", \"changes\": [\"docs/plan.pdf\"]}.",
+        changed, or what was skipped and why. forget takes the folder out of the index. \
+        Example: {\"folderPath\": \"docs\", \"changes\": [\"docs/plan.pdf\"]}.",
     access: Access::Write,
     core: false,
     list: Some("skipped"),
@@ -30,6 +31,10 @@ struct Arguments {
     /// Files or folders that changed: absolute, or relative to the folder or the repository (default: all of the folder).
     #[serde(default)]
     changes: Option<Vec<String>>,
+    /// Have the folder indexed as documents no longer: removed counts the files that leave the index, unchanged those that
+    /// stay because the repository or a folder around has them (default false).
+    #[serde(default)]
+    forget: Option<bool>,
     /// Most skipped files to list (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
@@ -60,6 +65,22 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .hint("Leave it out to look at the whole folder."));
     }
     let workspace = call.workspace();
+    if arguments.forget == Some(true) {
+        if !changes.is_empty() {
+            return Err(Error::invalid_argument("argument `changes`: a folder that is to be forgotten has none")
+                .hint("Leave out `changes`, or `forget`."));
+        }
+        let report = workspace.remove_folder(&arguments.folder_path, call.progress(), call.budget())?;
+        return Ok(Answer {
+            added: 0,
+            updated: 0,
+            removed: report.removed,
+            unchanged: report.stayed,
+            total_chunks: report.total_chunks,
+            index_size_bytes: workspace.index_size(),
+            left: LeftOut::page(Vec::new(), arguments.offset, arguments.limit),
+        });
+    }
     let report = workspace.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
     Ok(Answer {
         added: report.added,

@@ -442,3 +442,54 @@ fn a_filtered_question_finds_by_meaning_whatever_lies_nearer_elsewhere() {
     both.sort_unstable();
     assert_eq!(both, ["few/one.md", "few/three.md"], "{more}");
 }
+
+#[test]
+fn a_folder_that_is_removed_leaves_the_index() {
+    let (repo, papers) = (Repo::new("//- /a.md\n# A\n\nAbout otters.\n//- /.gitignore\nbooks/\n"), papers());
+    repo.write("books/b.md", "# B\n\nAbout badgers.\n");
+    repo.write("docs/c.html", "<h1>C</h1><p>About <b>cranes</b></p>\n");
+    let at = text(&papers);
+    for folder in [at.as_str(), "books", "docs"] {
+        repo.call("index_files", &json!({ "folderPath": folder, "options": { "chunkSize": 300, "overlap": 0 } }));
+    }
+    let state = || fs::read_to_string(repo.path().join(".ixmcp/state.toml")).unwrap();
+    let files = || repo.call("list_files", &json!({}))["total"].as_u64().unwrap();
+    assert_eq!(files(), 9);
+    let removed = |folder: &str| {
+        let answer = repo.ok(&["documents", "remove", folder, "--json"]);
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        (answer["removed"].as_u64().unwrap(), answer["unchanged"].as_u64().unwrap())
+    };
+
+    // One that nobody had indexed; the answer names those that were.
+    let refused = repo.fails(&["documents", "remove", "src"]);
+    assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("books, docs"), "{refused}");
+    assert!(refused.contains(&at), "{refused}");
+
+    assert_eq!(removed("books"), (1, 0), "git ignores it");
+    assert!(!state().contains("books"), "{}", state());
+    let answer = repo.call("search_documents", &json!({ "query": "badgers" }));
+    assert_eq!(paths(&answer), Vec::<&str>::new());
+
+    // One of the repository's own is indexed again as the repository does: HTML is source there.
+    let tag = || repo.call("query", &json!({ "text": "<b>cranes", "mode": "literal" }))["results"][0].clone();
+    assert_eq!(removed("docs"), (0, 1));
+    assert_eq!(tag()["file_path"], "docs/c.html");
+
+    assert_eq!(removed(&at), (5, 0));
+    assert_eq!(files(), 3);
+    // A folder may be gone by then, and its files with it.
+    repo.call("index_files", &json!({ "folderPath": at }));
+    drop(papers);
+    assert_eq!(removed(&format!("{at}/")), (0, 0));
+    assert!(!state().contains("folders"), "{}", state());
+    let refused = repo.fails(&["documents", "remove", &at]);
+    assert!(refused.contains("No folder is"), "{refused}");
+    let again = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": "docs" }).to_string()]);
+    assert!(again.contains("INDEX_NOT_FOUND"), "{again}");
+
+    // Registered anew it counts anew.
+    repo.call("index_files", &json!({ "folderPath": "books" }));
+    let answer = repo.call("update_index", &json!({ "folderPath": "books" }));
+    assert_eq!((&answer["added"], &answer["unchanged"]), (&json!(0), &json!(1)), "{answer}");
+}
