@@ -139,6 +139,15 @@ impl Error {
         Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
     }
 
+    /// What happened and what to do, for one who has an answer all the same.
+    pub fn to_warning(&self) -> String {
+        let dot = if self.message.ends_with(['.', '?', '!']) { "" } else { "." };
+        match &self.hint {
+            Some(hint) => format!("{}{dot} {hint}", self.message),
+            None => format!("{}{dot}", self.message),
+        }
+    }
+
     /// As people's JSON has it: `{code, message, hint}`.
     pub fn told(&self) -> serde_json::Value {
         serde_json::json!({ "code": self.kind.name(), "message": self.message, "hint": self.hint })
@@ -166,14 +175,7 @@ impl Error {
 /// `CODE: what happened. What to do next.`: the whole of an error in one text.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind.name(), self.message)?;
-        if !self.message.ends_with(['.', '?', '!']) {
-            f.write_str(".")?;
-        }
-        match &self.hint {
-            Some(hint) => write!(f, " {hint}"),
-            None => Ok(()),
-        }
+        write!(f, "{}: {}", self.kind.name(), self.to_warning())
     }
 }
 

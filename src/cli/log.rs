@@ -25,8 +25,9 @@ enum Sink {
 }
 
 /// Log lines go to stderr.
-pub(super) fn start(filter: &str) {
+pub(super) fn start(filter: &str, colored: bool) {
     let log = tracing_subscriber::fmt().with_env_filter(parse(filter)).with_writer(io::stderr).with_target(false);
+    let log = log.with_ansi(colored);
     // A second start in one process keeps the first log.
     let _ = log.try_init();
 }

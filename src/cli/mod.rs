@@ -42,6 +42,7 @@ mod sync;
 mod type_at;
 mod ui;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -181,7 +182,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     if is_detached {
         log::start_for_file(filter);
     } else {
-        log::start(filter);
+        log::start(filter, cli.color.colors(&environment, std::io::stderr().is_terminal()));
     }
     if let (true, Some(_)) = (cli.json, &cli.command) {
         return Err(

@@ -89,6 +89,9 @@ pub(super) fn note_rest(answer: &Value, list: &str) {
             None => note(&format!("{shown} shown; more with --offset {next}")),
         }
     }
+    if let Some(warning) = answer["warning"].as_str() {
+        note(&printable(warning));
+    }
     if let Some(reason) = answer["stale"].as_str() {
         note(&format!("may be outdated: {reason}"));
     }

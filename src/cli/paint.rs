@@ -21,6 +21,17 @@ pub(super) enum When {
     Never,
 }
 
+impl When {
+    /// Whether what goes to a place is coloured.
+    pub(super) fn colors(self, environment: &Environment, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => wants_colors(environment, is_terminal),
+        }
+    }
+}
+
 /// Colours as ripgrep has them: paths, lines, matches.
 const PATH: &str = "35";
 const LINE: &str = "32";
@@ -59,11 +70,7 @@ impl Paint {
         root: impl FnOnce() -> Option<PathBuf>,
     ) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
-        let colored = match color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => wants_colors(environment, is_terminal),
-        };
+        let colored = color.colors(environment, is_terminal);
         let linked = match hyperlink {
             When::Always => true,
             When::Never => false,

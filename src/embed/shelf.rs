@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::transformer::{FILES, MODEL_FILES, model_file};
 use crate::config::Environment;
 use crate::error::{Error, Result};
-use crate::model::printable;
+use crate::model::{Stat, printable};
+use crate::platform::files::stat_of;
 
 /// What `ixmcp model pull` fetches when no name is given.
 pub const DEFAULT: &str = "Xenova/paraphrase-albert-small-v2";
@@ -70,6 +71,15 @@ pub fn list(shelf: &Path) -> Vec<Shelved> {
 /// Whether a folder holds what a model needs.
 pub fn is_model(folder: &Path) -> bool {
     folder.join("tokenizer.json").is_file() && model_file(folder).is_ok()
+}
+
+/// Tells the files of one model from those of another in the same folder.
+pub type Stamp = Vec<Option<Stat>>;
+
+/// As the files of a model are now.
+pub fn stamp(folder: &Path) -> Stamp {
+    let files = MODEL_FILES.iter().chain(FILES);
+    files.map(|file| std::fs::metadata(folder.join(file)).ok().map(|found| stat_of(&found))).collect()
 }
 
 fn size(folder: &Path) -> u64 {

@@ -95,6 +95,7 @@ impl Workspace {
             }
         }
         self.bring_up(Thoroughness::Changed, progress, budget)?;
+        self.insist_on_gpu()?;
         self.store.write(|batch| batch.count_changes(&consumer(&path)))?;
         let mut report = self.report_of(&chosen, budget)?;
         report.skipped.splice(0..0, unread);
@@ -119,6 +120,7 @@ impl Workspace {
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
         self.bring_up(Thoroughness::Changed, progress, budget)?;
+        self.insist_on_gpu()?;
         let report = self.report_of(&chosen, budget)?;
         let base = if asked == ROOT { self.root.clone() } else { self.root.join(&asked) };
         let mut named: Vec<RepoPath> = Vec::new();

@@ -45,7 +45,7 @@ pub use reader::serve_reader;
 pub use rebuild::rebuild;
 pub use snapshot::{load, save};
 pub use sync::{Report, Thoroughness};
-pub use transformer::ModelState;
+pub use transformer::{AtHand, ModelState};
 pub use workspaces::{Watching, Workspaces};
 
 use folders::Folders;
@@ -291,6 +291,7 @@ impl Workspace {
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
         self.bring_up(thoroughness, progress, budget)?;
+        self.insist_on_gpu()?;
         self.count(started, budget)
     }
 

@@ -11,7 +11,7 @@ use super::state::Chosen;
 use super::watch::Dirty;
 use super::{Settings, Workspace, diff, entities, folder, pipeline};
 use crate::budget::{Budget, Progress, Standing};
-use crate::config::Config;
+use crate::config::{Config, warn_once};
 use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::RepoPath;
@@ -316,7 +316,7 @@ fn list(workspace: &Workspace, settings: &Settings, dirty: &Dirty, budget: &Budg
         };
         if !workspace.watch.get().is_some_and(|watch| watch.cover(&listing.folders)) {
             for warning in &listing.warnings {
-                tracing::warn!("{warning}");
+                warn_once(warning.clone());
             }
             return Ok(listing);
         }

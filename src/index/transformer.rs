@@ -16,7 +16,8 @@ use super::state::State;
 use super::vectors::{if_free, key};
 use super::{Workspace, locked};
 use crate::budget::Budget;
-use crate::embed::transformer::{Means, Transformer};
+use crate::config::warn_once;
+use crate::embed::transformer::{Gpu, Means, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Stat;
@@ -57,21 +58,50 @@ pub(super) struct Chosen {
 enum Loaded {
     #[default]
     None,
-    Ready(String, Means, Arc<Transformer>),
-    Failed(String, Means, Instant, Error),
+    Ready(Wanted, Arc<Transformer>),
+    Failed(Wanted, Instant, Error),
+}
+
+/// Which model is to be read: another one once any of this is another.
+#[derive(Clone, PartialEq)]
+struct Wanted {
+    name: String,
+    folder: PathBuf,
+    means: Means,
+    files: shelf::Stamp,
 }
 
 impl Loaded {
-    /// What is known of a model by these means; `None` where it is to be read, or tried again.
-    fn known(&self, name: &str, means: &Means) -> Option<Result<Arc<Transformer>>> {
+    /// What is known of that model; `None` where it is to be read, or tried again.
+    fn known(&self, wanted: &Wanted) -> Option<Result<Arc<Transformer>>> {
         match self {
-            Self::Ready(known, with, model) if known == name && with == means => Some(Ok(Arc::clone(model))),
-            Self::Failed(known, with, when, error) if known == name && with == means && when.elapsed() < TRY_AGAIN => {
+            Self::Ready(known, model) if known == wanted => Some(Ok(Arc::clone(model))),
+            Self::Failed(known, when, error) if known == wanted && when.elapsed() < TRY_AGAIN => {
                 Some(Err(error.again()))
             }
             _ => None,
         }
     }
+}
+
+/// The chosen model as a question meets it.
+pub enum AtHand {
+    /// None is chosen.
+    Unwanted,
+    Ready(Arc<Transformer>),
+    /// It cannot be asked, for the reason that is told.
+    Missing(String),
+}
+
+impl AtHand {
+    /// What is told with an answer that a model should have had a part in.
+    fn without(name: &str, why: &Error) -> Self {
+        Self::Missing(told_without(name, &why.to_warning()))
+    }
+}
+
+fn told_without(name: &str, why: &str) -> String {
+    format!("the built-in table answered without the model {}: {why}", crate::model::printable(name))
 }
 
 /// How fast the work in the background went of late.
@@ -135,29 +165,52 @@ impl Workspace {
             *locked(&self.chosen.model) = Loaded::None;
             return Ok(None);
         };
-        let means = self.means();
+        let wanted = self.wanted(name)?;
         let mut loaded = locked(&self.chosen.model);
-        if let Some(known) = loaded.known(&name, &means) {
+        if let Some(known) = loaded.known(&wanted) {
             return known.map(Some);
         }
-        let folder = self.folder_of_model(&name)?;
-        match Transformer::shared(&name, &folder, &means) {
+        match Transformer::shared(&wanted.name, &wanted.folder, &wanted.means) {
             Ok(model) => {
                 if self.watch.get().is_some() {
                     // It takes as long as many texts do, and no question is to wait for it.
                     model.scale();
                 }
                 if let Some(warning) = model.warning() {
-                    tracing::warn!("{warning}");
+                    warn_once(warning.to_owned());
                 }
-                *loaded = Loaded::Ready(name, means, Arc::clone(&model));
+                *loaded = Loaded::Ready(wanted, Arc::clone(&model));
                 Ok(Some(model))
             }
             Err(error) => {
-                tracing::warn!("{error}");
-                *loaded = Loaded::Failed(name, means, Instant::now(), error.again());
+                if self.watch.get().is_some() {
+                    // Elsewhere whoever asked is told.
+                    warn_once(error.to_string());
+                }
+                *loaded = Loaded::Failed(wanted, Instant::now(), error.again());
                 Err(error)
             }
+        }
+    }
+
+    fn wanted(&self, name: String) -> Result<Wanted> {
+        let folder = self.folder_of_model(&name)?;
+        Ok(Wanted { files: shelf::stamp(&folder), means: self.means(), name, folder })
+    }
+
+    /// `GPU_NOT_AVAILABLE` where a model is chosen and must run on a GPU, and cannot: for those who have just brought the
+    /// index up to date, which that does not stop.
+    pub(super) fn insist_on_gpu(&self) -> Result<()> {
+        if self.chosen_model().is_none() || self.means().gpu != Gpu::Required {
+            return Ok(());
+        }
+        match self.transformer() {
+            Err(error) if error.kind == ErrorKind::GpuNotAvailable => {
+                let hint = error.hint.as_deref().unwrap_or_default();
+                let told = format!("The index is up to date all the same, by words and the built-in table. {hint}");
+                Err(error.again().hint(told))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -166,16 +219,18 @@ impl Workspace {
     }
 
     /// Does without a model that failed at a text, until it is tried again.
-    pub fn give_up_model(&self, model: &Arc<Transformer>, error: Error) {
-        tracing::warn!("{error}");
+    pub fn give_up_model(&self, model: &Arc<Transformer>, error: Error) -> AtHand {
+        if self.watch.get().is_some() {
+            tracing::warn!("{error}");
+        }
+        let missing = AtHand::without(&model.space().model, &error);
         Transformer::disown(model);
         let mut loaded = locked(&self.chosen.model);
         *loaded = match std::mem::take(&mut *loaded) {
-            Loaded::Ready(name, means, known) if Arc::ptr_eq(&known, model) => {
-                Loaded::Failed(name, means, Instant::now(), error)
-            }
+            Loaded::Ready(wanted, known) if Arc::ptr_eq(&known, model) => Loaded::Failed(wanted, Instant::now(), error),
             other => other,
         };
+        missing
     }
 
     /// Where the files of a model are.
@@ -194,25 +249,33 @@ impl Workspace {
 
     /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but
     /// `GPU_NOT_AVAILABLE` is said to whoever asks.
-    pub fn transformer_at_hand(self: &Arc<Self>) -> Result<Option<Arc<Transformer>>> {
+    pub fn transformer_at_hand(self: &Arc<Self>) -> Result<AtHand> {
         *locked(&self.chosen.last_asked) = Some(Instant::now());
-        let Some(name) = self.chosen_model() else { return Ok(None) };
-        let unless_asked_for = |read: Result<Option<Arc<Transformer>>>| match read {
-            Err(error) if error.kind != ErrorKind::GpuNotAvailable => Ok(None),
-            read => read,
+        let Some(name) = self.chosen_model() else { return Ok(AtHand::Unwanted) };
+        let unless_asked_for = |read: Result<Arc<Transformer>>| match read {
+            Err(error) if error.kind != ErrorKind::GpuNotAvailable => Ok(AtHand::without(&name, &error)),
+            read => read.map(AtHand::Ready),
         };
         if self.watch.get().is_none() {
             // A process of one question has nobody to read it in the background.
-            return unless_asked_for(self.transformer());
+            return match self.transformer().transpose() {
+                Some(read) => unless_asked_for(read),
+                None => Ok(AtHand::Unwanted),
+            };
         }
+        let wanted = match self.wanted(name.clone()) {
+            Ok(wanted) => wanted,
+            Err(error) => return unless_asked_for(Err(error)),
+        };
         // Whoever reads it holds the lock.
-        let Some(loaded) = if_free(&self.chosen.model) else { return Ok(None) };
-        if let Some(known) = loaded.known(&name, &self.means()) {
-            return unless_asked_for(known.map(Some));
+        if let Some(loaded) = if_free(&self.chosen.model) {
+            if let Some(known) = loaded.known(&wanted) {
+                return unless_asked_for(known);
+            }
+            drop(loaded);
+            self.work_on();
         }
-        drop(loaded);
-        self.work_on();
-        Ok(None)
+        Ok(AtHand::Missing(told_without(&name, "it is being read, ask again in a few seconds")))
     }
 
     /// How long a question may spend on vectors.
@@ -273,7 +336,7 @@ impl Workspace {
                         return;
                     }
                     Err(error) => {
-                        tracing::warn!("the model's work in the background ended: {error}");
+                        warn_once(error.to_string());
                         workspace.chosen.at_work.store(false, Ordering::SeqCst);
                         return;
                     }
@@ -410,11 +473,11 @@ impl Workspace {
 
     /// How far the model of that name has come. It is not read for this: what only that tells is left out.
     pub fn model_state(&self, name: &str, budget: &Budget) -> Result<ModelState> {
-        self.folder_of_model(name)?;
+        let wanted = self.wanted(name.to_owned())?;
         let (mut state, mut own) = (ModelState::default(), None);
         // Whoever reads it holds the lock.
         if let Some(loaded) = if_free(&self.chosen.model) {
-            match loaded.known(name, &self.means()) {
+            match loaded.known(&wanted) {
                 Some(Ok(model)) => {
                     state.device = Some(model.device());
                     state.warning = model.warning().map(str::to_owned);

@@ -54,6 +54,9 @@ struct Answer {
     /// Pieces of what was searched that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
+    /// Why a model that was chosen had no part in this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -79,6 +82,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })?;
     Ok(Answer {
         vectors_pending: Some(pending).filter(|pending| *pending > 0),
+        warning: call.warning(),
         total: found.total,
         truncated: found.next_offset.is_some(),
         next_offset: found.next_offset,

@@ -50,7 +50,7 @@ use jobs::Outcome;
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{EntityReport, Freshness, Part, Workspace, Workspaces};
+use crate::index::{AtHand, EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::query::smart::Deep;
 use crate::store::Snapshot;
@@ -146,6 +146,8 @@ struct Call<'a> {
     progress: Arc<Progress>,
     /// Why the answer may be outdated, once the index was asked.
     stale: RefCell<Option<String>>,
+    /// Why it may be worse than was hoped for.
+    warning: RefCell<Option<String>>,
 }
 
 /// A call ends after this, unless it says otherwise.
@@ -200,13 +202,17 @@ impl Call<'_> {
     /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
     /// question. One that fails is as one that cannot be read.
     fn read_deeply<T>(&self, part: Part, ask: impl Fn(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
-        let Some(model) = self.workspace.transformer_at_hand()? else {
-            return self.read_part(part, |snapshot| ask(snapshot, None));
+        let model = match self.workspace.transformer_at_hand()? {
+            AtHand::Ready(model) => model,
+            other => {
+                self.warn_of(other);
+                return self.read_part(part, |snapshot| ask(snapshot, None));
+            }
         };
         let deep = Deep::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
         let answer = match self.read_part(part, |snapshot| ask(snapshot, Some(&deep))) {
             Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
-                self.workspace.give_up_model(&model, error);
+                self.warn_of(self.workspace.give_up_model(&model, error));
                 return self.read_part(part, |snapshot| ask(snapshot, None));
             }
             answer => answer?,
@@ -216,6 +222,17 @@ impl Call<'_> {
             tracing::warn!("vectors of hits are not kept: {error}");
         }
         Ok(answer)
+    }
+
+    fn warn_of(&self, model: AtHand) {
+        if let AtHand::Missing(why) = model {
+            *self.warning.borrow_mut() = Some(why);
+        }
+    }
+
+    /// What is to be told with the answer to a question that was asked by [`Self::read_deeply`].
+    fn warning(&self) -> Option<String> {
+        self.warning.take()
     }
 
     /// Brings the entities up to date and counts what changed.
@@ -311,7 +328,7 @@ fn answered(
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
-    let call = Call { workspace, caller, budget, progress, stale: RefCell::new(None) };
+    let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
     let mut answer = (tool.run)(&call, arguments)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);

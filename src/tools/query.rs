@@ -84,6 +84,9 @@ struct Answer {
     /// smart: chunks that are found by their words alone until their vectors are there.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
+    /// Why a model that was chosen had no part in this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -115,13 +118,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, suggestion, vectors_pending) = call.read_deeply(Part::Everything, |snapshot, deep| {
-        if mode == Mode::Smart {
+    let (found, suggestion, vectors_pending) = if mode == Mode::Smart {
+        call.read_deeply(Part::Everything, |snapshot, deep| {
             let found = smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(snapshot, &arguments.text)? } else { None };
-            return Ok((found, suggestion, super::vectors_pending(call, snapshot)?));
-        }
+            Ok((found, suggestion, super::vectors_pending(call, snapshot)?))
+        })?
+    } else {
         let pattern = exact::Pattern {
             text: &arguments.text,
             is_regex: mode == Mode::Regex,
@@ -129,14 +133,15 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             word: arguments.word.unwrap_or(false),
             multiline: arguments.multiline.unwrap_or(false),
         };
-        Ok((exact::search(snapshot, &pattern, &filter, context, page, budget)?, None, None))
-    })?;
+        (call.read(|snapshot| exact::search(snapshot, &pattern, &filter, context, page, budget))?, None, None)
+    };
     Ok(Answer {
         total: found.total,
         truncated: found.next_offset.is_some(),
         next_offset: found.next_offset,
         suggestion,
         vectors_pending,
+        warning: call.warning(),
         results: found.items.into_iter().map(|hit| shown(hit, explain)).collect(),
     })
 }

@@ -74,6 +74,9 @@ struct Answer {
     /// Chunks that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
+    /// Why a model that was chosen had no part in this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -150,6 +153,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: next_offset.is_some(),
         next_offset,
         vectors_pending: pending,
+        warning: call.warning(),
     })
 }
 

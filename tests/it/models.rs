@@ -274,3 +274,90 @@ fn all_chunks_are_embedded_while_nobody_asks() {
     }
     assert!(server.call("query", &json!({ "text": "boil noodles" }))["results"].is_array());
 }
+
+/// A copy that a test may break.
+fn own_copy() -> (tempfile::TempDir, PathBuf) {
+    let beside = tempfile::tempdir().unwrap();
+    let copied = std::process::Command::new("cp").arg("-r").arg(fixture("bert")).arg(beside.path()).status().unwrap();
+    assert!(copied.success());
+    let folder = beside.path().canonicalize().unwrap().join("bert");
+    (beside, folder)
+}
+
+#[test]
+fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
+    let repo = repository();
+    let (_beside, folder) = own_copy();
+    let name = folder.to_str().unwrap();
+    repo.ok(&["model", "use", name]);
+    let ask = |tool: &str, arguments: &Value| repo.call(tool, arguments)["warning"].clone();
+    let document = json!({ "query": "erase the file", "options": { "minScore": 0 } });
+    let text = json!({ "text": "erase the file" });
+    assert_eq!((ask("search_documents", &document), ask("query", &text)), (json!(null), json!(null)));
+
+    std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
+    for warning in [ask("search_documents", &document), ask("query", &text)] {
+        let warning = warning.as_str().unwrap();
+        assert!(warning.contains(name) && warning.contains("built-in table answered"), "{warning}");
+        assert!(warning.contains("no ONNX file") && warning.contains("ixmcp model use"), "{warning}");
+        assert!(!warning.contains("ORT_DYLIB_PATH"), "no library could read it: {warning}");
+    }
+    assert_eq!(ask("query", &json!({ "text": "erase", "mode": "literal" })), json!(null), "no model is needed");
+
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(ask("search_documents", &document).as_str().unwrap().contains("is not here"));
+    assert!(ask("ixchel_search", &json!({ "query": "files" })).as_str().unwrap().contains("is not here"));
+    // A person is told it once.
+    let seen = said(&repo.command(&["query", "erase the file"]).output().unwrap());
+    assert_eq!(seen.matches("is not here").count(), 1, "{seen}");
+    assert!(repo.call("stats", &json!({}))["transformer"]["warning"].as_str().unwrap().contains("is not here"));
+    let doctor = repo.ok(&["doctor", "model"]);
+    assert!(doctor.contains(name) && doctor.contains("is not here"), "{doctor}");
+}
+
+#[test]
+fn a_process_that_stays_notices_that_a_model_is_another() {
+    let repo = repository();
+    let (_beside, folder) = own_copy();
+    repo.ok(&["model", "use", folder.to_str().unwrap()]);
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let mut warning = || server.call("query", &json!({ "text": "erase the file" }))["warning"].clone();
+    let first = warning();
+    assert!(first.as_str().unwrap().contains("is being read"), "{first}");
+    crate::wire::until("it is read", || warning().is_null());
+    let model = std::fs::read(folder.join("onnx/model.onnx")).unwrap();
+    std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
+    crate::wire::until("it is found to be broken", || {
+        warning().as_str().is_some_and(|why| why.contains("no ONNX file"))
+    });
+    std::fs::write(folder.join("onnx/model.onnx"), model).unwrap();
+    crate::wire::until("it is read again", || warning().is_null());
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(warning().as_str().unwrap().contains("is not here"));
+}
+
+#[test]
+fn who_requires_a_gpu_is_told_by_whatever_indexes_and_nothing_is_lost() {
+    let repo = repository();
+    repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
+    for (word, arguments) in [
+        ("pelican", ["sync"].as_slice()),
+        ("heron", &["call", "index_files", "--args", r#"{"folderPath": "."}"#]),
+        ("stork", &["call", "update_index", "--args", r#"{"folderPath": "."}"#]),
+    ] {
+        repo.write(&format!("{word}.md"), format!("# Birds\n\nThe {word} flies.\n"));
+        let output = repo.command(arguments).env("IXMCP_GPU", "required").output().unwrap();
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("GPU_NOT_AVAILABLE") && told.contains("index is up to date"), "{told}");
+        let found = repo.run(&["query", "--json", "-m", "literal", word]);
+        assert!(String::from_utf8_lossy(&found.stdout).contains(&format!("{word}.md")));
+    }
+    // What was not told is told by the next answer.
+    assert_eq!(repo.sync()["added"], 6);
+    repo.ok(&["model", "use", "built-in"]);
+    assert!(
+        repo.command(&["sync"]).env("IXMCP_GPU", "required").output().unwrap().status.success(),
+        "no model needs it"
+    );
+}

@@ -246,3 +246,16 @@ fn progress_is_no_part_of_the_result() {
     assert!(child.wait().unwrap().success());
     assert_eq!(lines, ["notes.md", "shop.py"]);
 }
+
+#[test]
+fn what_is_logged_in_a_pipe_has_no_colours() {
+    let repo = Repo::new("//- /a.md\n# A\n");
+    let folder = tempfile::Builder::new().prefix("ixmcp-papers").tempdir().unwrap();
+    let at = folder.path().canonicalize().unwrap();
+    repo.call("index_files", &serde_json::json!({ "folderPath": at }));
+    drop(folder);
+    let output = repo.command(&["query", "words"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains('\u{1b}'), "{told:?}");
+    assert_eq!(told.matches("is no folder any more").count(), 1, "{told}");
+}

@@ -3,6 +3,7 @@
 use super::{Finding, Ground, Level};
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
+use crate::model::printable;
 use crate::store::SpaceKey;
 
 pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
@@ -14,11 +15,34 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     }
     let key = SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension };
     let pending = ground.ask(|snapshot| snapshot.vectors_pending(&key));
-    Ok(vec![match pending {
+    let table = match pending {
         Some(pending) if pending > 0 => {
             let message = format!("{pending} chunks have no vector yet: they are found by their words");
             Finding::new(Level::Note, message).remedy("Run `ixmcp sync`.")
         }
         _ => Finding::new(Level::Ok, format!("{}, built in, {} numbers a vector", space.model, space.dimension)),
-    }])
+    };
+    Ok(std::iter::once(table).chain(chosen(ground)?).collect())
+}
+
+/// The model that a person chose, tried.
+fn chosen(ground: &Ground) -> Result<Option<Finding>> {
+    // A look makes no index.
+    if !ground.database().exists() {
+        return Ok(None);
+    }
+    let workspace = ground.session.workspaces.at(&ground.root)?;
+    let Some(name) = workspace.chosen_model() else { return Ok(None) };
+    let name = printable(&name);
+    Ok(Some(match workspace.transformer() {
+        Ok(Some(model)) => match model.warning() {
+            Some(warning) => Finding::new(Level::Warning, format!("{name}: {warning}")),
+            None => Finding::new(Level::Ok, format!("{name}, on {}", model.device())),
+        },
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            let told = Finding::of(Level::Warning, &error);
+            Finding { message: format!("{name} answers no question: {}", told.message), ..told }
+        }
+    }))
 }

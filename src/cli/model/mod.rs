@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
+use crate::config::warn_once;
 use crate::embed::transformer::{Means, Transformer};
 use crate::embed::{Embedder, built_in, shelf as names};
 use crate::error::{Error, Result};
@@ -140,7 +141,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let model = Transformer::open(&name, &folder, &means(session))?;
     workspace.choose_model(Some(name.clone()), &budget)?;
     if let Some(warning) = model.warning() {
-        output::note(warning);
+        warn_once(warning.to_owned());
     }
     output::line(&format!("{} is used here, on {}.", printable(&name), model.device()));
     if typed.now {

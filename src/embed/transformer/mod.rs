@@ -78,7 +78,15 @@ impl Means {
 /// A model that cannot be used, and why.
 fn unfit(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::UnsupportedFormat, format!("the model cannot be used: {why}"))
-        .hint("Choose another with `ixmcp model use`, or install ONNX Runtime and name its library by ORT_DYLIB_PATH.")
+        .hint("Choose another with `ixmcp model use`, or fetch its files again.")
+}
+
+const NO_OTHER_RUNNER: &str =
+    "Mend what ORT_DYLIB_PATH or `model.onnxruntime` names, or choose another model with `ixmcp model use`.";
+
+/// The same where another runner might be able to.
+fn beyond_tract(error: Error) -> Error {
+    error.hint("Name the library of ONNX Runtime by ORT_DYLIB_PATH, or choose another model with `ixmcp model use`.")
 }
 
 /// A GPU was required, and cannot be used.
@@ -269,7 +277,14 @@ fn runner(model: &Path, means: &Means) -> Result<(Box<dyn Runner>, Option<String
         return Err(no_gpu("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it"));
     }
     drop(bytes);
-    Ok((Box::new(inside::Inside::of(parsed)?), warning))
+    match inside::Inside::of(parsed) {
+        Ok(inside) => Ok((Box::new(inside), warning)),
+        Err(error) => Err(match warning {
+            // What is wrong with the library is what there is to mend.
+            Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(NO_OTHER_RUNNER),
+            None => beyond_tract(error),
+        }),
+    }
 }
 
 #[cfg(test)]

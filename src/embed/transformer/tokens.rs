@@ -178,8 +178,11 @@ fn sort(model: &Value) -> Result<Sort> {
             Ok(Sort::Unigram { tokens, unknown, worst, longest })
         }
         (sort, _) => {
-            let sort = sort.unwrap_or("an unknown sort");
-            Err(unfit(format!("its tokenizer is of the sort {sort}; WordPiece and Unigram are known here")))
+            let told = match sort {
+                Some(sort) => format!("its tokenizer is of the sort {:?}", crate::model::printable(sort)),
+                None => "its tokenizer.json does not say which sort it is of".to_owned(),
+            };
+            Err(unfit(format!("{told}; WordPiece and Unigram are known here")))
         }
     }
 }
