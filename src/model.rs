@@ -139,12 +139,16 @@ pub enum SkipReason {
     Unreadable,
     /// A document that asks for a password.
     Encrypted,
+    /// A document that is encrypted in a way of which its reader knows nothing.
+    Sealed,
     /// A document that breaks the rules of its format.
     Malformed,
     /// A document that unpacks to more than is read.
     Overfull,
     /// A document whose reader took too long.
     Overrun,
+    /// A document whose reader asked for too much memory.
+    Overweight,
     /// A document without a word in it, such as scanned pages.
     NoText,
     /// One more than its folder may have.
@@ -164,9 +168,11 @@ impl SkipReason {
         Self::Special,
         Self::Unreadable,
         Self::Encrypted,
+        Self::Sealed,
         Self::Malformed,
         Self::Overfull,
         Self::Overrun,
+        Self::Overweight,
         Self::NoText,
         Self::MaxFiles,
     ];
@@ -184,11 +190,37 @@ impl SkipReason {
             Self::Special => "special",
             Self::Unreadable => "unreadable",
             Self::Encrypted => "encrypted",
+            Self::Sealed => "encrypted_aes256",
             Self::Malformed => "malformed",
             Self::Overfull => "overfull",
             Self::Overrun => "overrun",
+            Self::Overweight => "overweight",
             Self::NoText => "no_text",
             Self::MaxFiles => "max_files",
+        }
+    }
+
+    /// What the word of a document's reader means, for those who have not read the manual.
+    pub const fn meaning(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Encrypted => "it asks for a password",
+            Self::Sealed => {
+                "it is encrypted with AES-256, which the reader of PDF cannot open, not even without a password"
+            }
+            Self::Malformed => "it breaks the rules of its format",
+            Self::Overfull => "it unpacks to more than 128 MiB, or holds more than 16 MiB of text",
+            Self::Overrun => "its reader took more than 20 seconds of processor time, or two minutes in all",
+            Self::Overweight => "it unpacks to more than its reader's 2 GiB of memory",
+            Self::NoText => "it holds no text; scanned pages are pictures",
+            _ => return None,
+        })
+    }
+
+    /// The word, and what it means where that is not plain.
+    pub fn explained(self) -> String {
+        match self.meaning() {
+            Some(meaning) => format!("{}: {meaning}", self.as_str()),
+            None => self.as_str().to_owned(),
         }
     }
 

@@ -176,8 +176,13 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
 }
 
 fn print_skipped(answer: &Value) {
-    for file in answer["skipped"].as_array().into_iter().flatten() {
-        output::line(&format!("skipped  {}  {}", output::text(&file["path"]), output::text(&file["reason"])));
+    for (list, word) in [("skipped", "skipped"), ("problems", "partial")] {
+        for file in answer[list].as_array().into_iter().flatten() {
+            output::line(&format!("{word}  {}  {}", output::text(&file["path"]), output::text(&file["reason"])));
+        }
+    }
+    if let Some(total) = answer["totalProblems"].as_u64() {
+        output::note(&format!("{total} documents are in the index in part"));
     }
 }
 
@@ -220,6 +225,9 @@ fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else {
+        for problem in answer["problems"].as_array().into_iter().flatten() {
+            output::note(&output::text(problem));
+        }
         for line in answer["content"].as_str().unwrap_or_default().lines() {
             output::line(&printable(&line.replace('\t', "    ")));
         }

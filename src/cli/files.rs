@@ -50,7 +50,7 @@ fn skipped(session: &Session, as_json: bool) -> Result<Outcome> {
         output::json(&json!({ "total": files.len(), "skipped": files }));
     } else {
         for file in &skipped {
-            output::line(&format!("{:<14}{}", file.reason.as_str(), session.paint.path(&file.path)));
+            output::line(&format!("{:<18}{}", file.reason.as_str(), session.paint.path(&file.path)));
         }
     }
     Ok(if skipped.is_empty() { Outcome::Nothing } else { Outcome::Found })

@@ -12,8 +12,11 @@ use crate::index;
 pub(super) struct Arguments {
     /// Its format, such as pdf
     format: String,
+    /// The most bytes of memory it may take
+    #[arg(long, default_value_t = u64::MAX)]
+    memory: u64,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
-    index::serve_reader(&arguments.format).map(|()| Outcome::Found)
+    index::serve_reader(&arguments.format, arguments.memory).map(|()| Outcome::Found)
 }

@@ -194,21 +194,16 @@ fn extract_document(
     read: &mut ReadAs,
 ) -> Result<Extracted, SkipReason> {
     if !format.keeps_text() {
-        return Ok(of_document(format, &read(format, bytes)?, None, options));
+        return Ok(of_document(format, &read(format, bytes)?, options));
     }
     let decoded = text::decode(bytes)?;
     text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
-    let document = Document { text: decoded.text.into_owned(), outline, problems: Vec::new() };
-    Ok(of_document(format, &document, decoded.encoding, options))
+    let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);
+    Ok(of_document(format, &Document { text, outline, problems: Vec::new(), encoding }, options))
 }
 
-fn of_document(
-    format: &'static Format,
-    document: &Document,
-    encoding: Option<&'static str>,
-    options: &Options,
-) -> Extracted {
+fn of_document(format: &'static Format, document: &Document, options: &Options) -> Extracted {
     let symbols = headings::symbols(&document.text, &document.outline.headings);
     let mut chunks = chunk::of_document(&document.text, &document.outline, options.sizing());
     chunk::name(&mut chunks, &symbols);
@@ -216,7 +211,7 @@ fn of_document(
     Extracted {
         language: format.name,
         extractor: version_of_format(format),
-        encoding,
+        encoding: document.encoding,
         lines: line_count(&document.text),
         chunking: options.folder.map(Chunking::told),
         chunks,

@@ -29,7 +29,7 @@ pub struct FolderOptions {
     pub file_types: Vec<String>,
 }
 
-/// A file that is not in the index, and why.
+/// A file that is not in the index, or not all of it, and why.
 pub type Skipped = (String, String);
 
 /// What a folder holds once it is indexed.
@@ -39,6 +39,8 @@ pub struct FolderReport {
     pub processed_files: usize,
     pub total_chunks: u64,
     pub skipped: Vec<Skipped>,
+    /// Documents of which not all is in the index.
+    pub problems: Vec<Skipped>,
 }
 
 /// What became of the files of a folder that is no longer indexed as documents.
@@ -62,6 +64,8 @@ pub struct ChangeReport {
     pub removed: usize,
     pub unchanged: usize,
     pub skipped: Vec<Skipped>,
+    /// Documents of which not all is in the index.
+    pub problems: Vec<Skipped>,
     pub total_chunks: u64,
 }
 
@@ -148,6 +152,7 @@ impl Workspace {
         let counted = self.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
         let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
         let there = indexed.iter().filter(|(path, _)| is_asked(path)).count();
+        let problems = report.problems.into_iter().filter(|(path, _)| is_asked(path)).collect();
         skipped.extend(report.skipped.into_iter().filter(|(path, _)| is_asked(path)));
         for path in &named {
             let known = |other: &str| RepoPath::stored(other).is_some_and(|other| other.is_in(path.as_str()));
@@ -164,6 +169,7 @@ impl Workspace {
             removed: counted.deleted.len(),
             unchanged: there.saturating_sub(counted.added.len() + counted.modified.len()),
             skipped: skipped.into_iter().collect(),
+            problems,
             total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),
         })
     }
@@ -236,6 +242,11 @@ impl Workspace {
         paths
     }
 
+    /// Whether what answers show of a file is text that was taken out of it, whose lines are not those on disk.
+    pub fn shows_extracted(&self, path: &str) -> bool {
+        RepoPath::stored(path).is_some_and(|path| self.settings().folders.takes_text_out(&path))
+    }
+
     /// Which files of a folder are indexed and which are not.
     fn report_of(&self, chosen: &Chosen, budget: &Budget) -> Result<FolderReport> {
         let settings = self.settings();
@@ -245,10 +256,15 @@ impl Workspace {
                     && folders::takes(chosen, &path)
             })
         };
-        let (mut indexed, left) =
-            self.read(budget, |snapshot| Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?)))?;
+        let (mut indexed, left, said) = self.read(budget, |snapshot| {
+            Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?, snapshot.problems()?))
+        })?;
         indexed.retain(|(path, _)| is_own(path));
-        let reason = |file: SkippedFile| (file.path, file.reason.as_str().to_owned());
+        // Of source that is odd all is there.
+        let is_document = |language: &str| extract::documents::by_name(language).is_some();
+        let problems = said.into_iter().filter(|(path, language, _)| is_document(language) && is_own(path));
+        let problems: Vec<Skipped> = problems.map(|(path, _, reason)| (path, reason)).collect();
+        let reason = |file: SkippedFile| (file.path, file.reason.explained());
         let mut skipped: Vec<Skipped> = left.into_iter().filter(|file| is_own(&file.path)).map(reason).collect();
         let total_files = indexed.len() + skipped.len();
         // Of a folder that the repository lists anyway, more files than it may have stay in the index as the
@@ -262,6 +278,7 @@ impl Workspace {
             processed_files: indexed.len(),
             total_chunks: indexed.iter().map(|(_, chunks)| chunks).sum(),
             skipped,
+            problems,
         })
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::state::{Chosen, State};
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::extract::{Chunking, Options};
+use crate::extract::{Chunking, Options, documents};
 use crate::model::{ROOT, RepoPath, SkipReason};
 use crate::platform::paths::canonical;
 use crate::scan::{self, Left, Listing, Rules};
@@ -59,6 +59,12 @@ impl Folders {
     pub fn chunking(&self, path: &RepoPath) -> Option<Chunking> {
         let folder = self.of_file(path).filter(|folder| takes(folder, path))?;
         Some(Chunking { size: folder.chunk_size, overlap: folder.overlap })
+    }
+
+    /// Whether what the index has of a file is text that was taken out of it, whose lines are not those on disk.
+    pub fn takes_text_out(&self, path: &RepoPath) -> bool {
+        let format = documents::of_file(path, self.chunking(path).is_some());
+        format.is_some_and(|format| !format.keeps_text())
     }
 
     /// The options that a file is extracted with.

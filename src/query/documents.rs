@@ -59,6 +59,8 @@ fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     pub file: DocumentFile,
+    /// What is not in the index of it, in words.
+    pub problems: Vec<String>,
     pub content: String,
     pub start_line: u32,
     pub end_line: u32,
@@ -78,7 +80,7 @@ pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Piece>>> {
 /// What the index has of the file at `path`; `None` where it has none.
 pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32) -> Result<Option<Details>> {
     let Some(file) = snapshot.document_file(path)? else { return Ok(None) };
-    let pieces = snapshot.pieces(path)?;
+    let (pieces, problems) = (snapshot.pieces(path)?, snapshot.problems_of(path)?);
     let total_chunks = pieces.len();
     let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let total_lines = pieces.last().map_or(0, |piece| piece.end_line);
@@ -86,6 +88,7 @@ pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32
         let start_line = u32::from(total_lines > 0);
         return Ok(Some(Details {
             file,
+            problems,
             content: text,
             start_line,
             end_line: total_lines,
@@ -112,6 +115,7 @@ pub fn details(snapshot: &Snapshot, path: &str, chunk: Option<u64>, context: u32
     }
     Ok(Some(Details {
         file,
+        problems,
         content,
         start_line: first,
         end_line: last,

@@ -16,7 +16,9 @@ statements! {
     /// How many chunks before this one in its file are the same.
     SAME_BEFORE = "SELECT count(*) FROM chunks c JOIN chunks o ON o.file_id = c.file_id AND o.hash = c.hash
         AND o.start_offset < c.start_offset WHERE c.id = :id";
-    FILE = "SELECT size, mtime_ns, language FROM files WHERE path = :path";
+    FILE = "SELECT size, mtime_ns, language, encoding FROM files WHERE path = :path";
+    PROBLEMS = "SELECT f.path, f.language, p.reason FROM problems p JOIN files f ON f.id = p.file_id ORDER BY f.path, p.rowid";
+    PROBLEMS_OF = "SELECT p.reason FROM files f JOIN problems p ON p.file_id = f.id WHERE f.path = :path ORDER BY p.rowid";
     AT = "SELECT c.id FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE f.path = :path AND c.start_line <= :line AND c.end_line >= :line ORDER BY c.start_offset LIMIT 1";
     NTH = "SELECT id FROM chunks ORDER BY id LIMIT 1 OFFSET :at";
@@ -58,6 +60,8 @@ pub struct DocumentFile {
     pub size: u64,
     pub modified_ns: i64,
     pub language: String,
+    /// As detected; `None` is UTF-8, or a document that is no text.
+    pub encoding: Option<String>,
 }
 
 fn piece(row: &Row) -> rusqlite::Result<Piece> {
@@ -103,9 +107,24 @@ impl Snapshot<'_> {
                 size: row.get::<_, i64>(0)?.cast_unsigned(),
                 modified_ns: row.get(1)?,
                 language: row.get(2)?,
+                encoding: row.get(3)?,
             })
         });
         Ok(found.optional()?)
+    }
+
+    /// What extraction had to say of files: path, language or format, in words.
+    pub fn problems(&self) -> Result<Vec<(String, String, String)>> {
+        let mut statement = self.connection.prepare_cached(PROBLEMS)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The same of one file, in words.
+    pub fn problems_of(&self, path: &str) -> Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(PROBLEMS_OF)?;
+        let rows = statement.query_map(named_params! { ":path": path }, |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// The chunk that a line of a file stands in.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
+use crate::extract;
 use crate::query::{documents, files};
 
 pub(super) static GET_FILE_DETAILS: Declaration = declare! {
@@ -54,6 +55,15 @@ struct Answer {
     last_modified: String,
     /// What the file is read as.
     language: String,
+    /// What was detected; absent for a document that is no text on disk, such as a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// content and its lines are those of the text that was taken out of the file: on disk there are others, or none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    extracted: bool,
+    /// What of the document is not in the index, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     headings: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +108,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let shown = u64::try_from(content.chars().count()).unwrap_or(u64::MAX);
     let chunk = details.chunk.as_ref();
     let headings = chunk.map(|chunk| chunk.headings.lines().map(str::to_owned).collect::<Vec<_>>());
+    let extracted = call.workspace().shows_extracted(&path);
+    let is_text = extract::documents::is_text_on_disk(&details.file.language);
     Ok(Answer {
+        encoding: is_text.then(|| details.file.encoding.unwrap_or_else(|| "UTF-8".to_owned())),
+        extracted,
+        problems: details.problems,
         file_path: path,
         content,
         chunk_index: chunk.map(|chunk| chunk.index),

@@ -66,6 +66,8 @@ struct Answer {
     total_chunks: u64,
     #[serde(flatten)]
     left: LeftOut,
+    #[serde(flatten)]
+    partial: Partial,
     time_ms: u64,
     index_size_bytes: u64,
 }
@@ -97,6 +99,26 @@ impl LeftOut {
     }
 }
 
+/// Documents that are in the index, but not all of their text.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Partial {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Skipped>,
+    /// Where there are more than are shown.
+    #[serde(rename = "totalProblems", skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+}
+
+impl Partial {
+    pub(super) fn of(all: Vec<(String, String)>) -> Self {
+        let total = Some(all.len()).filter(|count| *count > MOST_PROBLEMS);
+        let shown = all.into_iter().take(MOST_PROBLEMS);
+        Self { problems: shown.map(|(path, reason)| Skipped { path, reason }).collect(), total }
+    }
+}
+
+/// `get_file_details` tells those of each document.
+const MOST_PROBLEMS: usize = 40;
 const DEFAULT_SIZE: u64 = 1000;
 const DEFAULT_OVERLAP: u64 = 200;
 const DEFAULT_FILES: u64 = 10_000;
@@ -116,6 +138,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total_chunks: report.total_chunks,
         time_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         index_size_bytes: workspace.index_size(),
+        partial: Partial::of(report.problems),
         left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }

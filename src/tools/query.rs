@@ -99,6 +99,9 @@ struct Found {
     symbol_name: Option<String>,
     score: f64,
     preview: String,
+    /// Lines are those of the text that was taken out of the file: read on with get_file_details, not get_slice.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    extracted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<std::collections::BTreeMap<&'static str, f64>>,
 }
@@ -142,12 +145,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         suggestion,
         vectors_pending,
         warning: call.warning(),
-        results: found.items.into_iter().map(|hit| shown(hit, explain)).collect(),
+        results: found.items.into_iter().map(|hit| shown(call, hit, explain)).collect(),
     })
 }
 
-fn shown(hit: Hit, explain: bool) -> Found {
+fn shown(call: &Call, hit: Hit, explain: bool) -> Found {
     Found {
+        extracted: call.workspace().shows_extracted(&hit.path),
         file_path: hit.path,
         line: hit.line,
         start_line: hit.start_line,

@@ -105,6 +105,9 @@ struct Metadata {
     headings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<u32>,
+    /// Lines and chunkOffset are those of the text that was taken out of the file; on disk there are others, or none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    extracted: bool,
 }
 
 const DEFAULT_LIMIT: usize = 10;
@@ -138,7 +141,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let id = snapshot.space(&space)?;
         let results = found.answers.iter().map(|answer| {
             let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
-            Ok(shown(answer, with_metadata, vector.flatten()))
+            Ok(shown(call, answer, with_metadata, vector.flatten()))
         });
         let results = results.collect::<Result<Vec<_>>>()?;
         let pending = super::vectors_pending(call, snapshot)?;
@@ -167,7 +170,7 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
     Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(|typed| extract::extension(typed)).collect())))
 }
 
-fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {
+fn shown(call: &Call, found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {
     let piece = &found.piece;
     let lead = u64::try_from(piece.lead.chars().count()).unwrap_or(0);
     let metadata = with_metadata.then(|| Metadata {
@@ -178,6 +181,7 @@ fn shown(found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit 
         end_line: piece.end_line,
         headings: piece.headings.lines().map(str::to_owned).collect(),
         page: piece.page,
+        extracted: call.workspace().shows_extracted(&piece.path),
     });
     Hit {
         id: found.id.clone(),

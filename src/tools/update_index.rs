@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::index_files::LeftOut;
+use super::index_files::{LeftOut, Partial};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 
@@ -52,6 +52,8 @@ struct Answer {
     unchanged: usize,
     #[serde(flatten)]
     left: LeftOut,
+    #[serde(flatten)]
+    partial: Partial,
     total_chunks: u64,
     index_size_bytes: u64,
 }
@@ -78,6 +80,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             unchanged: report.stayed,
             total_chunks: report.total_chunks,
             index_size_bytes: workspace.index_size(),
+            partial: Partial::of(Vec::new()),
             left: LeftOut::page(Vec::new(), arguments.offset, arguments.limit),
         });
     }
@@ -89,6 +92,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         unchanged: report.unchanged,
         total_chunks: report.total_chunks,
         index_size_bytes: workspace.index_size(),
+        partial: Partial::of(report.problems),
         left: LeftOut::page(report.skipped, arguments.offset, arguments.limit),
     })
 }

@@ -188,7 +188,7 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
         ("long.docx", long, SkipReason::Overfull),
         ("locked.odt", locked_odt, SkipReason::Encrypted),
         ("locked.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on".to_vec(), SkipReason::Encrypted),
-        ("locked.pdf", fixture("locked.pdf"), SkipReason::Encrypted),
+        ("locked.pdf", fixture("locked.pdf"), SkipReason::Sealed),
         ("laughs.docx", archive(&[("word/document.xml", laughs.as_bytes())]), SkipReason::NoText),
         ("empty.docx", archive(&[]), SkipReason::Malformed),
         ("not.docx", b"words".to_vec(), SkipReason::Malformed),
@@ -301,7 +301,8 @@ fn a_repository_of_mixed_documents_is_searched_as_one() {
         .iter()
         .map(|file| (file["path"].as_str().unwrap(), file["reason"].as_str().unwrap()))
         .collect();
-    for told in [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
+    for told in
+        [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted_aes256")]
     {
         assert!(reasons.contains(&told), "{told:?} is not in {reasons:?}");
     }
@@ -329,4 +330,26 @@ fn documents_come_and_go_as_any_file() {
     repo.write("m.pdf", fixture("drawn.pdf"));
     repo.remove("m.csv");
     alike("renamed, mended and removed");
+}
+
+/// However many there are, and however many processors.
+#[cfg(target_os = "linux")]
+#[test]
+fn documents_that_unpack_to_much_are_read_one_after_the_other() {
+    let repo = Repo::new("");
+    let bomb = archive(&[("word/document.xml", &vec![b' '; 120 << 20])]);
+    for number in 0..6 {
+        repo.write(&format!("bomb{number}.docx"), &bomb);
+    }
+    let mut child = repo.command(&["sync"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let told = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = told.map_or(peak, |told| peak.max(told.parse::<u64>().unwrap() >> 10));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(peak < 300, "{peak} MiB");
+    let skipped = repo.ok(&["files", "--skipped"]);
+    assert_eq!(skipped.matches("no_text").count(), 6, "{skipped}");
 }

@@ -37,7 +37,8 @@ fn a_folder_outside_is_indexed_searched_and_read() {
     let at = text(&papers);
     let answer = repo.call("index_files", &json!({ "folderPath": at }));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(6), &json!(5)), "{answer}");
-    assert_eq!(answer["skipped"], json!([{ "path": format!("{at}/locked.pdf"), "reason": "encrypted" }]));
+    let (path, reason) = (&answer["skipped"][0]["path"], answer["skipped"][0]["reason"].as_str().unwrap());
+    assert!(*path == format!("{at}/locked.pdf") && reason.starts_with("encrypted"), "{answer}");
     assert!(answer["totalChunks"].as_u64().unwrap() >= 5 && answer["indexSizeBytes"].as_u64().unwrap() > 0);
 
     let found = repo.call("search_documents", &json!({ "query": "how do bees measure distance by optic flow" }));
@@ -492,4 +493,43 @@ fn a_folder_that_is_removed_leaves_the_index() {
     repo.call("index_files", &json!({ "folderPath": "books" }));
     let answer = repo.call("update_index", &json!({ "folderPath": "books" }));
     assert_eq!((&answer["added"], &answer["unchanged"]), (&json!(0), &json!(1)), "{answer}");
+}
+
+#[test]
+fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
+    let repo = Repo::new("//- /page.html\n<h1>Pets</h1>\n<p>Dogs and <b>cats</b></p>\n");
+    repo.write(
+        "docs/page.html",
+        b"<head><meta charset=windows-1252></head>\n\n<p>Dogs and <b>cats</b> at the caf\xe9</p>\n",
+    );
+    repo.write(
+        "docs/latin.txt",
+        b"Der B\xe4r fri\xdft \xc4pfel w\xe4hrend der N\xe4chte. Gr\xf6\xdfe und S\xfc\xdfe.\n",
+    );
+    repo.write("docs/plain.md", "# Dogs\n\nCats, too.\n");
+    repo.write("docs/manual.docx", fixture("manual.docx"));
+    repo.call("index_files", &json!({ "folderPath": "docs" }));
+    let told = |file: &str| {
+        let details = repo.call("get_file_details", &json!({ "filePath": file }));
+        (details["encoding"].clone(), details["extracted"].clone())
+    };
+    assert_eq!(told("page.html"), (json!("UTF-8"), json!(null)));
+    assert_eq!(told("docs/page.html"), (json!("windows-1252"), json!(true)));
+    assert_eq!(told("docs/latin.txt"), (json!("windows-1252"), json!(null)));
+    assert_eq!(told("docs/plain.md"), (json!("UTF-8"), json!(null)));
+    assert_eq!(told("docs/manual.docx"), (json!(null), json!(true)));
+    let hits = |asked: &Value| repo.call("query", asked)["results"].clone();
+    let marked = |hits: &Value| -> Vec<(String, bool)> {
+        let marked = |hit: &Value| (hit["file_path"].as_str().unwrap().to_owned(), hit["extracted"] == true);
+        hits.as_array().unwrap().iter().map(marked).collect()
+    };
+    let source = hits(&json!({ "text": "<b>cats", "mode": "literal" }));
+    assert_eq!(marked(&source), [("page.html".to_owned(), false)]);
+    let text = hits(&json!({ "text": "Dogs and cats", "mode": "literal" }));
+    assert_eq!(marked(&text), [("docs/page.html".to_owned(), true)]);
+    let found = repo.call("search_documents", &json!({ "query": "dogs and cats", "options": { "minScore": 0 } }));
+    for hit in found["results"].as_array().unwrap() {
+        let taken_out = ["docs/page.html", "docs/manual.docx"].contains(&hit["filePath"].as_str().unwrap());
+        assert_eq!(hit["metadata"]["extracted"] == true, taken_out, "{hit}");
+    }
 }

@@ -29,6 +29,7 @@ mod models;
 mod naming;
 mod page;
 mod paraphrase;
+mod pdf;
 mod projects;
 mod protocol;
 mod refactor;

@@ -2,6 +2,7 @@
 //!
 //! Owns how much is unpacked, and how an encrypted archive shows.
 
+use std::borrow::Cow;
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
@@ -15,6 +16,22 @@ const MOST_PARTS: usize = 20_000;
 
 /// How an encrypted DOCX begins: Word wraps it in its older container.
 const OLD_CONTAINER: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+
+/// Parts that may hold text; pictures stay packed.
+const TEXT_PARTS: &[&str] = &[".xml", ".xhtml", ".html", ".htm", ".opf"];
+
+/// How much text and markup is in an archive, by its own word, as far as that is read; `None` for what is no archive.
+pub(super) fn unpacked(bytes: &[u8]) -> Option<u64> {
+    let mut parts = ZipArchive::new(Cursor::new(bytes)).ok()?;
+    let mut sum: u64 = 0;
+    for at in 0..parts.len().min(MOST_PARTS) {
+        let Ok(part) = parts.by_index_raw(at) else { continue };
+        if TEXT_PARTS.iter().any(|end| part.name().ends_with(end)) {
+            sum = sum.saturating_add(part.size());
+        }
+    }
+    Some(sum.min(MOST_UNPACKED))
+}
 
 pub(super) struct Archive<'a> {
     parts: ZipArchive<Cursor<&'a [u8]>>,
@@ -41,15 +58,26 @@ impl<'a> Archive<'a> {
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(SkipReason::Encrypted),
             Err(_) => return Err(SkipReason::Malformed),
         };
-        let mut bytes = Vec::new();
-        part.take(self.left + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
-        let size = bytes.len() as u64;
-        if size > self.left {
+        let told = part.size();
+        if told > self.left {
             return Err(SkipReason::Overfull);
         }
-        self.left -= size;
+        self.left -= told;
+        let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
+        part.take(told + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
+        if bytes.len() as u64 > told {
+            return Err(SkipReason::Malformed);
+        }
         let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::Malformed)?;
-        Ok(Some(decoded.text.into_owned()))
+        let other = match decoded.text {
+            // The bytes are the text: of a large part there need not be two.
+            Cow::Borrowed(text) if text.len() == bytes.len() => None,
+            text => Some(text.into_owned()),
+        };
+        match other {
+            Some(text) => Ok(Some(text)),
+            None => String::from_utf8(bytes).map(Some).map_err(|_| SkipReason::Malformed),
+        }
     }
 
     /// A part without which there is no document.

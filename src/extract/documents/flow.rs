@@ -129,7 +129,7 @@ impl Flow {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push('\n');
         }
-        Ok(Document { text: self.text, outline: self.outline, problems: self.problems })
+        Ok(Document { text: self.text, outline: self.outline, problems: self.problems, encoding: None })
     }
 
     pub fn is_overfull(&self) -> bool {

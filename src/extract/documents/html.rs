@@ -12,7 +12,7 @@ use crate::model::SkipReason;
 
 pub(super) static HTML: Format = Format {
     name: "html",
-    version: 1,
+    version: 2,
     extensions: &["html", "htm", "xhtml"],
     // In a repository it is source, with tags and all.
     only_in_folders: true,
@@ -59,23 +59,24 @@ const BLOCKS: &[&str] = &[
 const DECLARED_WITHIN: usize = 2048;
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
-    let text = decoded(bytes)?;
+    let (text, encoding) = decoded(bytes)?;
     let mut flow = Flow::default();
     take(&text, &mut flow);
-    flow.finish()
+    Ok(Document { encoding, ..flow.finish()? })
 }
 
 /// By its mark, as UTF-8, as it says of itself, or as it looks.
-fn decoded(bytes: &[u8]) -> Result<String, SkipReason> {
+fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
     let is_marked = Encoding::for_bom(bytes).is_some();
     if !is_marked
         && std::str::from_utf8(bytes).is_err()
         && let Some(declared) = declared(&bytes[..bytes.len().min(DECLARED_WITHIN)])
         && let Some(text) = declared.decode_without_bom_handling_and_without_replacement(bytes)
     {
-        return Ok(text.into_owned());
+        return Ok((text.into_owned(), Some(declared.name())));
     }
-    Ok(super::super::text::decode(bytes)?.text.into_owned())
+    let decoded = super::super::text::decode(bytes)?;
+    Ok((decoded.text.into_owned(), decoded.encoding))
 }
 
 fn declared(head: &[u8]) -> Option<&'static Encoding> {

@@ -37,6 +37,9 @@ pub static FORMATS: &[&Format] = &[
 /// The most text that is taken from one file.
 const MOST_TEXT: usize = 16 << 20;
 
+/// What is made of a document's bytes beside them, in all.
+const TIMES_TEXT: u64 = 3;
+
 /// One format, as data.
 pub struct Format {
     /// Lower-case, as answers and filters say it.
@@ -66,6 +69,9 @@ pub struct Document {
     pub outline: Outline,
     /// What was left out, in words.
     pub problems: Vec<String>,
+    /// Of a file that is text, as detected; `None` is UTF-8.
+    #[serde(skip)]
+    pub encoding: Option<&'static str>,
 }
 
 /// What stands where in a document's text.
@@ -101,6 +107,12 @@ impl Format {
         if let Reader::Text(read) = self.reader { Some(read(text, path)) } else { None }
     }
 
+    /// About how much memory it takes to read these bytes.
+    pub fn weight(&self, bytes: &[u8]) -> u64 {
+        let text = archive::unpacked(bytes).unwrap_or(bytes.len() as u64);
+        text.saturating_mul(TIMES_TEXT)
+    }
+
     /// The document in these bytes, or why there is none.
     pub fn read(&self, bytes: &[u8]) -> Result<Document, SkipReason> {
         let Reader::Bytes(read) = self.reader else { return Err(SkipReason::Malformed) };
@@ -115,6 +127,13 @@ pub fn of_file(path: &RepoPath, in_folder: bool) -> Option<&'static Format> {
     let fits = |format: &&Format| format.extensions.contains(&extension.as_str());
     FORMATS.iter().copied().find(fits).filter(|format| in_folder || !format.only_in_folders)
 }
+
+/// Whether files that are read as that are text on disk, in one encoding.
+pub fn is_text_on_disk(name: &str) -> bool {
+    by_name(name).is_none_or(|format| format.keeps_text() || TEXT_TAKEN_OUT_OF_TEXT.contains(&format.name))
+}
+
+const TEXT_TAKEN_OUT_OF_TEXT: &[&str] = &["html", "notebook"];
 
 pub fn by_name(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name)).copied()

@@ -51,6 +51,13 @@ pub fn limit(memory: u64, seconds: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
+/// The most memory that this process has had at once, where the system tells.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+}
+
 /// Whether it was the limit of processor time that ended a process.
 pub fn ran_out_of_time(status: ExitStatus) -> bool {
     let by = [Signal::XCPU, Signal::KILL].map(Signal::as_raw);

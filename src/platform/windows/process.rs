@@ -42,6 +42,11 @@ pub const fn limit(_memory: u64, _seconds: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
+/// Nobody asks the system for it.
+pub const fn peak_memory() -> Option<u64> {
+    None
+}
+
 /// There is none.
 pub const fn ran_out_of_time(_: ExitStatus) -> bool {
     false

@@ -5,6 +5,7 @@
 
 mod glyphs;
 mod layout;
+mod mend;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,7 +24,7 @@ use layout::{Layout, Line};
 
 pub(super) static PDF: Format = Format {
     name: "pdf",
-    version: 1,
+    version: 2,
     extensions: &["pdf"],
     only_in_folders: false,
     is_risky: true,
@@ -37,15 +38,31 @@ const DEEPEST: usize = 8;
 const MOST_GLYPHS: usize = 8_000_000;
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
-    let is_locked = memchr::memmem::find(bytes, b"/Encrypt").is_some();
-    let refused = |error: &PdfError| match error {
+    let has = |mark: &[u8]| memchr::memmem::find(bytes, mark).is_some();
+    if has(b"/Encrypt") {
+        return drawn(bytes, false).map_err(|reason| match reason {
+            // The crate (0.10) takes half of such a key, whatever the password.
+            SkipReason::Encrypted | SkipReason::Malformed if has(b"/AESV3") => SkipReason::Sealed,
+            SkipReason::Malformed => SkipReason::Encrypted,
+            reason => reason,
+        });
+    }
+    match drawn(bytes, false) {
+        Err(SkipReason::Malformed) => match mend::mended(bytes) {
+            Some(mended) => drawn(&mended, true),
+            None => Err(SkipReason::Malformed),
+        },
+        read => read,
+    }
+}
+
+/// The text of all pages. One that gives none because its pages cannot be found is malformed.
+fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
+    let refused = |error: PdfError| match error {
         PdfError::InvalidPassword => SkipReason::Encrypted,
-        // AES with 256 bits, too: the crate (0.10) takes half of its key, whatever the password.
-        _ if is_locked => SkipReason::Encrypted,
         _ => SkipReason::Malformed,
     };
-    let file =
-        FileOptions::uncached().cache(Kept::default(), Kept::default()).load(bytes).map_err(|error| refused(&error))?;
+    let file = FileOptions::uncached().cache(Kept::default(), Kept::default()).load(bytes).map_err(refused)?;
     let resolver = file.resolver();
     let mut pages: Vec<Vec<Line>> = Vec::new();
     let (mut unknown, mut broken, mut left) = (0, 0, MOST_GLYPHS);
@@ -66,13 +83,19 @@ fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
             return Err(SkipReason::Overfull);
         }
     }
+    if broken == pages.len() && (broken > 0 || !is_mended) {
+        return Err(SkipReason::Malformed);
+    }
     let mut flow = Flow::default();
     layout::write(&pages, &mut flow);
+    if is_mended {
+        flow.problem("its table of objects is broken or cut off: only what was found without it is in the index");
+    }
     if file.num_pages() > MOST_PAGES {
-        flow.problem("only the first 5000 pages were read");
+        flow.problem(&format!("only the first {MOST_PAGES} of {} pages are in the index", file.num_pages()));
     }
     if broken > 0 {
-        flow.problem("some pages cannot be read");
+        flow.problem(&format!("{broken} of {} pages cannot be read", pages.len()));
     }
     if unknown > 0 {
         flow.problem("some letters cannot be told: their font does not say which they are");
