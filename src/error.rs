@@ -24,6 +24,8 @@ pub enum ErrorKind {
     CorruptIndex,
     NewerIndex,
     ReadOnly,
+    /// A machine elsewhere does not answer, or breaks off: of `ixmcp model pull` alone.
+    Unreachable,
     Internal,
     /// No tool of that name, or arguments that are no object: the caller's protocol fault.
     UnknownTool,
@@ -45,6 +47,7 @@ impl ErrorKind {
             Self::CorruptIndex => ("CORRUPT_INDEX", 1010),
             Self::NewerIndex => ("NEWER_INDEX", 1011),
             Self::ReadOnly => ("READ_ONLY", 1012),
+            Self::Unreachable => ("UNREACHABLE", 1013),
             Self::Internal => ("INTERNAL", 1099),
             Self::UnknownTool => ("INVALID_PARAMS", -32602),
         }
@@ -63,6 +66,7 @@ impl ErrorKind {
         Self::CorruptIndex,
         Self::NewerIndex,
         Self::ReadOnly,
+        Self::Unreachable,
         Self::Internal,
         Self::UnknownTool,
     ];
@@ -161,9 +165,14 @@ impl Error {
             Io::NotFound if what == "write" => {
                 (ErrorKind::InvalidPath, "Make its folder first, or name another place.")
             }
-            Io::NotFound => (ErrorKind::InvalidPath, ""),
-            Io::IsADirectory | Io::NotADirectory | Io::InvalidFilename => (ErrorKind::InvalidPath, ""),
-            Io::PermissionDenied | Io::ReadOnlyFilesystem => (ErrorKind::ReadOnly, ""),
+            Io::NotFound => (ErrorKind::InvalidPath, "Look at the path: nothing is there."),
+            Io::IsADirectory => (ErrorKind::InvalidPath, "Name a file: that is a folder."),
+            Io::NotADirectory | Io::InvalidFilename => {
+                (ErrorKind::InvalidPath, "Look at the path: there can be no such file.")
+            }
+            Io::PermissionDenied | Io::ReadOnlyFilesystem => {
+                (ErrorKind::ReadOnly, "Look at the rights of the file and of its folder.")
+            }
             Io::StorageFull | Io::QuotaExceeded => (ErrorKind::Internal, "Make room on that disk."),
             _ => (ErrorKind::Internal, ""),
         };

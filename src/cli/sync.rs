@@ -77,7 +77,7 @@ async fn report_changes(workspace: &Workspace, mut end: Ending, show: impl Fn(&R
     let mut shown = workspace.last_change(&budget)?;
     while tokio::time::timeout(LOOK, end.come()).await.is_err() {
         if !workspace.root().exists() {
-            return Err(Error::invalid_path("the repository is gone"));
+            return Err(Error::invalid_path("the repository is gone").hint("There is nothing left to watch."));
         }
         let changed = workspace.last_change(&budget)?;
         if changed != shown {

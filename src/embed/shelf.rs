@@ -82,7 +82,8 @@ pub fn stamp(folder: &Path) -> Stamp {
     files.map(|file| std::fs::metadata(folder.join(file)).ok().map(|found| stat_of(&found))).collect()
 }
 
-fn size(folder: &Path) -> u64 {
+/// Bytes of a model's files.
+pub fn size(folder: &Path) -> u64 {
     let files = MODEL_FILES.iter().chain(FILES);
     files.filter_map(|file| std::fs::metadata(folder.join(file)).ok()).map(|file| file.len()).sum()
 }

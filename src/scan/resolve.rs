@@ -162,7 +162,8 @@ impl Resolver {
     fn check(&self, given: &str, absolute: PathBuf) -> Result<Resolved> {
         let (base, place) = self.place(&absolute).ok_or_else(|| outside(given))?;
         if !self.allow_secrets && is_secret_path(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
-            return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given))));
+            return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
+                .hint("Name another file; whoever may read this one can open it without ixmcp."));
         }
         if is_private(absolute.strip_prefix(&base).unwrap_or(&absolute)) {
             return Err(Error::invalid_path(format!("{} is git's or ixmcp's own and never shown", brief(given)))

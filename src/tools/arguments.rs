@@ -5,8 +5,8 @@ use schemars::generate::{Contract, SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::refusal::refused;
 use crate::error::{Error, Result};
-use crate::query::near;
 
 /// Arguments that every tool takes, told apart from its own.
 #[derive(Debug, Default)]
@@ -81,58 +81,13 @@ pub(super) fn common(arguments: &mut Map<String, Value>) -> Result<Common> {
 
 /// A tool's own arguments.
 pub(super) fn parse<A: DeserializeOwned + JsonSchema>(arguments: Map<String, Value>) -> Result<A> {
-    let schema = input_schema::<A>();
-    let known: Vec<&str> =
-        schema["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
     for (name, value) in &arguments {
         if value.as_str().is_some_and(|text| text.len() > MAX_TEXT) {
             return Err(Error::invalid_argument(format!("argument `{name}` is longer than {MAX_TEXT} bytes"))
                 .hint("Give a shorter one."));
         }
     }
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| refused(&error, &known))
-}
-
-/// serde's words, turned into those of somebody who calls a tool.
-fn refused(error: &serde_path_to_error::Error<serde_json::Error>, known: &[&str]) -> Error {
-    let path = error.path().to_string();
-    let mut said = error.inner().to_string();
-    for (serde, ours) in [
-        ("u64", "a whole number of 0 or more"),
-        ("u32", "a whole number of 0 or more"),
-        ("usize", "a whole number of 0 or more"),
-        ("a string", "text"),
-        ("a boolean", "true or false"),
-        ("a sequence", "a list"),
-        ("string or map", "text"),
-        ("map with a single key", "text"),
-    ] {
-        said = said.replace(&format!("expected {serde}"), &format!("expected {ours}"));
-    }
-    for (serde, ours) in
-        [("type: sequence", "type: a list"), ("type: map", "type: an object"), ("value: map", "type: an object")]
-    {
-        said = said.replace(&format!("invalid {serde},"), &format!("invalid {ours},"));
-    }
-    // What serde quotes back may be as long as the argument.
-    let said: String = said.chars().take(300).collect();
-    if let Some(unknown) = said.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
-        let near = near::nearest(unknown, known.iter().copied(), 1);
-        let hint = match near.first() {
-            Some(near) => format!("Did you mean `{near}`?"),
-            None => format!("It takes: {}.", known.join(", ")),
-        };
-        return Error::invalid_argument(format!("unknown argument `{}`", crate::model::printable(unknown))).hint(hint);
-    }
-    if let Some(missing) = said.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) {
-        return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
-    }
-    let said = crate::model::printable(&said);
-    match path.as_str() {
-        "." => Error::invalid_argument(said),
-        path => Error::invalid_argument(format!("argument `{path}`: {said}")),
-    }
-    .hint("See the tool's input schema.")
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| refused(&error, &input_schema::<A>()))
 }
 
 /// JSON Schema of a tool's arguments, the common ones included: one object, no references.

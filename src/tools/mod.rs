@@ -25,6 +25,7 @@ mod ixchel_tags;
 mod jobs;
 mod list_files;
 mod query;
+mod refusal;
 mod rename_symbol;
 mod render;
 mod search_documents;
@@ -329,7 +330,7 @@ fn answered(
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
     let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
-    let mut answer = (tool.run)(&call, arguments)?;
+    let mut answer = (tool.run)(&call, arguments).map_err(with_next_step)?;
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }
@@ -337,6 +338,12 @@ fn answered(
         answer["stale"] = Value::String(reason);
     }
     Ok(answer)
+}
+
+/// No path is refused without a word of what else there is.
+fn with_next_step(error: Error) -> Error {
+    let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
+    if is_silent { error.hint("list_files shows what there is.") } else { error }
 }
 
 /// The tool of that name; else an error that names the nearest ones.

@@ -34,6 +34,10 @@ impl Repo {
         self.folder.path()
     }
 
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

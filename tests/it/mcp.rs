@@ -253,6 +253,7 @@ fn an_mcp_answer_stays_small_and_says_so() {
 #[test]
 fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
     let repo = Repo::new(SMALL);
+    repo.write(".env", "TOKEN=1\n");
     let huge = "A".repeat(1_000_000);
     let faults = [
         ("stats", json!({ "repo": huge }), "longer than 4096 bytes"),
@@ -266,11 +267,28 @@ fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
         ("get_symbol", json!({ "symbol_name": "Cart", "kind": "" }), "Kinds are: class, "),
         ("get_symbol", json!({ "symbol_name": "Cart", "kind": huge }), "longer than 10000 bytes"),
         ("get_symbol", json!({ "symbol_name": "Cart", "match": "most" }), "argument `match`"),
-        ("query", json!({ "text": "x", "mode": 5 }), "expected text"),
-        ("query", json!({ "text": ["x"] }), "a list, expected text"),
+        ("query", json!({ "text": "x", "mode": 5 }), "must be text, not 5"),
+        ("query", json!({ "text": ["x"] }), "must be text, not a list"),
         ("query", json!({ "text": "x", "include": [huge] }), "longer than 1000 bytes"),
         ("query", json!({ "text": "x", "exclude": vec!["x"; 20_000] }), "more than 500"),
         ("list_files", json!({ "include": ["!*.py"] }), "exclude"),
+        ("search_documents", json!({ "query": "x", "options": 5 }), "argument `options` must be an object, not 5."),
+        (
+            "search_documents",
+            json!({ "query": "x", "options": { "minScore": "a" } }),
+            "must be a number, not text. Least score, 0 to 1",
+        ),
+        ("search_documents", json!({ "query": "x", "options": { "offset": 2 } }), "Give `offset` beside `options`."),
+        (
+            "search_documents",
+            json!({ "query": "x", "minScore": 0.5 }),
+            "Give `options` as an object with `minScore` in it.",
+        ),
+        ("search_documents", json!({ "query": "x", "options": { "minscore": 0 } }), "Did you mean `minScore`?"),
+        ("search_documents", json!({ "query": "x", "options": { "limit": -5 } }), "0 or more, not -5. Most results"),
+        ("index_files", json!({ "folderPath": 7 }), "argument `folderPath` must be text, not 7."),
+        ("query", json!({ "text": "x", "mode": "most" }), "must be one of `smart`, `literal`, `regex`, not `most`"),
+        ("get_slice", json!({ "file_path": ".env", "start_line": 1, "end_line": 1 }), "Name another file"),
     ];
     for (tool, arguments, said) in faults {
         let error = plain(&repo, tool, &arguments)["error"].clone();

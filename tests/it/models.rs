@@ -166,6 +166,27 @@ fn a_transfer_that_breaks_off_is_gone_on_with() {
 }
 
 #[test]
+fn who_cannot_reach_the_hub_is_told_the_ways_there_are() {
+    let repo = repository();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for hub in [format!("http://{nobody}"), "https://no.such.host.invalid".to_owned()] {
+        let mut command = repo.command(&["model", "pull", NAME]);
+        command.env("HF_ENDPOINT", &hub).env("NO_PROXY", "*").env_remove("HTTPS_PROXY").env_remove("https_proxy");
+        let started = std::time::Instant::now();
+        let output = command.output().unwrap();
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("UNREACHABLE") && told.contains(&hub), "{told}");
+        assert!(told.contains("HTTPS_PROXY") && told.contains("--from FOLDER"), "{told}");
+        assert!(started.elapsed() < std::time::Duration::from_secs(30), "it tries again and again");
+    }
+    let shelf = repo.home().join(".local/share/ixmcp/models");
+    assert!(!shelf.join(".partial").exists(), "nothing came, nothing is left");
+    let told = repo.fails(&["model", "pull", "built-in"]);
+    assert!(told.contains("in the program already"), "{told}");
+}
+
+#[test]
 fn what_comes_with_another_checksum_is_not_kept() {
     let repo = repository();
     let output = pull(&repo, &Hub::serve(fixture("bert"), Manner::WrongChecksum));

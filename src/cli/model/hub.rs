@@ -4,7 +4,7 @@
 //! proxy is taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -94,8 +94,8 @@ impl Hub {
                 Err(Failed::Broken(reason)) => {
                     tries = if length(&part) > before { 0 } else { tries + 1 };
                     if tries >= MOST_TRIES {
-                        return Err(Error::internal(format!("{file}: the transfer broke off: {reason}"))
-                            .hint("Is there a way to the hub (HTTPS_PROXY, HF_ENDPOINT)? A next try goes on where this one ended; --from FOLDER takes files that were fetched elsewhere."));
+                        return Err(unreachable(format!("{file}: the transfer broke off: {reason}"))
+                            .hint(format!("A next try goes on where this one ended. {WAYS}")));
                     }
                     resumed = length(&part) > 0;
                     std::thread::sleep(Duration::from_millis(200) * u32::try_from(tries).unwrap_or(1));
@@ -119,7 +119,7 @@ impl Hub {
             if let Some(token) = self.token.as_ref().filter(|_| url.starts_with(&format!("{}/", self.base))) {
                 request = request.header("Authorization", format!("Bearer {token}"));
             }
-            let response = request.call().map_err(|error| self.unreachable(&error))?;
+            let response = request.call().map_err(|error| self.failed(&error))?;
             hear(response.headers(), &mut told);
             match response.status() {
                 status if status.is_redirection() => {
@@ -151,16 +151,33 @@ impl Hub {
         Err(refused(format!("{file}: the hub sends on and on")))
     }
 
-    fn unreachable(&self, error: &ureq::Error) -> Failed {
+    /// There is no way to the hub: another try would not find one.
+    fn cut_off(&self, error: &ureq::Error) -> Failed {
+        Failed::Refused(unreachable(format!("{} cannot be reached: {error}", self.base)))
+    }
+
+    fn failed(&self, error: &ureq::Error) -> Failed {
         match error {
-            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::Tls(_) => {
-                Failed::Refused(Error::internal(format!("{} cannot be reached: {error}", self.base)).hint(
-                    "Look at the network and HTTPS_PROXY, or bring the model's folder here and use `--from FOLDER`.",
-                ))
-            }
+            ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::Tls(_)
+            | ureq::Error::InvalidProxyUrl
+            | ureq::Error::ConnectProxyFailed(_)
+            | ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => self.cut_off(error),
+            ureq::Error::Io(io) if NO_WAY.contains(&io.kind()) => self.cut_off(error),
             error => Failed::Broken(error.to_string()),
         }
     }
+}
+
+const NO_WAY: &[ErrorKind] =
+    &[ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable, ErrorKind::NotFound];
+
+const WAYS: &str = "Look at the network, at HTTPS_PROXY and NO_PROXY, and at HF_ENDPOINT where a mirror is to be asked; or bring the \
+    model's folder here from elsewhere and use `--from FOLDER`.";
+
+fn unreachable(message: String) -> Error {
+    Error::new(crate::error::ErrorKind::Unreachable, message).hint(WAYS)
 }
 
 enum Failed {
@@ -170,9 +187,7 @@ enum Failed {
 }
 
 fn refused(message: String) -> Failed {
-    Failed::Refused(
-        Error::internal(message).hint("Try again later, or bring the model's folder here and use `--from FOLDER`."),
-    )
+    Failed::Refused(unreachable(message))
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

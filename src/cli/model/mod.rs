@@ -68,6 +68,9 @@ struct Info {
     json: bool,
 }
 
+/// What the table is called where a model is to be named.
+const BUILT_IN: &str = "built-in";
+
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
         Command::List(typed) => list(session, typed),
@@ -115,7 +118,7 @@ fn list(session: &Session, typed: &List) -> Result<Outcome> {
 fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
-    if typed.model == "built-in" {
+    if typed.model == BUILT_IN {
         workspace.choose_model(None, &budget)?;
         output::line("The built-in table alone is used here.");
         return Ok(Outcome::Found);
@@ -134,7 +137,9 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
                     printable(&typed.model)
                 ))
             })?;
-            let name = folder.to_str().ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8"))?;
+            let name = folder
+                .to_str()
+                .ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8").hint("Rename the folder."))?;
             (name.to_owned(), folder.clone())
         }
     };

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::super::{Outcome, Session, output};
 use super::hub::Hub;
-use super::{means, shelf};
+use super::{BUILT_IN, means, shelf};
 use crate::embed::shelf as names;
 use crate::embed::transformer::{FILES, MODEL_FILES, Transformer, model_file};
 use crate::error::{Error, Result};
@@ -29,6 +29,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let name = typed.name.as_deref().unwrap_or(names::DEFAULT);
+    if name == BUILT_IN {
+        return Err(Error::invalid_argument("the built-in table is in the program already")
+            .hint("`ixmcp model use built-in` has it alone answer; `pull` without a name fetches a transformer."));
+    }
     let shelf = shelf(session)?;
     let to = names::folder_of(&shelf, name)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -37,27 +41,45 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             .hint("It is `main` where it is not given."));
     }
     // Until it is whole it lies where no list looks; the next try finds there what came already.
-    let partial = shelf.join(".partial").join(name);
-    fs::create_dir_all(&partial).map_err(|error| Error::io("make", &partial, error))?;
+    let parts = shelf.join(".partial");
+    let pulled = pull(session, typed, name, &parts.join(name), &to);
+    remove_empty(&parts);
+    pulled?;
+    output::note(&format!("To have it look at answers here: ixmcp model use {name}"));
+    Ok(Outcome::Found)
+}
+
+fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(partial).map_err(|error| Error::io("make", partial, error))?;
     match &typed.from {
-        Some(from) => copy(from, &partial)?,
-        None => fetch(session, name, &typed.revision, &partial)?,
+        Some(from) => copy(from, partial)?,
+        None => fetch(session, name, &typed.revision, partial)?,
     }
-    let model = Transformer::open(name, &partial, &means(session)).inspect_err(|_| {
-        let _ = fs::remove_dir_all(&partial);
+    let model = Transformer::open(name, partial, &means(session)).inspect_err(|_| {
+        let _ = fs::remove_dir_all(partial);
     })?;
     if to.exists() {
-        fs::remove_dir_all(&to).map_err(|error| Error::io("replace", &to, error))?;
+        fs::remove_dir_all(to).map_err(|error| Error::io("replace", to, error))?;
     }
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
     }
-    fs::rename(&partial, &to).map_err(|error| Error::io("put", &to, error))?;
-    let size = names::list(&shelf).into_iter().find(|one| one.name == name).map_or(0, |one| one.bytes);
+    fs::rename(partial, to).map_err(|error| Error::io("put", to, error))?;
+    let size = names::size(to);
     let dimension = crate::embed::Embedder::space(&model).dimension;
     output::line(&format!("{name}: {} MB, {dimension} numbers a vector, runs on {}.", size >> 20, model.device()));
-    output::note(&format!("To have it look at answers here: ixmcp model use {name}"));
-    Ok(Outcome::Found)
+    Ok(())
+}
+
+/// Takes away folders in which nothing came to lie.
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    // One that holds something stays.
+    let _ = fs::remove_dir(folder);
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -74,8 +74,10 @@ const MOST_IMPORTS: usize = 40;
 impl Embedded {
     pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
         let shown = Shown { root: root.to_owned() };
-        let path = SystemPath::from_std_path(root)
-            .ok_or_else(|| Error::invalid_path("the repository's path is not UTF-8, which the type engine needs"))?;
+        let path = SystemPath::from_std_path(root).ok_or_else(|| {
+            Error::invalid_path("the repository's path is not UTF-8, which the type engine needs")
+                .hint("Rename the folder.")
+        })?;
         let system = OsSystem::new(path);
         let mut db = Database::new(system.clone());
         if is_frozen {

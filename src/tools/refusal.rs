@@ -1,0 +1,112 @@
+//! Arguments that do not fit: serde's words, turned into those of somebody who calls a tool.
+//!
+//! Owns the texts alone; which arguments a tool takes is its own struct's to say.
+
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::model::printable;
+use crate::query::near;
+
+/// What serde quotes back may be as long as the argument.
+const LONGEST: usize = 300;
+
+/// What serde expects, in its words and in ours.
+const EXPECTED: &[(&str, &str)] = &[
+    ("u64", "a whole number of 0 or more"),
+    ("u32", "a whole number of 0 or more"),
+    ("usize", "a whole number of 0 or more"),
+    ("i64", "a whole number"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+    ("a string", "text"),
+    ("a boolean", "true or false"),
+    ("a sequence", "a list"),
+    ("a map", "an object"),
+    ("string or map", "text"),
+    ("map with a single key", "text"),
+];
+
+/// The error of arguments that do not fit `schema`.
+pub(super) fn refused(error: &serde_path_to_error::Error<serde_json::Error>, schema: &Value) -> Error {
+    let (path, said) = (error.path().to_string(), error.inner().to_string());
+    let quoted = |prefix: &str| said.strip_prefix(prefix).and_then(|rest| rest.split('`').next());
+    if let Some(unknown) = quoted("unknown field `") {
+        return not_taken(unknown, &path, schema);
+    }
+    if let Some(missing) = quoted("missing field `") {
+        return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
+    }
+    let told = brief(&misfit(&said).unwrap_or_else(|| format!(": {said}")));
+    let whose = if path == "." { "the arguments".to_owned() } else { format!("argument `{}`", brief(&path)) };
+    let about = described(&path, schema).unwrap_or("See the tool's input schema.");
+    Error::invalid_argument(format!("{whose}{told}")).hint(about)
+}
+
+fn brief(text: &str) -> String {
+    printable(&text.chars().take(LONGEST).collect::<String>())
+}
+
+/// A name that no argument has, at that place.
+fn not_taken(unknown: &str, path: &str, schema: &Value) -> Error {
+    let shown = brief(unknown);
+    let own = properties(schema);
+    // The object around it, if it is not the arguments themselves.
+    let around = path.split(['.', '[']).next().filter(|name| own.is_some_and(|own| own.contains_key(*name)));
+    let around = around.filter(|name| properties(&schema["properties"][*name]).is_some());
+    let taken = around.map_or(own, |name| properties(&schema["properties"][name]));
+    let has = |fields: Option<&Map<String, Value>>| fields.is_some_and(|fields| fields.contains_key(unknown));
+    if let Some(around) = around.filter(|_| has(own)) {
+        return Error::invalid_argument(format!("argument `{shown}` stands in `{around}`, where it does not belong"))
+            .hint(format!("Give `{shown}` beside `{around}`."));
+    }
+    let within = own.into_iter().flatten().find(|(_, value)| around.is_none() && has(properties(value)));
+    if let Some((name, _)) = within {
+        return Error::invalid_argument(format!("argument `{shown}` belongs in `{name}`"))
+            .hint(format!("Give `{name}` as an object with `{shown}` in it."));
+    }
+    let names: Vec<&str> = taken.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let hint = match near::nearest(unknown, names.iter().copied(), 1).first() {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("It takes: {}.", names.join(", ")),
+    };
+    let place = around.map_or_else(String::new, |around| format!(" in `{around}`"));
+    Error::invalid_argument(format!("unknown argument `{shown}`{place}")).hint(hint)
+}
+
+fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema["properties"].as_object()
+}
+
+/// What the schema says of an argument.
+fn described<'s>(path: &str, schema: &'s Value) -> Option<&'s str> {
+    let mut at = schema;
+    for name in path.split('.') {
+        at = &at["properties"][name.split('[').next()?];
+    }
+    at["description"].as_str()
+}
+
+/// ` must be a number, not text`, of what serde says.
+fn misfit(said: &str) -> Option<String> {
+    if let Some(rest) = said.strip_prefix("unknown variant `") {
+        let (got, expected) = rest.split_once("`, expected ")?;
+        return Some(format!(" must be {expected}, not `{got}`"));
+    }
+    let rest = said.strip_prefix("invalid type: ").or_else(|| said.strip_prefix("invalid value: "))?;
+    let (got, expected) = rest.rsplit_once(", expected ")?;
+    let ours = EXPECTED.iter().find(|(serde, _)| *serde == expected).map(|(_, ours)| *ours);
+    let expected = ours.unwrap_or(if expected.starts_with("struct ") { "an object" } else { expected });
+    Some(format!(" must be {expected}, not {}", seen(got)))
+}
+
+/// What was given.
+fn seen(got: &str) -> &str {
+    let number = |kind: &str| got.strip_prefix(kind)?.strip_prefix(" `")?.strip_suffix('`');
+    match got {
+        "sequence" => "a list",
+        "map" => "an object",
+        _ if got.starts_with("string ") => "text",
+        _ => ["integer", "floating point", "boolean"].iter().find_map(|kind| number(kind)).unwrap_or(got),
+    }
+}
