@@ -11,8 +11,8 @@ use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::process::Ending;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::serve::page::{Page, Settings};
-use crate::serve::place;
 
 /// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
 ///
@@ -74,7 +74,7 @@ fn open(root: &Path, address: &str, environment: &Environment) {
     let lead = root.join(LEAD);
     let text = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={address}\">");
     // A repository that is only read has the printed address.
-    if place::write_anew(&lead, text.as_bytes()).is_err() {
+    if replace(&lead, text.as_bytes(), Rights::Private, Lasting::No).is_err() {
         return;
     }
     let started =

@@ -4,7 +4,6 @@
 //! user's own state file, kept elsewhere, names it too.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
 use crate::model::Stat;
 use crate::platform::files;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::scan;
 
 const FOLDER: &str = ".ixmcp";
@@ -172,20 +172,11 @@ fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
     }
 }
 
-/// Another file takes the place of the old one when it is whole.
 fn write(file: &Path, state: &impl Serialize) -> Result<()> {
     let failed = |error| Error::io("write", file, error);
     let text = toml::to_string(state).map_err(|error| Error::internal("a state has no form").caused_by(error))?;
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let new = file.with_extension(format!("toml.{}", std::process::id()));
-    let _ = fs::remove_file(&new);
-    let mut opened = files::create_private(&new).map_err(failed)?;
-    let written =
-        opened.write_all(text.as_bytes()).and_then(|()| opened.sync_all()).and_then(|()| fs::rename(&new, file));
-    written.map_err(|error| {
-        let _ = fs::remove_file(&new);
-        failed(error)
-    })
+    replace(file, text.as_bytes(), Rights::Private, Lasting::Yes).map_err(failed)
 }

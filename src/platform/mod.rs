@@ -5,6 +5,7 @@
 //! its module stands in for it.
 
 pub mod random;
+pub mod replace;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

@@ -4,7 +4,7 @@
 //! clone or another user put there. Does not own what is said on the socket.
 
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files::{self, is_own};
 use crate::platform::process::own_user;
-use crate::platform::random::secret;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::platform::socket::{self, Bound};
 use crate::scan;
 
@@ -77,7 +77,7 @@ impl Place {
         }
         // A repository that cannot be written has no daemon: there is nobody to write its index.
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
-            own_folder(&folder).and_then(|()| write_anew(&folder.join(".gitignore"), b"*\n"))
+            own_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
         } else {
             tracing::warn!(folder = %shown(&folder), "another user owns it: the socket is elsewhere");
             Ok(())
@@ -91,7 +91,7 @@ impl Place {
         if let Some(pointer) = &self.pointer {
             own_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
             let bytes = self.socket.as_os_str().as_encoded_bytes();
-            write_anew(pointer, bytes).map_err(|error| failed(pointer, error))?;
+            put(pointer, bytes).map_err(|error| failed(pointer, error))?;
         } else if self.folder() != folder {
             own_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
         }
@@ -242,13 +242,9 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
 }
 
-/// Writes a private file in place of whatever is there. Of several that write at once the last one stays, whole.
-pub fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}", secret()?));
-    let own = PathBuf::from(name);
-    let written = files::create_private(&own).and_then(|mut file| file.write_all(bytes));
-    written.and_then(|()| fs::rename(&own, path)).inspect_err(|_| drop(fs::remove_file(&own)))
+/// A private file, which is made anew when it is lost.
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, Rights::Private, Lasting::No)
 }
 
 /// Opens a private file of this user's, made when absent; a link or another's file there is made anew.
@@ -268,22 +264,4 @@ fn identity(data: &Option<Metadata>) -> Option<(u64, u64)> {
 
 fn shown(path: &Path) -> String {
     printable(&path.to_string_lossy())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_that_several_write_at_once_are_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| (0..50).for_each(|_| write_anew(&path, b"all of it").unwrap()));
-            }
-        });
-        assert_eq!(fs::read(&path).unwrap(), b"all of it");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-    }
 }

@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::place::write_anew;
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::files;
 use crate::platform::random::secret;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::scan;
 
 const FILE: &str = ".ixmcp/token";
@@ -26,7 +26,7 @@ pub fn of(root: &Path, environment: &Environment) -> Result<String> {
         return Ok(token);
     }
     let token = secret().map_err(|error| Error::internal("the system gives no random bytes").caused_by(error))?;
-    write_anew(&path, token.as_bytes()).map_err(|error| Error::io("write", &path, error))?;
+    replace(&path, token.as_bytes(), Rights::Private, Lasting::No).map_err(|error| Error::io("write", &path, error))?;
     Ok(token)
 }
 

@@ -20,6 +20,7 @@ use crate::extract::entity::{FOLDER, KINDS, Kind};
 use crate::extract::front_matter::{self, FrontMatter, Place};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::query::entities;
 use crate::query::near;
 use crate::store::StoredEntity;
@@ -424,7 +425,7 @@ fn change(
         Error::invalid_argument(format!("{} is not UTF-8", printable(&entity.path))).hint("Change it in an editor.")
     })?;
     let Some(changed) = amended(&text)? else { return Ok(false) };
-    replace(&path, &changed)?;
+    replace(&path, changed.as_bytes(), Rights::Kept, Lasting::Yes).map_err(|error| Error::io("write", &path, error))?;
     Ok(true)
 }
 
@@ -441,23 +442,6 @@ fn turn(path: &Path) -> Option<fs::File> {
 fn plain_file(root: &Path, path: &str) -> Result<PathBuf> {
     open_beneath(root, Path::new(path)).map_err(|error| Error::io("open", &root.join(path), error))?;
     Ok(root.join(path))
-}
-
-/// The new text stands there whole, with the old file's permissions, or the old one stays.
-fn replace(path: &Path, text: &str) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = fs::OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut file| {
-        file.set_permissions(fs::metadata(path)?.permissions())?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    if written.is_err() {
-        // What could not be finished must not stay; what was not made cannot.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(|error| Error::io("write", path, error))
 }
 
 fn refuse_link(folder: &Path) -> Result<()> {

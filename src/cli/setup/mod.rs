@@ -20,6 +20,7 @@ use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::platform::paths::{BETWEEN, canonical};
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
@@ -316,23 +317,9 @@ fn agreed(file: &Path) -> Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// The new text stands there whole, with the old file's permissions, or the old one stays.
 fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.{}", std::process::id()));
-    let written = fs::create_dir_all(folder).and_then(|()| {
-        let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
-        if let Ok(data) = fs::metadata(file) {
-            new.set_permissions(data.permissions())?;
-        }
-        new.write_all(text.as_bytes())?;
-        new.sync_all()?;
-        fs::rename(&beside, file)
-    });
-    if written.is_err() {
-        // What could not be finished must not stay; what was not made cannot.
-        let _ = fs::remove_file(&beside);
-    }
-    written.map_err(|error| Error::io("write", file, error))
+    fs::create_dir_all(folder)
+        .and_then(|()| replace(file, text.as_bytes(), Rights::Kept, Lasting::Yes))
+        .map_err(|error| Error::io("write", file, error))
 }

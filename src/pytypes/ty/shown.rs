@@ -4,7 +4,6 @@
 //! no place on disk: the first answer that names one writes it under `.ixmcp/typeshed/`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use ruff_db::files::{File, FilePath};
@@ -16,6 +15,7 @@ use ty_python_semantic::ResolvedDefinition;
 
 use super::db::Database;
 use super::lines::Lines;
+use crate::platform::replace::{Lasting, Rights, replace};
 use crate::pytypes::values::Definition;
 
 /// Where bundled stubs are written, below the repository.
@@ -93,14 +93,7 @@ fn write_beneath(root: &Path, target: &Path, bytes: &[u8]) -> std::io::Result<()
             Err(_) => fs::create_dir(&at).or_else(|error| if at.is_dir() { Ok(()) } else { Err(error) })?,
         }
     }
-    let draft = target.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = fs::File::create_new(&draft)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, target));
-    if written.is_err() {
-        // Nothing else knows of it.
-        let _ = fs::remove_file(&draft);
-    }
-    written
+    replace(target, bytes, Rights::Kept, Lasting::No)
 }
 
 pub(super) fn preview(line: &str) -> String {
