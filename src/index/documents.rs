@@ -284,7 +284,10 @@ impl Workspace {
 
     /// A folder that may be indexed, as the index has its path: relative to the repository, which is `.`, or absolute.
     fn folder_to_index(&self, given: &str) -> Result<String> {
-        let shown = || printable(&given.chars().take(200).collect::<String>());
+        let shown = || match given {
+            "" => "the empty text".to_owned(),
+            given => printable(&given.chars().take(200).collect::<String>()),
+        };
         let refused = |what: &str, hint: &str| Error::invalid_path(format!("{} {what}", shown())).hint(hint);
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Err(refused("is no path", "Give the path of a folder."));
