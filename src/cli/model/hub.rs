@@ -164,7 +164,9 @@ impl Hub {
             | ureq::Error::InvalidProxyUrl
             | ureq::Error::ConnectProxyFailed(_)
             | ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => self.cut_off(error),
-            ureq::Error::Io(io) if NO_WAY.contains(&io.kind()) => self.cut_off(error),
+            ureq::Error::Io(io) if NO_WAY.contains(&io.kind()) || io.to_string().contains(NO_NAME) => {
+                self.cut_off(error)
+            }
             error => Failed::Broken(error.to_string()),
         }
     }
@@ -172,6 +174,9 @@ impl Hub {
 
 const NO_WAY: &[ErrorKind] =
     &[ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable, ErrorKind::NotFound];
+
+/// What the standard library says of a name that nobody knows: its kind has no name of its own.
+const NO_NAME: &str = "failed to lookup address";
 
 const WAYS: &str = "Look at the network, at HTTPS_PROXY and NO_PROXY, and at HF_ENDPOINT where a mirror is to be asked; or bring the \
     model's folder here from elsewhere and use `--from FOLDER`.";

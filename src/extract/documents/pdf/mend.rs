@@ -116,7 +116,7 @@ fn held(body: &[u8]) -> Vec<(u32, bool)> {
             .ok()?
             .split_ascii_whitespace()
             .map_while(|number| number.parse().ok())
-            .take(count.checked_mul(2)?.min(1 << 17))
+            .take(count.checked_mul(2)?.min(1 << 16))
             .collect();
         let pairs: Vec<&[usize]> = numbers.chunks_exact(2).collect();
         let object = |(at, pair): (usize, &&[usize])| {
