@@ -17,7 +17,7 @@ use super::vectors::{if_free, key};
 use super::{Workspace, locked};
 use crate::budget::Budget;
 use crate::config::warn_once;
-use crate::embed::transformer::{Gpu, Means, Transformer};
+use crate::embed::transformer::{Gpu, Means, Recipe, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Stat;
@@ -35,6 +35,8 @@ const MOST_WANTED: usize = 400;
 const TRY_AGAIN: Duration = Duration::from_secs(300);
 /// Threads of one who waits for all vectors; in the background it is one.
 const MOST_THREADS: usize = 2;
+/// Said where nothing is known of a model but that it is not the one that was used before.
+const REPLACED: &str = "its files are others than when it was last used: what it knew of the index counts no more";
 /// How often such a one is told how far it is.
 const TELL: Duration = Duration::from_secs(5);
 
@@ -44,6 +46,8 @@ pub(super) struct Chosen {
     /// What the state said when it was last written.
     name: Mutex<(Option<Stat>, Option<String>)>,
     model: Mutex<Loaded>,
+    /// Of the model's files, as they were when somebody wanted to know.
+    hash: Mutex<Option<(Wanted, String)>>,
     /// Chunks of the best hits of questions, the newest first.
     wanted: Mutex<VecDeque<ChunkId>>,
     last_asked: Mutex<Option<Instant>>,
@@ -490,7 +494,13 @@ impl Workspace {
         state = self.read(budget, |snapshot| {
             let space = match own.as_deref().map(|model| key(model)) {
                 Some(key) => snapshot.space(&key)?.map(|_| (key.hash.to_owned(), key.dimension)),
-                None => snapshot.last_space_of(name)?,
+                None => match snapshot.last_space_of(name)? {
+                    Some((hash, _)) if hash != self.hash_of(&wanted)? => {
+                        state.warning = Some(REPLACED.to_owned());
+                        None
+                    }
+                    last => last,
+                },
             };
             state.total = snapshot.chunk_count()?;
             state.dimension = own.as_deref().map(|model| model.space().dimension);
@@ -506,6 +516,17 @@ impl Workspace {
         let left = u32::try_from(state.total - state.done).unwrap_or(u32::MAX);
         state.seconds_left = (left > 0 && pace.chunks > 0).then(|| (pace.time * left / pace.chunks).as_secs());
         Ok(state)
+    }
+
+    /// Of a model's files, which takes a while and is remembered.
+    fn hash_of(&self, wanted: &Wanted) -> Result<String> {
+        let mut known = locked(&self.chosen.hash);
+        if let Some((_, hash)) = known.as_ref().filter(|(of, _)| of == wanted) {
+            return Ok(hash.clone());
+        }
+        let hash = Recipe::read(&wanted.folder)?.hash;
+        *known = Some((wanted.clone(), hash.clone()));
+        Ok(hash)
     }
 
     /// Lets go of the model when nobody has asked for a while.

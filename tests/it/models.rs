@@ -251,10 +251,14 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
         }
     });
     drop(server);
+    repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]);
+    assert_eq!(repo.call("stats", &json!({}))["transformer"]["answers"], true);
     // Whoever read this would complain of it.
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
-    // A process that stays reads it by itself, sooner or later.
-    assert!(repo.call("stats", &json!({}))["transformer"]["warning"].is_null());
+    // A process that stays reads it by itself, sooner or later; others see that it is another.
+    let model = repo.call("stats", &json!({}))["transformer"].clone();
+    assert!(model["warning"].as_str().unwrap().starts_with("its files are others"), "{model}");
+    assert_eq!((&model["vectors"], &model["answers"]), (&json!(0), &json!(false)), "{model}");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     crate::wire::until("it is found to be broken", || {
         server.call("query", &json!({ "text": "erase the file" }));
