@@ -1,4 +1,4 @@
-//! `ixmcp documents index|update|remove|search|show`: the tools on documents, for people.
+//! `ixmcp documents index|update|remove|list|search|show`: the tools on documents, for people.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ enum Command {
     Index(Index),
     Update(Update),
     Remove(Remove),
+    List(List),
     Search(Search),
     Show(Show),
 }
@@ -66,6 +67,14 @@ struct Remove {
     /// The folder, which need not be there any more
     folder: String,
     /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Show which folders are indexed
+#[derive(Debug, Args)]
+struct List {
+    /// Print the folders as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -117,6 +126,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Command::Index(typed) => index(session, typed),
         Command::Update(typed) => update(session, typed),
         Command::Remove(typed) => remove(session, typed),
+        Command::List(typed) => list(session, typed),
         Command::Search(typed) => search(session, typed),
         Command::Show(typed) => show(session, typed),
     }
@@ -173,6 +183,27 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
         output::line(&format!("{} files have left the index{stay}", answer["removed"]));
     }
     Ok(Outcome::Found)
+}
+
+fn list(session: &Session, typed: &List) -> Result<Outcome> {
+    let stats = session.call("stats", json!({}))?;
+    let folders = stats["document_folders"].as_array().map_or(&[][..], Vec::as_slice);
+    if typed.json {
+        output::json(&json!({ "folders": folders }));
+    } else {
+        for folder in folders {
+            let types: Vec<String> = folder["fileTypes"].as_array().into_iter().flatten().map(output::text).collect();
+            let types = if types.is_empty() { String::new() } else { format!(", of {} alone", types.join(" ")) };
+            output::line(&format!(
+                "{}  {} files, chunks of {} characters with {} of the one before{types}",
+                output::text(&folder["folderPath"]),
+                folder["totalFiles"],
+                folder["chunkSize"],
+                folder["overlap"]
+            ));
+        }
+    }
+    Ok(if folders.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
 fn print_skipped(answer: &Value) {

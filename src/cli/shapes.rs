@@ -29,6 +29,8 @@ const SHAPES: &[(&str, Shape)] = &[
     ("query", Tool("query")),
     ("documents index", Tool("index_files")),
     ("documents update", Tool("update_index")),
+    ("documents remove", Tool("update_index")),
+    ("documents list", Written("{folders: [{folderPath, totalFiles, chunkSize, overlap, maxFiles, fileTypes?}]}")),
     ("documents search", Tool("search_documents")),
     ("documents show", Tool("get_file_details")),
     ("symbol", Tool("get_symbol")),

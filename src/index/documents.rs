@@ -16,7 +16,7 @@ use crate::extract;
 use crate::model::{ROOT, RepoPath, is_in, printable};
 use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
-use crate::store::{FOLDER_CONSUMER, SkippedFile};
+use crate::store::{FOLDER_CONSUMER, SkippedFile, Snapshot};
 
 /// What a person chose for a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,21 @@ pub struct FolderReport {
     pub skipped: Vec<Skipped>,
     /// Documents of which not all is in the index.
     pub problems: Vec<Skipped>,
+}
+
+/// A folder that is indexed as documents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentFolder {
+    /// As the index has it: relative to the repository, which itself is `.`; of one outside, absolute.
+    pub path: String,
+    /// Files of it that are in the index, those of folders within it included.
+    pub files: usize,
+    /// In characters, as the overlap.
+    pub chunk_size: usize,
+    pub overlap: usize,
+    pub max_files: usize,
+    /// Extensions, lower-case; `None`: all that can be read.
+    pub file_types: Option<Vec<String>>,
 }
 
 /// What became of the files of a folder that is no longer indexed as documents.
@@ -240,6 +255,21 @@ impl Workspace {
             .collect();
         paths.dedup();
         paths
+    }
+
+    /// The folders that are indexed as documents.
+    pub fn document_folders(&self, snapshot: &Snapshot) -> Result<Vec<DocumentFolder>> {
+        let described = |folder: &Chosen| {
+            Ok(DocumentFolder {
+                path: folder.path.clone(),
+                files: snapshot.fill_of(&folder.path)?.0,
+                chunk_size: folder.chunk_size,
+                overlap: folder.overlap,
+                max_files: folder.max_files,
+                file_types: folder.file_types.clone(),
+            })
+        };
+        self.settings().folders.all().iter().map(described).collect()
     }
 
     /// Whether what answers show of a file is text that was taken out of it, whose lines are not those on disk.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
+use crate::index::DocumentFolder;
 use crate::store::schema_version;
 
 pub(super) static STATS: Declaration = declare! {
@@ -48,6 +49,8 @@ struct Answer {
     model: Model,
     #[serde(skip_serializing_if = "Option::is_none")]
     transformer: Option<Transformer>,
+    /// Folders that `index_files` was asked to index.
+    document_folders: Vec<Folder>,
     schema_version: i64,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
     watch_mode: &'static str,
@@ -83,6 +86,27 @@ struct Transformer {
     warning: Option<String>,
 }
 
+/// A folder of documents.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Folder {
+    folder_path: String,
+    /// Files in the index.
+    total_files: usize,
+    chunk_size: usize,
+    overlap: usize,
+    max_files: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_types: Option<Vec<String>>,
+}
+
+impl From<DocumentFolder> for Folder {
+    fn from(folder: DocumentFolder) -> Self {
+        let DocumentFolder { path, files, chunk_size, overlap, max_files, file_types } = folder;
+        Self { folder_path: path, total_files: files, chunk_size, overlap, max_files, file_types }
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Language {
     files: u64,
@@ -115,10 +139,11 @@ fn transformer(call: &Call) -> Option<Transformer> {
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
     let space = workspace.space();
-    let (counts, vectors, vectors_pending) = call.read(|snapshot| {
+    let (counts, vectors, vectors_pending, folders) = call.read(|snapshot| {
         let counts = snapshot.totals()?;
         let vectors = snapshot.space(&space)?.map_or(Ok(0), |space| snapshot.vector_count(space))?;
-        Ok((counts, vectors, snapshot.vectors_pending(&space)?))
+        let folders = workspace.document_folders(snapshot)?;
+        Ok((counts, vectors, snapshot.vectors_pending(&space)?, folders))
     })?;
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {
@@ -137,6 +162,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         vectors_pending,
         model: Model { name: space.model.to_owned(), dimension: space.dimension, device: "cpu".to_owned() },
         transformer: transformer(call),
+        document_folders: folders.into_iter().map(Folder::from).collect(),
         schema_version: schema_version(),
         watch_mode: workspace.watch_mode(),
     })

@@ -467,6 +467,11 @@ fn a_folder_that_is_removed_leaves_the_index() {
     assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("books, docs"), "{refused}");
     assert!(refused.contains(&at), "{refused}");
 
+    let listed = repo.ok(&["documents", "list"]);
+    let named: Vec<&str> = listed.lines().filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(named, [at.as_str(), "books", "docs"], "{listed}");
+    assert!(listed.contains("books  1 files, chunks of "), "{listed}");
+
     assert_eq!(removed("books"), (1, 0), "git ignores it");
     assert!(!state().contains("books"), "{}", state());
     let answer = repo.call("search_documents", &json!({ "query": "badgers" }));
@@ -484,6 +489,8 @@ fn a_folder_that_is_removed_leaves_the_index() {
     drop(papers);
     assert_eq!(removed(&format!("{at}/")), (0, 0));
     assert!(!state().contains("folders"), "{}", state());
+    let none = repo.run(&["documents", "list"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
     let refused = repo.fails(&["documents", "remove", &at]);
     assert!(refused.contains("No folder is"), "{refused}");
     let again = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": "docs" }).to_string()]);

@@ -108,6 +108,8 @@ const ASKED: &[(&str, &[&str])] = &[
     ("documents update", &["docs"]),
     ("documents search", &["how are orders paid", "--min-score", "0"]),
     ("documents show", &["docs/notes.md", "--chunk", "0"]),
+    ("documents list", &[]),
+    ("documents remove", &["docs"]),
     ("symbol", &["Cart.checkout"]),
     ("symbol", &["Cart.checkout", "--relations"]),
     ("slice", &["shop.py", "1", "2"]),
