@@ -3,10 +3,11 @@
 //! Owns the flag and the clock. Who sets a deadline is decided by `serve` and `cli`; who heeds it, below.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 
 /// Shared by the one who asked and the one who works; clones are the same budget.
 #[derive(Clone, Debug, Default)]
@@ -160,7 +161,7 @@ impl Progress {
     }
 
     fn entities(&self) -> MutexGuard<'_, Entities> {
-        self.entities.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.entities)
     }
 
     /// (done, total) in bytes.

@@ -7,12 +7,13 @@ mod keys;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use toml::Table;
 
 use crate::error::{Error, Result};
+use crate::locked::locked;
 use crate::model::printable;
 use crate::platform::process;
 
@@ -266,7 +267,7 @@ impl Sources {
 /// What is wrong with settings goes to the log once a process: a daemon reads them again and again.
 pub fn warn_once(warning: String) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = locked(&TOLD);
     if told.len() < MOST_TOLD && !told.contains(&warning) {
         tracing::warn!("{warning}");
         told.insert(warning);

@@ -6,12 +6,13 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::error::{Error, Result};
+use crate::locked::locked;
 use crate::serve::place;
 
 /// The file is renamed at this size; there is one of before.
@@ -47,7 +48,7 @@ pub(super) fn open_file(root: &Path) -> Result<()> {
     let path = root.join(".ixmcp/log");
     let opened = place::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
-    let mut sink = SINK.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sink = locked(&SINK);
     let waiting = std::mem::replace(&mut *sink, Sink::File { file, path, size });
     if let Sink::Waiting(lines) = waiting {
         // A log that cannot be written is no reason to stop.
@@ -78,7 +79,7 @@ struct ToSink;
 
 impl Write for ToSink {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        SINK.lock().unwrap_or_else(PoisonError::into_inner).take(line)?;
+        locked(&SINK).take(line)?;
         Ok(line.len())
     }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::budget::Progress;
 use crate::error::Error;
+use crate::locked::locked;
 use crate::model::printable;
 use crate::serve::client;
 
@@ -117,10 +118,10 @@ pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl F
 /// The same for work that another process does, and tells of.
 pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::HowFar) + Sync)) -> T) -> T {
     let latest = std::sync::Mutex::new(HowFar::default());
-    let now = || *latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let now = || *locked(&latest);
     let tell = |far: client::HowFar| {
         let how_far = HowFar { files: (0, 0), bytes: (far.done, far.total) };
-        *latest.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = how_far;
+        *locked(&latest) = how_far;
     };
     with_progress(now, || work(&tell))
 }

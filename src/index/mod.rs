@@ -28,13 +28,14 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources, warn_once};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::FORMATS;
+use crate::locked::locked;
 use crate::model::RepoPath;
 use crate::scan::Rules;
 use crate::store::{Fact, Mode, Snapshot, Store};
@@ -603,8 +604,4 @@ fn busy(progress: &Progress) -> Error {
     let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
     Error::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
         .hint("Ask again in a few seconds; the build goes on.")
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
@@ -17,6 +17,7 @@ use super::values::{Answer, Question};
 use super::wire::{Order, Report};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 use crate::platform::process;
 
 /// A question whose budget is spent is given up by the engine within this, or the engine is ended.
@@ -184,7 +185,7 @@ impl Child {
     pub fn send(&self, order: &Order) {
         let Ok(mut line) = serde_json::to_vec(order) else { return };
         line.push(b'\n');
-        let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stdin = locked(&self.stdin);
         // One that is gone is noticed by whoever waits for it.
         let _ = stdin.write_all(&line).and_then(|()| stdin.flush());
     }
@@ -262,7 +263,7 @@ impl Child {
     }
 
     pub fn end(&self, why: Ended) {
-        let mut child = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = locked(&self.process);
         process::end(&mut child);
         let mut state = self.lock();
         state.ended.get_or_insert(why);
@@ -290,7 +291,7 @@ impl Child {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 }
 

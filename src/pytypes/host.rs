@@ -6,12 +6,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::engine::{Answered, Answerer, Engine, Witness};
 use super::values::Question;
 use super::wire::{Order, Report};
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 
 /// Committed by the system only as far as it is used.
 pub(in crate::pytypes) const STACK: usize = 256 << 20;
@@ -77,7 +78,7 @@ fn answerers(events: &Sender<Event>, out: &Arc<Out>) -> Result<Sender<Job>> {
         let thread = std::thread::Builder::new().name(format!("answer-{at}")).stack_size(STACK);
         let spawned = thread.spawn(move || {
             loop {
-                let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let next = locked(&queue).recv();
                 let Ok(Job { id, question, answerer }) = next else { return };
                 let answered = answerer.answer(&question, &Telling { id, out: &out });
                 // A waiting change goes on only when this is gone.
@@ -172,7 +173,7 @@ impl Out {
     fn send(&self, report: &Report) {
         let Ok(mut line) = serde_json::to_vec(report) else { return };
         line.push(b'\n');
-        let _one_line_at_a_time = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_line_at_a_time = locked(&self.0);
         let mut stdout = std::io::stdout().lock();
         // A parent that is gone has closed stdin too.
         let _ = stdout.write_all(&line).and_then(|()| stdout.flush());

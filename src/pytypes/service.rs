@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::child::{Child, Ended, Outcome, modified};
@@ -13,6 +13,7 @@ use super::values::{Answer, Changes, Checked, Diagnostic, Question, Severity, Sp
 use super::wire::Order;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::locked::locked;
 use crate::model::printable;
 
 /// How an engine is started.
@@ -108,7 +109,7 @@ impl Service {
                 Outcome::Ended(why, at) => (why, at),
             };
             // One by one from now on: which of the questions it died of shows.
-            alone.get_or_insert_with(|| self.second_try.lock().unwrap_or_else(PoisonError::into_inner));
+            alone.get_or_insert_with(|| locked(&self.second_try));
             let culprits = self.culprits(question, why, at, fruitless > 0, budget)?;
             for path in &culprits {
                 self.shelve(path.clone(), why);
@@ -138,7 +139,7 @@ impl Service {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     fn try_once(

@@ -6,10 +6,11 @@ use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use gix_index::entry::Mode;
 
+use crate::locked::locked;
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
 use crate::platform::paths::of_git;
@@ -61,7 +62,7 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     // Before anything has been added there is no index.
     let Ok(metadata) = std::fs::metadata(&index) else { return Ok(None) };
     let stat = stat_of(&metadata);
-    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = locked(cache);
     if let Some((of_root, of_index, of_stat, tracked)) = &*cache
         && of_root == root
         && *of_index == index

@@ -18,6 +18,7 @@ use super::tracked::Tracked;
 use super::{Found, Left, Listing};
 use crate::budget::Budget;
 use crate::error::Result;
+use crate::locked::locked;
 use crate::model::{RepoPath, SkipReason, Stat, printable};
 use crate::platform::files::stat_of;
 use crate::platform::paths::below;
@@ -156,7 +157,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
     });
     budget.check()?;
     *listing = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
+    listing.skipped.append(&mut locked(&blocked));
     Ok(())
 }
 
@@ -170,7 +171,7 @@ impl Drop for Part<'_> {
     fn drop(&mut self) {
         // Each thread its own part; sorting sorted parts together is cheap.
         self.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut all = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(self.gathered);
         all.files.append(&mut self.listing.files);
         all.skipped.append(&mut self.listing.skipped);
         all.folders.append(&mut self.listing.folders);
@@ -193,7 +194,7 @@ fn walk_serial(
         budget.check()?;
         take(root, entry, scope, rules, listing);
     }
-    listing.skipped.append(&mut blocked.lock().unwrap_or_else(PoisonError::into_inner));
+    listing.skipped.append(&mut locked(&blocked));
     Ok(())
 }
 
@@ -267,7 +268,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
         }
         if scope.holds(&relative.to_string_lossy()) {
             let left = Left { path: shown(&relative), reason: SkipReason::Unreadable, stat: Stat::default() };
-            blocking.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+            locked(&blocking).push(left);
         }
         false
     });
@@ -434,7 +435,7 @@ impl Matchers {
     }
 
     fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {
-        let mut main = self.main.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut main = locked(&self.main);
         main.iter_mut().any(|matcher| matcher.matched(path.as_str(), is_folder).is_ignore())
     }
 

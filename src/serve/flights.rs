@@ -3,7 +3,7 @@
 //! Owns which ids are taken, how many may be open, what a cancellation reaches, and how a batch is put together.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
@@ -11,6 +11,7 @@ use super::envelope::Id;
 use super::framing::Unread;
 use super::progress::Reporter;
 use crate::budget::Budget;
+use crate::locked::locked;
 
 /// Requests that one connection may have open.
 pub const MAX_OPEN: u32 = 64;
@@ -78,7 +79,7 @@ impl Flights {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.open)
     }
 
     pub fn take_off(
@@ -189,7 +190,7 @@ impl Batch {
 
     /// Settles one message, with or without a reply. The last one gets the line to send, if there is any.
     pub fn settle(&self, place: usize, reply: Option<Reply>) -> (Option<String>, Vec<Unread>) {
-        let mut settling = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut settling = locked(&self.0);
         settling.replies[place] = reply;
         settling.unsettled -= 1;
         if settling.unsettled > 0 {

@@ -1,7 +1,8 @@
 //! What a daemon counts: calls by tool, and how long the latest of them took.
 
+use crate::locked::locked;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -22,7 +23,7 @@ struct Meter {
 
 impl Meters {
     pub fn count(&self, tool: &str, took: Duration, is_error: bool) {
-        let mut meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meters = locked(&self.0);
         let meter = meters.entry(tool.to_owned()).or_default();
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         if meter.micros.len() < KEPT {
@@ -36,7 +37,7 @@ impl Meters {
     }
 
     pub fn by_tool(&self) -> Value {
-        let meters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let meters = locked(&self.0);
         let of_tool = |(tool, meter): (&String, &Meter)| {
             let mut micros = meter.micros.clone();
             micros.sort_unstable();

@@ -6,7 +6,7 @@
 //! the open calls are known here, and nothing else follows from any of them.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::ProtocolVersion;
@@ -22,6 +22,7 @@ use super::mcp::{self, Incoming};
 use super::{CallContext, Door, Hello, Listing, Reach, Reporter, Server, Writing};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
+use crate::locked::locked;
 
 /// How long a call may take that does not say otherwise.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -185,7 +186,7 @@ impl Connection {
     }
 
     fn may_batch(&self, method: &str) -> bool {
-        let revision = self.revision.lock().unwrap_or_else(PoisonError::into_inner);
+        let revision = locked(&self.revision);
         method != "initialize" && revision.as_ref() == Some(&ProtocolVersion::V_2025_03_26)
     }
 
@@ -318,7 +319,7 @@ impl Connection {
     }
 
     pub fn settle_on(&self, revision: ProtocolVersion) {
-        *self.revision.lock().unwrap_or_else(PoisonError::into_inner) = Some(revision);
+        *locked(&self.revision) = Some(revision);
     }
 
     /// Sends the answer to an open request: a result as JSON, or a fault.

@@ -2,7 +2,8 @@
 //!
 //! Owns when one is sent: only when asked for, never faster than ten a second, never downwards, never after the reply.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::locked::locked;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -45,7 +46,7 @@ impl Reporter {
     /// the connection busy, because work never waits for those who watch it.
     pub fn report(&self, done: u64, total: Option<u64>, message: &str) {
         let Some(ticks) = &self.0 else { return };
-        let mut ticks = ticks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ticks = locked(ticks);
         let Some(outbox) = &ticks.outbox else { return };
         let now = Instant::now();
         let due = ticks
@@ -70,7 +71,7 @@ impl Reporter {
     /// No more ticks, not even from a clone that outlives the call.
     pub(super) fn close(&self) {
         if let Some(ticks) = &self.0 {
-            ticks.lock().unwrap_or_else(PoisonError::into_inner).outbox = None;
+            locked(ticks).outbox = None;
         }
     }
 }

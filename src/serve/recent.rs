@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+use crate::locked::locked;
 use crate::tools;
 
 /// Calls that are kept: an afternoon of one agent, some hundred kilobytes.
@@ -99,7 +100,7 @@ impl Recent {
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.ring)
     }
 }
 

@@ -4,7 +4,7 @@
 //! the lines are answered in this process. It reads envelopes alone: what is asked is the daemon's to understand.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -20,6 +20,7 @@ use super::place::Place;
 use super::{Door, Listing, Reach, Server, Writing};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 use crate::tools::{self, Access};
 
 /// Daemons that may fail to start before this process serves alone.
@@ -225,10 +226,6 @@ async fn next<R: AsyncRead + Unpin>(
         outbox.send(reply).await;
     }
     None
-}
-
-fn locked(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
-    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn only_reads(tool: &str) -> bool {

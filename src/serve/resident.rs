@@ -14,7 +14,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -30,6 +30,7 @@ use super::service::{CallContext, Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Thoroughness, Workspace};
+use crate::locked::locked;
 use crate::tools;
 
 /// How long one who waits for the next call is kept waiting.
@@ -66,7 +67,7 @@ impl Resident {
     }
 
     pub fn say_tcp(&self, tcp: Value) {
-        *self.tcp.lock().unwrap_or_else(PoisonError::into_inner) = tcp;
+        *locked(&self.tcp) = tcp;
     }
 
     /// Every connection, and the daemon itself, end when told so here.
@@ -106,7 +107,7 @@ impl Resident {
             "memory": meters::memory(),
             "watch_mode": self.workspace.watch_mode(),
             "socket": self.socket,
-            "tcp": *self.tcp.lock().unwrap_or_else(PoisonError::into_inner),
+            "tcp": *locked(&self.tcp),
         })
     }
 

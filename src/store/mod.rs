@@ -40,13 +40,14 @@ mod trigrams;
 mod vectors;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 
 use counted::Patterns;
 use loaded::Loaded;
@@ -346,11 +347,6 @@ fn in_snapshot<T>(
 ) -> Result<T> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     ask(&Snapshot::new(&transaction, caches))
-}
-
-/// A panic while a lock was held left no half-done state in what these guard.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";

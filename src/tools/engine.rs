@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::Call;
 use crate::error::{Error, Result};
 use crate::index::{Mark, Noticed, Workspace};
+use crate::locked::locked;
 use crate::pytypes::values::{Answer, Position, Question};
 use crate::pytypes::{Feed, Fresh, Service, Spec};
 
@@ -132,8 +133,4 @@ impl Feed for WorkspaceFeed {
             Noticed::Anything => Fresh::Everything,
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

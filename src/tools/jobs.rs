@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
+use crate::locked::locked;
 
 /// How long an answer waits for somebody to ask again.
 const KEPT: Duration = Duration::from_secs(60);
@@ -138,11 +139,6 @@ impl Jobs {
             jobs.remove(key);
         }
     }
-}
-
-/// A panic while a lock was held left no half-done state in what these guard.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system.
-const BASE: &[&str] = &["model", "error", "budget", "words", "platform"];
+/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes.
+const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked"];
 
 /// Who may import whom, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -12,6 +12,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("error", &["model"]),
     ("budget", &["error"]),
     ("words", &[]),
+    ("locked", &[]),
     ("platform", &["model"]),
     ("config", &[]),
     ("scan", &["config"]),

@@ -5,7 +5,7 @@
 //! was taken away. Unrelated are chunks drawn from the question's tree, its own files left out, and from other trees.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
@@ -15,6 +15,7 @@ use crate::cli::Session;
 use crate::embed::transformer::Transformer;
 use crate::embed::{Embedder, Purpose, Scale, Space, Vector, built_in};
 use crate::error::Result;
+use crate::locked::locked;
 use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
 use crate::store::{Piece, Snapshot, text_to_embed};
@@ -155,7 +156,7 @@ impl Embedder for Remembering<'_> {
         }
         let one = |text: &&str| {
             let key = (self.space().clone(), (*text).to_owned());
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = locked(self.known);
             if let Some(vector) = known.get(&key) {
                 return Ok(vector.clone());
             }

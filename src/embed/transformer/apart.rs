@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Means, Output, Runner, runner, unfit};
 use crate::error::{Error, Fault, Result};
+use crate::locked::locked;
 use crate::platform::process;
 
 /// Of address space, beside what grows with the file.
@@ -289,8 +290,4 @@ fn tell(out: &Mutex<impl Write>, report: &Report, values: &[f32]) -> Result<()> 
 
 fn no_thread(error: std::io::Error) -> Error {
     Error::internal("cannot start a thread").caused_by(error)
-}
-
-fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,11 +15,12 @@ mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 use super::{Embedder, Purpose, Scale, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 
 pub use apart::serve;
 pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe, model_file};
@@ -123,7 +124,7 @@ pub struct Transformer {
 /// The models that this process has open, with what they are run with.
 fn shared() -> MutexGuard<'static, Vec<(Means, PathBuf, Weak<Transformer>)>> {
     static SHARED: Mutex<Vec<(Means, PathBuf, Weak<Transformer>)>> = Mutex::new(Vec::new());
-    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&SHARED)
 }
 
 impl Transformer {

@@ -4,7 +4,7 @@
 //! one thing at a time, on one core.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Mutex, OnceLock, TryLockError};
 
 use ort::environment::Environment;
 use ort::ep::{CUDA, ExecutionProvider};
@@ -13,6 +13,7 @@ use ort::value::Tensor;
 
 use super::{Gpu, Output, Runner, no_gpu, onnx, unfit};
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 
 /// Sessions side by side: each has the whole model in memory.
 const MOST_SESSIONS: usize = 2;
@@ -28,7 +29,7 @@ pub struct Session {
 fn environment(library: &Path) -> Result<&'static Environment> {
     static LOADED: Mutex<()> = Mutex::new(());
     static ENVIRONMENT: OnceLock<(PathBuf, Environment)> = OnceLock::new();
-    let _one_at_a_time = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one_at_a_time = locked(&LOADED);
     if let Some((path, environment)) = ENVIRONMENT.get() {
         if path != library {
             tracing::warn!("ONNX Runtime stays that of {}", path.display());
@@ -112,7 +113,7 @@ impl Runner for Session {
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         });
-        let mut session = free.unwrap_or_else(|| self.sessions[0].lock().unwrap_or_else(PoisonError::into_inner));
+        let mut session = free.unwrap_or_else(|| locked(&self.sessions[0]));
         let failed = |error: ort::Error| unfit(brief(&error));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for name in &self.inputs {

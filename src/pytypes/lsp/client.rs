@@ -7,13 +7,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, Sender, unbounded};
 use serde_json::{Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::locked::locked;
 use crate::model::printable;
 
 /// A message above this is none.
@@ -120,12 +121,12 @@ impl Client {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Value>>>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.asked)
     }
 
     fn send(&self, message: &Value) {
         let body = message.to_string();
-        let mut stdin = self.stdin.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stdin = locked(&self.stdin);
         // One that is gone is noticed by whoever waits for it.
         let _ = write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).and_then(|()| stdin.flush());
     }
@@ -133,7 +134,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = locked(&self.process);
         let _already_gone = process.kill();
         let _reaped = process.wait();
     }

@@ -4,7 +4,7 @@
 //! parallel check of many.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::diagnostic::{
@@ -22,6 +22,7 @@ use super::db::{Database, Db, script};
 use super::depth::too_deep;
 use super::lines::Lines;
 use super::shown::Shown;
+use crate::locked::locked;
 use crate::pytypes::engine::Witness;
 use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
 
@@ -96,13 +97,13 @@ pub(super) fn all(
                 let mut found = told(db, *file, diagnostics(db, file_of), shown, also);
                 found.extend(of_settings(db, *file, shown));
                 let number = {
-                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut done = locked(&done);
                     done.push(*file);
                     done.len()
                 };
                 drop_tree(db, *file);
                 if stays && (number.is_multiple_of(SWEEP) || number == total) {
-                    let done = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let done = locked(&done).clone();
                     done.into_iter().for_each(|file| drop_tree(db, file));
                 }
                 witness.advanced(number, total);

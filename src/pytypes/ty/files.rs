@@ -13,6 +13,7 @@ use ruff_python_ast::PySourceType;
 
 use super::db::Inner;
 use super::settings::{self, Settings};
+use crate::locked::locked;
 use crate::pytypes::options;
 
 /// The files of a repository, sorted, and the projects in its folders, the inner before the outer.
@@ -50,7 +51,7 @@ struct Walked {
 fn walk(settings: &Settings, root: &Path, system: &OsSystem) -> Walked {
     let Some(start) = SystemPath::from_std_path(root) else { return Walked::default() };
     let walked = Mutex::new(Walked::default());
-    let found = || walked.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = || locked(&walked);
     let walk = system.walk_directory(start).standard_filters(settings.respect_ignore_files).ignore_hidden(false);
     walk.run(|| {
         Box::new(|entry| {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
+use crate::locked::locked;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 
 /// Hits that are looked at again: as many as there is time for soon after, not all that could be meant.
@@ -175,7 +176,7 @@ impl<'m> Deep<'m> {
                 let vector = model.embed(Purpose::Passage, &[&text.text])?.into_iter().next();
                 let took = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 slowest.fetch_max(took, Ordering::Relaxed);
-                *made[at].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = vector;
+                *locked(&made[at]) = vector;
             }
             Ok(())
         };

@@ -3,8 +3,9 @@
 //! A connection is a stranger's until a request on it brings the token. There is room for so many strangers; when one
 //! more comes, the one that has been there longest goes.
 
+use crate::locked::locked;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
@@ -46,7 +47,7 @@ impl Places {
     }
 
     fn inside<T>(&self, work: impl FnOnce(&mut Inside) -> T) -> T {
-        work(&mut self.inside.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut locked(&self.inside))
     }
 }
 
