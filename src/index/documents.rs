@@ -16,7 +16,7 @@ use crate::extract;
 use crate::model::{ROOT, RepoPath, is_in, printable};
 use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
-use crate::store::{FOLDER_CONSUMER, SkippedFile, Snapshot};
+use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
 
 /// What a person chose for a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +113,8 @@ impl Workspace {
                 self.store.write(|batch| batch.unskip_in(&path))?;
             }
         }
+        // What is done before this is broken off is told by the next update.
+        self.store.write(|batch| batch.begin_count(&consumer(&path)))?;
         self.bring_up(Thoroughness::Changed, progress, budget)?;
         self.insist_on_gpu()?;
         self.store.write(|batch| batch.count_changes(&consumer(&path)))?;
@@ -138,6 +140,8 @@ impl Workspace {
         let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
+        // An index that was made anew knows of no count.
+        self.store.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
         self.bring_up(Thoroughness::Changed, progress, budget)?;
         self.insist_on_gpu()?;
         let report = self.report_of(&chosen, budget)?;
@@ -255,6 +259,15 @@ impl Workspace {
             .collect();
         paths.dedup();
         paths
+    }
+
+    /// Begins to count the changes of each folder, where that was not begun.
+    pub(super) fn begin_counts(&self) -> Result<()> {
+        let settings = self.settings();
+        let begin = |batch: &mut Batch| {
+            settings.folders.all().iter().try_for_each(|folder| batch.begin_count(&consumer(&folder.path)))
+        };
+        self.store.write(begin)
     }
 
     /// The folders that are indexed as documents.

@@ -59,6 +59,7 @@ pub(super) fn beside(
     let turn = Turn { lock: &lock, yields: false, progress, budget };
     sync::update_in_turn(&workspace, Thoroughness::Changed, &turn)?;
     workspace.embed(budget)?;
+    workspace.begin_counts()?;
     let mut report = sync::report(&workspace, started, budget)?;
     // Closing the last connection folds the log into the file: what is renamed is whole.
     drop(workspace);

@@ -178,6 +178,15 @@ impl Batch<'_> {
         Ok(counted)
     }
 
+    /// Changes are noted from now on for one who will count; what was noted before stays.
+    pub fn begin_count(&self, consumer: &str) -> Result<()> {
+        let key = format!("baseline:{consumer}");
+        if !self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": key })? {
+            self.put(&key, "1")?;
+        }
+        Ok(())
+    }
+
     /// Nothing is noted any more for one who will not count again.
     pub fn end_count(&self, consumer: &str) -> Result<()> {
         let key = format!("baseline:{consumer}");

@@ -503,6 +503,28 @@ fn a_folder_that_is_removed_leaves_the_index() {
 }
 
 #[test]
+fn changes_are_counted_however_the_index_came_to_be() {
+    let repo = Repo::new("//- /docs/a.md\n# A\n\nAbout otters.\n//- /docs/b.md\n# B\n\nAbout badgers.\n");
+    let update = || {
+        let answer = repo.call("update_index", &json!({ "folderPath": "docs" }));
+        ["added", "updated", "removed", "unchanged"].map(|name| answer[name].as_u64().unwrap())
+    };
+    repo.call("index_files", &json!({ "folderPath": "docs" }));
+    assert_eq!(update(), [0, 0, 0, 2]);
+
+    repo.ok(&["rebuild"]);
+    repo.write("docs/a.md", "# A\n\nAbout herons.\n");
+    assert_eq!(update(), [0, 1, 0, 1]);
+
+    // The folder is known, and an index without it was made.
+    fs::remove_file(repo.path().join(".ixmcp/index.db")).unwrap();
+    repo.sync();
+    assert_eq!(update(), [0, 0, 0, 2]);
+    repo.write("docs/b.md", "# B\n\nAbout storks.\n");
+    assert_eq!(update(), [0, 1, 0, 1]);
+}
+
+#[test]
 fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
     let repo = Repo::new("//- /page.html\n<h1>Pets</h1>\n<p>Dogs and <b>cats</b></p>\n");
     repo.write(
