@@ -73,13 +73,20 @@ struct Asked {
     tree: Option<String>,
 }
 
+/// The kind of questions that nothing in their tree answers: `--pairs` alone asks them.
+const UNANSWERED: &str = "unanswered";
+
 impl Asked {
+    fn is_unanswered(&self) -> bool {
+        self.kind.as_deref() == Some(UNANSWERED)
+    }
+
     /// Unless nothing can be measured by it.
     fn checked(self) -> std::result::Result<Self, String> {
         if self.query.trim().is_empty() {
             return Err("the query is empty".to_owned());
         }
-        if self.relevant.is_empty() {
+        if self.relevant.is_empty() && !self.is_unanswered() {
             return Err("no place is relevant".to_owned());
         }
         let is_turned = |target: &Target| target.lines.is_some_and(|(first, last)| first == 0 || first > last);
@@ -167,6 +174,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         questions.extend(read(path)?);
     }
     questions.retain(|asked| typed.half.is_none() || asked.half == typed.half);
+    questions.retain(|asked| typed.pairs || !asked.is_unanswered());
     if questions.is_empty() {
         output::note("there is no question in it");
         return Ok(Outcome::Nothing);

@@ -99,9 +99,9 @@ impl Embedder for BuiltIn {
         Ok(texts.iter().map(vector).collect())
     }
 
-    fn scale(&self) -> Option<Scale> {
+    fn scale(&self) -> Option<&Scale> {
         static SCALE: OnceLock<Option<Scale>> = OnceLock::new();
-        *SCALE.get_or_init(|| Scale::of(self).ok().flatten())
+        SCALE.get_or_init(|| Scale::of(self).ok().flatten()).as_ref()
     }
 }
 

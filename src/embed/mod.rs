@@ -38,7 +38,7 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>>;
 
     /// What its cosines say; `None` where they say nothing.
-    fn scale(&self) -> Option<Scale>;
+    fn scale(&self) -> Option<&Scale>;
 }
 
 /// A direction in a space: whole numbers from -127 to 127, the largest of them one of the two. All zero for a text that

@@ -1,6 +1,7 @@
 //! What a cosine says, model by model: unrelated texts have nothing in common for one, nearly everything for another.
 //!
-//! Owns a few questions with texts that answer them, by which a model's cosines are brought onto the scale of the table's. All
+//! Owns a few questions with texts that answer them, by which a model's cosines are brought onto the scale of the table's as
+//! long as too little of an index has a vector of the model, and texts that no index has. The former
 //! are about one program, as the texts of a repository are: a model finds two of its texts nearer to each other than a soup
 //! to a circle, and by how much is each model's own. None of them is in a set that anything was fitted to or is judged by.
 
@@ -94,12 +95,55 @@ const KNOWN: &[(&str, &str)] = &[
     ),
 ];
 
+/// About anything but programs, as people write it down.
+const ELSEWHERE: &[&str] = &[
+    "The hare sleeps by day in a shallow form among the grass and feeds at dusk. In hard winters it gnaws the bark of young trees. \
+     Two or three litters are born between March and September.",
+    "The committee met on Wednesday. It was agreed to mend the roof of the pavilion before the autumn and to ask three \
+     builders for their price. Mr Okoro will write to the council about the drains.",
+    "Cream the butter with the sugar, add the eggs one by one, then fold in the flour. Bake for forty minutes at a moderate heat and \
+     leave the cake in its tin until it is cold.",
+    "The seller warrants that the goods are free from defects on delivery. Claims must be made in writing within fourteen days. \
+     Neither party is liable for delay caused by strikes or by the weather.",
+    "Turn left behind the church and follow the stream as far as the mill. The path climbs steeply for half an hour; from the top \
+     one sees both lakes. In wet weather take the road instead.",
+    "He was born in Trieste in 1871 as the son of a ship's chandler, studied law without finishing, and travelled for a tea \
+     company before his first novel appeared.",
+    "Dear Mrs Wong, thank you for your order. Two of the chairs are out of stock until the end of the month. Shall we send the \
+     table now, or everything together?",
+    "Symptoms usually begin with a sore throat and a high temperature. Most patients recover within a week without treatment; rest and \
+     plenty of fluids are advised.",
+    "Revenue grew by four per cent to 312 million, mainly through sales in Asia. Costs of materials rose more slowly. The board \
+     proposes a dividend of 1.10 a share.",
+    "The match was decided in the last minute by a header from close range. Both coaches praised the goalkeepers. Next Sunday the team \
+     plays away without its captain.",
+    "Light that falls on a thin film is reflected at both surfaces; where the paths differ by half a wavelength the colours cancel. \
+     Soap bubbles and oil on water show this.",
+    "Applicants must hold a first degree and have two years of experience in teaching. Send a letter, two references and copies of \
+     certificates by the tenth of June.",
+    "Lot 42: an oak chest, carved front, iron hinges, seventeenth century, lid restored. Estimate 800 to 1,200. Viewing on Friday \
+     from noon.",
+    "Switch the heater off at the wall and let it cool before you clean the grille. Never cover it. If the red lamp flashes, call \
+     the service number on the plate.",
+    "Grandmother kept the letters in a biscuit box on top of the wardrobe. Nobody was allowed to read them while she lived, and \
+     afterwards nobody could find the key.",
+    "Monday: mathematics, geography, double art. Tuesday: swimming, so bring a towel. Wednesday: trip to the observatory, packed lunch, \
+     back by five.",
+];
+
 /// Right answers must be nearer than unrelated texts by so much, or the cosines say nothing.
 const LEAST: f64 = 0.05;
 
+/// What a model's cosines are like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    reach: Reach,
+    elsewhere: Vec<Vector>,
+}
+
 /// How near texts are on an average.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub struct Reach {
     unrelated: f64,
     right: f64,
 }
@@ -122,10 +166,26 @@ impl Scale {
             let others = texts.iter().enumerate().filter(|(other, _)| *other != at);
             unrelated.extend(others.map(|(_, text)| cosine(question, text)));
         }
-        let scale = Self { unrelated: mean(&unrelated), right: mean(&right) };
-        Ok(Some(scale).filter(|scale| scale.right - scale.unrelated >= LEAST))
+        let reach = Reach { unrelated: mean(&unrelated), right: mean(&right) };
+        if reach.right - reach.unrelated < LEAST {
+            return Ok(None);
+        }
+        let mut elsewhere = texts;
+        elsewhere.extend(model.embed(Purpose::Passage, ELSEWHERE)?);
+        Ok(Some(Self { reach, elsewhere }))
     }
 
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Texts about one program and about anything else: what stands in no index.
+    pub fn elsewhere(&self) -> &[Vector] {
+        &self.elsewhere
+    }
+}
+
+impl Reach {
     /// What a cosine of this scale is on another.
     pub fn onto(&self, other: &Self, cosine: f64) -> f64 {
         let share = (cosine - self.unrelated) / (self.right - self.unrelated);
@@ -140,8 +200,8 @@ mod tests {
 
     #[test]
     fn what_is_as_far_from_one_is_as_far_from_the_other() {
-        let table = built_in().scale().unwrap();
-        let other = Scale { unrelated: 0.7, right: 0.9 };
+        let table = built_in().scale().unwrap().reach();
+        let other = Reach { unrelated: 0.7, right: 0.9 };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
         near(other.onto(&table, 0.7), table.unrelated);
         near(other.onto(&table, 0.9), table.right);
@@ -151,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_table_tells_right_from_unrelated() {
-        let table = built_in().scale().unwrap();
+        let table = built_in().scale().unwrap().reach();
         assert!(table.unrelated < 0.15 && table.right > table.unrelated + 0.1, "{table:?}");
     }
 }

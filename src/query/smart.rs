@@ -14,6 +14,7 @@ mod question;
 mod rank;
 pub mod relevance;
 mod scan;
+mod usual;
 mod weights;
 
 use std::collections::{HashMap, HashSet};

@@ -140,6 +140,13 @@ impl Snapshot<'_> {
         Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, vector))).collect())
     }
 
+    /// How near some chunks are to a vector, drawn evenly from all; none while vectors are not in memory.
+    pub fn some_cosines(&self, space: SpaceId, vector: &[i8], most: usize) -> Result<Vec<f64>> {
+        let Some(vectors) = self.at_hand(space)? else { return Ok(Vec::new()) };
+        let step = vectors.len().div_ceil(most.max(1)).max(1);
+        Ok(vectors.every(step).into_iter().map(|place| vectors.cosine(place, vector)).collect())
+    }
+
     /// Chunks, of a scope or of all, that the questions to this snapshot found by their words alone: they have no vector yet,
     /// or it was not in memory yet.
     pub fn vectors_out_of_reach(&self, key: &SpaceKey, scope: Option<&Scope>) -> Result<u64> {

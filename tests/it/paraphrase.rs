@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::harness::{Repo, Server};
 
 const WRITTEN: &str = "\
 //- /handbook.md
@@ -122,10 +122,11 @@ fn call(repo: &Repo, tool: &str, arguments: &Value) -> Value {
 }
 
 /// Of a table of words alone nobody can ask for more than this: `reset my login credentials` shares nothing that it knows
-/// with a forgotten password. What comes out is in `fixtures/search/README.md`.
+/// with a forgotten password. A score that keeps right answers in a small folder shows some wrong ones too, which the table
+/// takes for as near. What comes out is in `fixtures/search/README.md`.
 const RIGHT: usize = 6;
-const WRONG: usize = 4;
-const ANSWERED: usize = 1;
+const WRONG: usize = 6;
+const ANSWERED: usize = 2;
 
 #[test]
 fn a_fresh_machine_answers_paraphrased_questions_about_mixed_documents() {
@@ -157,4 +158,42 @@ fn what_shares_no_word_with_a_question_is_judged_by_its_meaning() {
     let answers =
         |hit: &Value| hit["content"].as_str().is_some_and(|text| text.contains("Slugs stay away from copper"));
     assert!(found["results"].as_array().unwrap().iter().any(answers), "{found}");
+}
+
+/// Documents of a household and an office, and what is asked about them: the half that no weight was chosen by.
+const REPORTED: &str = "fixtures/search/mixed/report";
+/// Of 47 questions by the table, with room for a few to move; 23 when a score was by the cosine alone.
+const KEPT: usize = 31;
+const UNKEPT: usize = 7;
+
+#[test]
+fn the_default_score_keeps_answers_in_a_small_folder_of_mixed_documents() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let repo = Repo::new("//- /.gitignore\nnothing\n");
+    for entry in std::fs::read_dir(root.join(REPORTED)).unwrap() {
+        let entry = entry.unwrap();
+        repo.write(entry.file_name().to_str().unwrap(), std::fs::read(entry.path()).unwrap());
+    }
+    repo.call("index_files", &json!({ "folderPath": "." }));
+    let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+    let mut found = |question: &Value| {
+        let answer = server.call("search_documents", &json!({ "query": question["query"] }));
+        let paths: Vec<Value> =
+            answer["results"].as_array().unwrap().iter().map(|hit| hit["filePath"].clone()).collect();
+        paths
+    };
+    let questions = |name: &str| {
+        let text = std::fs::read_to_string(root.join("fixtures/search/mixed").join(name)).unwrap();
+        let questions = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        questions.filter(|question| question["half"] == "report").collect::<Vec<_>>()
+    };
+    let missed: Vec<Value> = questions("paraphrases.jsonl")
+        .into_iter()
+        .filter(|question| !found(question).contains(&question["relevant"][0]))
+        .map(|question| question["query"].clone())
+        .collect();
+    assert!(missed.len() <= 47 - KEPT, "{missed:#?}");
+    let answered: Vec<Value> =
+        questions("unanswered.jsonl").into_iter().filter(|question| !found(question).is_empty()).collect();
+    assert!(answered.len() <= UNKEPT, "{answered:#?}");
 }

@@ -109,7 +109,7 @@ fn print_one(
             sorts.push(("other", 0));
         }
     }
-    let known = relevance::evidence(snapshot, by, &posed.text, &passages)?;
+    let known = relevance::evidence(snapshot, by, &posed.text, &passages, own)?;
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
     let pairs: Vec<_> = sorts
         .iter()
@@ -167,7 +167,7 @@ impl Embedder for Remembering<'_> {
         texts.iter().map(one).collect()
     }
 
-    fn scale(&self) -> Option<Scale> {
+    fn scale(&self) -> Option<&Scale> {
         self.model.scale()
     }
 }
@@ -182,8 +182,9 @@ fn passage(snapshot: &Snapshot, by: &dyn Embedder, piece: &Piece) -> Result<Pass
 fn draw(snapshot: &Snapshot, by: &dyn Embedder, random: &mut Random) -> Result<Vec<Passage>> {
     let count = usize::try_from(snapshot.chunk_count()?).unwrap_or(usize::MAX);
     let mut drawn = Vec::new();
-    for _ in 0..POOL.min(count) {
-        if let Some(id) = snapshot.nth_chunk(random.below(count) as u64)? {
+    for at in 0..POOL.min(count) {
+        let at = if count <= POOL { at } else { random.below(count) };
+        if let Some(id) = snapshot.nth_chunk(at as u64)? {
             drawn.push(passage(snapshot, by, &snapshot.piece(id)?)?);
         }
     }

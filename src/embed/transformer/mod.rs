@@ -249,8 +249,8 @@ impl Embedder for Transformer {
         catch_unwind(AssertUnwindSafe(vectors)).unwrap_or_else(|_| Err(unfit("it broke off at a text")))
     }
 
-    fn scale(&self) -> Option<Scale> {
-        *self.scale.get_or_init(|| Scale::of(self).ok().flatten())
+    fn scale(&self) -> Option<&Scale> {
+        self.scale.get_or_init(|| Scale::of(self).ok().flatten()).as_ref()
     }
 }
 

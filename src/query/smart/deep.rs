@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::usual;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::locked::locked;
@@ -19,6 +20,17 @@ use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 pub const LOOKED_AT: usize = 50;
 /// Threads that embed for one question.
 const MOST_THREADS: usize = 2;
+
+/// How near a chunk is to a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Likeness {
+    /// As the table would say it.
+    pub cosine: f64,
+    /// How far that is beyond what is usual.
+    pub beyond: f64,
+    /// By a model of a person's choice, not by the table.
+    pub by_model: bool,
+}
 
 /// A hash of a text, and its vector.
 pub type Learnt = (Vec<u8>, Vector);
@@ -93,18 +105,40 @@ impl<'m> Deep<'m> {
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 
-    /// The same as `cosines`, as the table would say it: what scores are made of. Nothing by a model whose cosines say
-    /// nothing.
-    pub(super) fn table_cosines(
+    /// How the model judges chunks, the first come first; nothing where its cosines say nothing. `table` is what is usual by
+    /// the table, which tells as long as the index has too few vectors of the model.
+    pub(super) fn likeness(
         &self,
         snapshot: &Snapshot,
         text: &str,
         chunks: &[ChunkId],
         most: usize,
-    ) -> Result<Vec<Option<f64>>> {
+        table: Option<f64>,
+    ) -> Result<Vec<Option<Likeness>>> {
         let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
         let cosines = self.cosines(snapshot, text, chunks, most)?;
-        Ok(cosines.into_iter().map(|cosine| cosine.map(&brought)).collect())
+        let usual = self.usual(snapshot, text, &cosines)?.map(&brought).or(table).unwrap_or_default();
+        let likeness = |cosine: f64| {
+            let cosine = brought(cosine);
+            Likeness { cosine, beyond: cosine - usual, by_model: true }
+        };
+        Ok(cosines.into_iter().map(|cosine| cosine.map(likeness)).collect())
+    }
+
+    /// What is usual by the model, where it knows the whole index, or these cosines are of most of it.
+    fn usual(&self, snapshot: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
+        let Some(question) = self.question(text)? else { return Ok(None) };
+        let known: Vec<f64> = cosines.iter().flatten().copied().collect();
+        if (known.len() * 2) as u64 >= snapshot.all_chunks()? {
+            return Ok(usual::cosine(&question, self.model, &known));
+        }
+        match self.space(snapshot)? {
+            Some(space) if snapshot.is_whole(space)? => {
+                let here = snapshot.some_cosines(space, question.components(), usual::HERE)?;
+                Ok(usual::cosine(&question, self.model, &here).filter(|_| !here.is_empty()))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// How near chunks are to the question; `None` for those of the first `most` that there was no time for, and for those
@@ -194,7 +228,7 @@ impl<'m> Deep<'m> {
 
 /// How a model's cosines are brought onto the scale of the table's, which scores are fitted to.
 pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
-    let (own, table) = (model.scale()?, built_in().scale()?);
+    let (own, table) = (model.scale()?.reach(), built_in().scale()?.reach());
     Some(move |cosine| own.onto(&table, cosine))
 }
 
@@ -249,7 +283,7 @@ mod tests {
             built_in().embed(purpose, texts)
         }
 
-        fn scale(&self) -> Option<Scale> {
+        fn scale(&self) -> Option<&Scale> {
             built_in().scale()
         }
     }

@@ -3,6 +3,7 @@
 //! Names are not asked for by meaning: a table knows their parts, and the words find those.
 
 use super::question::Question;
+use super::usual;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
@@ -52,6 +53,12 @@ impl Meaning {
     /// How near chunks are, by the angle; `None` for those without a vector.
     pub(super) fn cosines(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         snapshot.cosines(self.space, self.vector.components(), chunks)
+    }
+
+    /// The question's cosine as it usually is here.
+    pub(super) fn usual(&self, snapshot: &Snapshot) -> Result<Option<f64>> {
+        let here = snapshot.some_cosines(self.space, self.vector.components(), usual::HERE)?;
+        Ok(usual::cosine(&self.vector, built_in(), &here))
     }
 
     /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the question.

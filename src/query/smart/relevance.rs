@@ -1,18 +1,20 @@
 //! How sure a hit is: a number from 0 to 1 that means the same for every question and every index.
 //!
 //! A ranking's score orders the hits of one question and says nothing of another's. Here only what stands on its own
-//! counts: how much of the question a chunk holds, words that nothing has included, and how near its meaning is. How much a
-//! word says is known from the table of vectors before it is known from the index, so that five files are judged like five
-//! thousand. The weights for questions in words are fitted to known answers and to random pairs by
-//! `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand. In prose the cosine
-//! counts half as much again, by the tuning half of `fixtures/search/documents/`, with a bias that lets as many unrelated fall.
+//! counts: how much of the question a chunk holds, words that nothing has included, and how much nearer its meaning is than that
+//! of texts which do not answer ([`super::usual`]). How much a word says is known from the table of vectors before it is known from
+//! the index, so that five files are judged like five thousand. The weights for questions in words are fitted to known answers
+//! and to random pairs by `fixtures/search/calibrate.py`, which also tells how well they do; those for names were chosen by hand,
+//! and so were the biases: in code so that as many are lost as shown wrongly, in prose so that few are shown wrongly, since no
+//! table of words tells all the answers that say it otherwise.
 
 use super::candidates;
-use super::deep::{self, Deep, LOOKED_AT};
+use super::deep::{self, Deep, LOOKED_AT, Likeness};
 use super::meaning::Meaning;
 use super::question::Question;
 use super::rank::{self, Loaded, Ranked};
 use super::scan::Scanner;
+use super::usual::{self, HERE};
 use super::weights::{Part, Ranking};
 use super::{Among, Found, ranked};
 use crate::budget::Budget;
@@ -36,31 +38,34 @@ macro_rules! evidence {
 }
 
 evidence! {
-    /// The cosine of the two vectors; that of a model of a person's choice is brought onto the table's scale first. Weights
-    /// that were fitted to such a one came out nearly as these.
-    "cosine", 12.29, 18.43, 8.0;
+    /// The cosine of the two vectors; that of a model of a person's choice is brought onto the table's scale first.
+    "cosine", 0.0, 0.0, 8.0;
+    /// How far that is beyond what is usual for the question among the texts of the index: see [`super::usual`].
+    "beyond", 17.09, 17.94, 0.0;
+    /// Whether that is by a model of a person's choice, which knows right from unrelated better than the table.
+    "by a model", 0.3, 0.5, 0.0;
     /// The share of the question that stands in the chunk: its text, names, headings or path.
-    "covers", 0.98, 0.98, 2.0;
+    "covers", 3.23, 4.23, 2.0;
     /// The share of the question that stands within a few lines.
-    "window", 5.41, 5.41, 3.0;
+    "window", 0.08, 2.38, 3.0;
     /// The share of the question that the names defined in the chunk and the headings above it make up.
-    "names", 9.59, 9.59, 8.0;
+    "names", 10.28, 0.0, 8.0;
     /// The share of the question that stands in the path.
-    "path", 5.68, 5.68, 4.0;
+    "path", 4.87, 0.0, 4.0;
     /// Neighbours in the question that are neighbours in the chunk.
-    "phrase", 0.24, 0.24, 1.0;
+    "phrase", 2.16, 3.97, 1.0;
     /// The same for every chunk.
-    "bias", -4.38, -5.75, -4.5;
+    "bias", -3.8, -2.6, -4.5;
 }
 
-/// The cosine of a chunk whose vector is still to come, or of a question that the table knows nothing of: less than texts
+/// What a chunk is taken for whose vector is still to come, or whose question the table knows nothing of: less than texts
 /// about one thing have in common, so that the words decide.
-const UNKNOWN: f64 = 0.2;
+const UNKNOWN: Likeness = Likeness { cosine: 0.2, beyond: 0.08, by_model: false };
 
 /// How near a chunk must be that has no word of the question: the score will tell whether it answers.
 const ANYTHING: f64 = 0.0;
 
-/// What is known of a question and a chunk, each but the last between 0 and 1.
+/// What is known of a question and a chunk, each but the second and the last between 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     pub known: [f64; NAMES.len()],
@@ -73,9 +78,11 @@ const PROSE: &[&str] =
     &["markdown", "restructuredtext", "text", "html", "pdf", "docx", "odt", "epub", "mail", "notebook"];
 
 impl Evidence {
-    fn of(question: &Question, found: &Ranked, cosine: f64) -> Self {
+    fn of(question: &Question, found: &Ranked, likeness: Likeness) -> Self {
         let known = [
-            cosine.max(0.0),
+            likeness.cosine.max(0.0),
+            likeness.beyond,
+            f64::from(u8::from(likeness.by_model)),
             question.share_of(found.seen.all | found.names | found.path),
             found.seen.best_window_share(question),
             question.share_of(found.names),
@@ -135,27 +142,34 @@ pub fn relevant(
     let among = Among { filter, scope: None, least: ANYTHING, deep };
     let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
-    let cosines = match Meaning::of_any(&question, snapshot)? {
-        Some(meaning) => meaning.cosines(snapshot, &ids)?,
-        None => vec![None; ids.len()],
+    let (cosines, usual) = match Meaning::of_any(&question, snapshot)? {
+        Some(meaning) => (meaning.cosines(snapshot, &ids)?, meaning.usual(snapshot)?),
+        None => (vec![None; ids.len()], None),
     };
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
-    let judged = |at: usize, cosine: Option<f64>| {
-        let evidence = Evidence::of(&question, &ranked[at], cosine.unwrap_or(UNKNOWN));
+    let judged = |at: usize, likeness: Option<Likeness>| {
+        let evidence = Evidence::of(&question, &ranked[at], likeness.unwrap_or(UNKNOWN));
         Relevant { id: ids[at], score: rounded(evidence.score()), evidence, place: at }
     };
-    let mut scored: Vec<Relevant> = cosines.iter().enumerate().map(|(at, &cosine)| judged(at, cosine)).collect();
+    let by_table = |cosine: f64| Likeness { cosine, beyond: cosine - usual.unwrap_or_default(), by_model: false };
+    let mut scored: Vec<Relevant> =
+        cosines.iter().enumerate().map(|(at, cosine)| judged(at, cosine.map(by_table))).collect();
     let order = |scored: &mut Vec<Relevant>| {
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
     };
     order(&mut scored);
     if let Some(deep) = deep {
         let surest: Vec<ChunkId> = scored.iter().map(|known| known.id).collect();
-        for (known, cosine) in scored.iter_mut().zip(deep.table_cosines(snapshot, text, &surest, LOOKED_AT)?) {
-            if cosine.is_some() {
-                *known = judged(known.place, cosine);
+        let likeness = deep.likeness(snapshot, text, &surest, LOOKED_AT, usual)?;
+        let nearest = likeness.iter().flatten().map(|one| one.cosine).fold(f64::MIN, f64::max);
+        for (known, likeness) in scored.iter_mut().zip(likeness) {
+            let Some(likeness) = likeness else { continue };
+            let by_model = judged(known.place, Some(likeness));
+            // Where both agree that it is the best, the surer of them is believed.
+            if likeness.cosine < nearest || by_model.score >= known.score {
+                *known = by_model;
             }
         }
         order(&mut scored);
@@ -171,12 +185,14 @@ pub struct Passage {
     pub vector: Vector,
 }
 
-/// What is known of a question to this index and any passages, by an embedder: what the weights are fitted from.
+/// What is known of a question to this index and any passages, by an embedder: what the weights are fitted from. `around` are
+/// some of the index.
 pub fn evidence(
     snapshot: &Snapshot,
     embedder: &dyn Embedder,
     text: &str,
     passages: &[Passage],
+    around: &[Passage],
 ) -> Result<Vec<Evidence>> {
     let mut question = Question::of_words(text);
     question.add_others();
@@ -185,9 +201,14 @@ pub fn evidence(
     let asked = if is_table { question.written() } else { text.to_owned() };
     let vectors = embedder.embed(Purpose::Question, &[&asked])?;
     let onto_table = deep::onto_table(embedder);
-    let cosine = |own: &Vector| {
-        let cosine = vectors.first().map_or(0.0, |vector| f64::from(vector.cosine(own)));
-        onto_table.as_ref().filter(|_| !is_table).map_or(cosine, |onto_table| onto_table(cosine))
+    let cosine = |own: &Vector| vectors.first().map_or(0.0, |vector| f64::from(vector.cosine(own)));
+    let here: Vec<f64> = around.iter().take(HERE).map(|passage| cosine(&passage.vector)).collect();
+    let usual = vectors.first().and_then(|vector| usual::cosine(vector, embedder, &here)).unwrap_or_default();
+    let brought =
+        |cosine: f64| onto_table.as_ref().filter(|_| !is_table).map_or(cosine, |onto_table| onto_table(cosine));
+    let likeness = |own: &Vector| {
+        let cosine = brought(cosine(own));
+        Likeness { cosine, beyond: cosine - brought(usual), by_model: !is_table }
     };
     let mut scanner = Scanner::new(&question);
     let judged = passages.iter().map(|Passage { chunk, vector: own }| {
@@ -196,7 +217,7 @@ pub fn evidence(
             &mut scanner,
             Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0, is_meant: false },
         );
-        Evidence::of(&question, &found, cosine(own))
+        Evidence::of(&question, &found, likeness(own))
     });
     Ok(judged.collect())
 }
