@@ -14,6 +14,7 @@ mod question;
 mod rank;
 pub mod relevance;
 mod scan;
+mod stop;
 mod usual;
 mod weights;
 
@@ -31,7 +32,7 @@ use crate::words;
 
 pub use deep::{Deep, Learnt};
 pub(in crate::query) use places::Place;
-pub use question::says_nothing;
+pub use stop::says_nothing;
 pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
 
 use deep::{LOOKED_AT, reorder, shares};

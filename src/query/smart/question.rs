@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::stop::{Language, says_nothing};
 use crate::error::Result;
 use crate::extract;
 use crate::extract::entity::{DOCUMENT, Kind};
@@ -13,20 +14,6 @@ use crate::words;
 const MAX_TERMS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
-
-/// Words that say nothing of what is looked for, unless there is nothing else.
-const STOP: &[&str] = &[
-    "a", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for",
-    "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "must", "my", "no",
-    "not", "of", "on", "or", "our", "out", "over", "should", "so", "some", "such", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "this", "those", "to", "up", "us", "was", "we", "were", "what", "when",
-    "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
-];
-
-/// Whether a question with other words means nothing by this one, in lower case.
-pub fn says_nothing(word: &str) -> bool {
-    STOP.contains(&word)
-}
 
 /// Words by which a question asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
@@ -53,6 +40,10 @@ pub(super) struct Question {
     /// The stems of all terms and of their parts, each once, in order.
     pub words: Vec<Word>,
     pub shape: Shape,
+    /// There is nothing in it but words that say nothing.
+    pub says_nothing: bool,
+    /// In a language that the table of vectors does not know, as far as its small words tell.
+    pub is_foreign: bool,
     pub about_tests: bool,
     pub about_documents: bool,
     /// All terms written together: `query set` is `queryset`.
@@ -79,6 +70,8 @@ pub(super) struct Term {
     pub text: String,
     /// Where its words stand in [`Question::words`]: one for a plain word, its parts for a compound one.
     pub words: Vec<usize>,
+    /// An article or the like of another language than English, among words that say something.
+    is_filler: bool,
 }
 
 impl Term {
@@ -155,9 +148,10 @@ fn parts_of(token: &str) -> Vec<String> {
 }
 
 impl Question {
-    /// Its words as they were written, without filters.
+    /// Its words as they were written, without filters and without what another language than English fills a sentence with.
     pub fn written(&self) -> String {
-        self.terms.iter().map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
+        let says_something = |term: &&Term| !term.is_filler;
+        self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     /// Reads filters, exclusions and phrases; a filter whose value nothing has is text.
@@ -194,8 +188,11 @@ impl Question {
     }
 
     fn add_words(&mut self, text: &str) {
-        for token in words::tokens(text).take(MAX_TERMS) {
-            let lower = words::plain(token).to_lowercase();
+        let all: Vec<(&str, String)> =
+            words::tokens(text).take(MAX_TERMS).map(|token| (token, words::plain(token).to_lowercase())).collect();
+        let language = Language::of(all.iter().map(|(_, lower)| lower.as_str()));
+        self.is_foreign = language != Language::default();
+        for (token, lower) in all {
             if self.terms.iter().any(|known| known.text == lower) {
                 continue;
             }
@@ -203,11 +200,14 @@ impl Question {
             if parts.is_empty() {
                 parts.push(lower.clone());
             }
-            let places: Vec<usize> = parts.into_iter().filter_map(|part| self.word(part)).collect();
-            self.terms.push(Term { written: token.to_owned(), text: lower, words: places });
+            let is_filler = language.is_filled_by(&lower);
+            let places: Vec<usize> = parts.into_iter().filter_map(|part| self.word(part, is_filler)).collect();
+            self.terms.push(Term { written: token.to_owned(), text: lower, words: places, is_filler });
         }
         if self.words.iter().all(|word| word.is_stop) {
             self.words.iter_mut().for_each(|word| word.is_stop = false);
+            self.terms.iter_mut().for_each(|term| term.is_filler = false);
+            self.says_nothing = true;
         }
         self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
         self.shape = shape(text, &self.terms);
@@ -220,7 +220,7 @@ impl Question {
     }
 
     /// The place of a word in the list, which it joins.
-    fn word(&mut self, text: String) -> Option<usize> {
+    fn word(&mut self, text: String, is_filler: bool) -> Option<usize> {
         let stem = words::stem(&text);
         if let Some(known) = self.words.iter().position(|word| word.stem == stem) {
             return Some(known);
@@ -228,7 +228,7 @@ impl Question {
         if self.words.len() == MAX_WORDS {
             return None;
         }
-        let is_stop = says_nothing(&text);
+        let is_stop = is_filler || says_nothing(&text);
         self.words.push(Word { text, stem, others: Vec::new(), weight: 0.0, is_stop });
         Some(self.words.len() - 1)
     }

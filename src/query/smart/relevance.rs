@@ -62,6 +62,9 @@ evidence! {
 /// about one thing have in common, so that the words decide.
 const UNKNOWN: Likeness = Likeness { cosine: 0.2, beyond: 0.08, by_model: false };
 
+/// `the` stands in every text, and is answered by none.
+const OF_NOTHING: f64 = 0.5;
+
 /// How near a chunk must be that has no word of the question: the score will tell whether it answers.
 const ANYTHING: f64 = 0.0;
 
@@ -142,16 +145,19 @@ pub fn relevant(
     let among = Among { filter, scope: None, least: ANYTHING, deep };
     let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
-    let (cosines, usual) = match Meaning::of_any(&question, snapshot)? {
+    // To the table all texts of a language that it does not know are alike.
+    let meaning = if question.is_foreign { None } else { Meaning::of_any(&question, snapshot)? };
+    let (cosines, usual) = match meaning {
         Some(meaning) => (meaning.cosines(snapshot, &ids)?, meaning.usual(snapshot)?),
         None => (vec![None; ids.len()], None),
     };
     candidates::weigh_apart(snapshot, &mut question)?;
     // Two places say enough, and leave the order of what is as good to the ranking.
     let rounded = |score: f64| (score * 100.0).round() / 100.0;
+    let meant = if question.says_nothing { OF_NOTHING } else { 1.0 };
     let judged = |at: usize, likeness: Option<Likeness>| {
         let evidence = Evidence::of(&question, &ranked[at], likeness.unwrap_or(UNKNOWN));
-        Relevant { id: ids[at], score: rounded(evidence.score()), evidence, place: at }
+        Relevant { id: ids[at], score: rounded(evidence.score() * meant), evidence, place: at }
     };
     let by_table = |cosine: f64| Likeness { cosine, beyond: cosine - usual.unwrap_or_default(), by_model: false };
     let mut scored: Vec<Relevant> =
