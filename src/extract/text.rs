@@ -78,11 +78,20 @@ fn is_plausible(text: &str) -> bool {
         }
         if !c.is_ascii() {
             foreign += 1;
-            letters += usize::from(c.is_alphabetic() || matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}'));
+            letters += usize::from(c.is_alphabetic() || is_of_prose(c));
         }
     }
     // Source with a few odd signs in a comment reads right whichever encoding those were in.
     foreign * 10 <= total || letters * 5 >= foreign * 4
+}
+
+/// Signs that people write between letters: of Chinese and Japanese, and the quotes, dashes and signs of offices.
+const fn is_of_prose(c: char) -> bool {
+    matches!(
+        c,
+        '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}' | '\u{2013}'..='\u{2026}' | '\u{a0}' | '«' | '»' | '€' | '£' | '§'
+            | '°' | '©' | '®' | '™'
+    )
 }
 
 /// Why a text is not indexed.

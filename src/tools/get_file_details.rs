@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
 use crate::extract;
+use crate::model::{RepoPath, printable};
 use crate::query::{documents, files};
 
 pub(super) static GET_FILE_DETAILS: Declaration = declare! {
@@ -79,6 +80,22 @@ const MAX_CONTEXT: u32 = 1000;
 /// What the answer's other fields take of the room, the path aside.
 const FIELDS: usize = 900;
 
+/// Why there is no such document.
+fn absent(call: &Call, path: &str) -> Result<Error> {
+    let shown = printable(path);
+    if call.workspace().root().join(path).is_dir() {
+        return Ok(Error::invalid_path(format!("{shown} is a folder")).hint("Name one of its files; see list_files."));
+    }
+    let named: Vec<RepoPath> = RepoPath::stored(path).into_iter().collect();
+    let left_out = call.read(|snapshot| snapshot.skipped_at(&named))?;
+    Ok(match left_out.first().filter(|file| file.path == path) {
+        Some(file) => Error::invalid_path(format!("{shown} was left out of the index ({})", file.reason.explained()))
+            .hint("It is read again when it changes."),
+        None => Error::invalid_path(format!("{shown} is not in the index"))
+            .hint("`ixmcp files --skipped` says why a file was left out; get_slice reads it as it is on disk."),
+    })
+}
+
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let context = arguments.context_lines.map_or(DEFAULT_CONTEXT, |lines| u32::try_from(lines).unwrap_or(MAX_CONTEXT));
     let path = call.workspace().indexed_path(&arguments.file_path).map_err(|error| {
@@ -91,8 +108,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let details =
         call.read(|snapshot| documents::details(snapshot, &path, arguments.chunk_index, context.min(MAX_CONTEXT)))?;
     let Some(details) = details else {
-        return Err(Error::invalid_path(format!("{} is not in the index", crate::model::printable(&path)))
-            .hint("`ixmcp files --skipped` says why a file was left out; get_slice reads it as it is on disk."));
+        return Err(absent(call, &path)?);
     };
     let offset = arguments.offset.unwrap_or(0);
     let skipped = usize::try_from(offset).unwrap_or(usize::MAX);

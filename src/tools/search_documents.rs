@@ -7,7 +7,8 @@ use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::index::Part;
+use crate::index::{DocumentFolder, Part};
+use crate::model::printable;
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
 
@@ -114,6 +115,17 @@ const DEFAULT_LIMIT: usize = 10;
 const MAX_LIMIT: usize = 100;
 const DEFAULT_SCORE: f64 = 0.7;
 
+/// There is no file to search, though folders may be known.
+fn nothing(folders: &[DocumentFolder]) -> Error {
+    let error = |message: String| Error::new(ErrorKind::IndexNotFound, message);
+    let Some(first) = folders.first() else {
+        return error("nothing is indexed".to_owned()).hint("Index a folder with index_files.");
+    };
+    let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
+    error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.path)))
+        .hint("See whether it is where it was; `ixmcp documents remove` forgets a folder.")
+}
+
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let none = Options::default();
     let options = arguments.options.as_ref().unwrap_or(&none);
@@ -132,9 +144,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let space = call.workspace().space();
     let (found, results, pending) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if snapshot.file_count()? == 0 {
-            return Err(
-                Error::new(ErrorKind::IndexNotFound, "nothing is indexed").hint("Index a folder with index_files.")
-            );
+            return Err(nothing(&call.workspace().document_folders(snapshot)?));
         }
         let found =
             documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;

@@ -503,6 +503,24 @@ fn a_folder_that_is_removed_leaves_the_index() {
 }
 
 #[test]
+fn what_is_not_there_is_told_with_its_reason() {
+    let (repo, papers) = (Repo::new(""), papers());
+    let at = text(&papers);
+    fs::write(papers.path().join("locked.pdf"), fixture("locked.pdf")).unwrap();
+    repo.call("index_files", &json!({ "folderPath": at }));
+    let asked = |file: String| -> String {
+        repo.fails(&["call", "get_file_details", "--args", &json!({ "filePath": file }).to_string()])
+    };
+    let refused = asked(format!("{at}/locked.pdf"));
+    assert!(refused.contains("left out of the index (encrypted"), "{refused}");
+    assert!(asked(at.clone()).contains("is a folder"), "{}", asked(at));
+
+    drop(papers);
+    let refused = repo.fails(&["documents", "search", "anything"]);
+    assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("documents remove"), "{refused}");
+}
+
+#[test]
 fn changes_are_counted_however_the_index_came_to_be() {
     let repo = Repo::new("//- /docs/a.md\n# A\n\nAbout otters.\n//- /docs/b.md\n# B\n\nAbout badgers.\n");
     let update = || {

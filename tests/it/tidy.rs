@@ -10,7 +10,7 @@ const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("error", &["model"]),
-    ("budget", &["error"]),
+    ("budget", &["error", "locked"]),
     ("words", &[]),
     ("locked", &[]),
     ("platform", &["model"]),

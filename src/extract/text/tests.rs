@@ -32,6 +32,7 @@ fn utf16_is_told_by_its_mark() {
 #[test]
 fn older_encodings_are_detected() {
     let cases = [
+        (encoding_rs::WINDOWS_1252, "“Dear Sir” – the café’s terrace costs €5 per person – please reply.\n"),
         (encoding_rs::WINDOWS_1252, "# Prüft die Größe für Übergaben; naïve façade\nx = 1\n"),
         (
             encoding_rs::SHIFT_JIS,
