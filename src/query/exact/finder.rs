@@ -24,6 +24,9 @@ const WINDOW: usize = 16 << 10;
 
 /// The first part of a search; each next one is half as large again.
 const FIRST_PART: usize = 2 * WINDOW;
+/// A program above so many bytes is large: each byte of a text may take a look at all of it, and so much text in one go hours.
+const LARGE_PROGRAM: usize = 8 << 20;
+const LONG_FOR_LARGE: usize = 256 << 10;
 
 /// A line in which the pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,7 @@ pub(super) struct Finder {
     multiline: bool,
     /// The pattern asks where its text begins or ends, so every line must be a text of its own.
     line_by_line: bool,
+    is_large: bool,
 }
 
 impl Finder {
@@ -68,7 +72,8 @@ impl Finder {
             if error.size_limit().is_some() { refused(pattern, "the pattern is too large") } else { unreadable(&error) }
         })?;
         let line_by_line = !pattern.multiline && parsed.properties().look_set().contains_anchor_haystack();
-        Ok((Self { regex, multiline: pattern.multiline, line_by_line }, need::of(&parsed)))
+        let is_large = regex.memory_usage() > LARGE_PROGRAM;
+        Ok((Self { regex, multiline: pattern.multiline, line_by_line, is_large }, need::of(&parsed)))
     }
 
     /// Every matching line, in order; an error once the budget is spent.
@@ -153,6 +158,9 @@ impl Finder {
         loop {
             budget.check()?;
             let end = range.end.min(range.start.saturating_add(size));
+            if self.is_large && end - range.start > LONG_FOR_LARGE {
+                return Err(too_much());
+            }
             let found = self.search(text, range.start..end, range.end);
             if end == range.end {
                 return Ok(found);
@@ -203,6 +211,13 @@ fn refused(pattern: &Pattern, what: &str) -> Error {
         "Search for a shorter text."
     };
     Error::invalid_argument(format!("argument `text`: {what}")).hint(hint)
+}
+
+fn too_much() -> Error {
+    Error::invalid_argument(
+        "argument `text`: the pattern is too large for a line as long as one that it was to be looked for in",
+    )
+    .hint("Counted repetitions within each other multiply: use smaller ones, or leave the file out by `exclude`.")
 }
 
 #[cfg(test)]
@@ -293,5 +308,16 @@ mod tests {
         let error = finder("(a{50}){200}b", true, false).matching_lines(&text, &budget).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Timeout);
         assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    }
+
+    /// Nothing can stop a search that has begun; this one would go on for days.
+    #[test]
+    fn a_large_program_is_refused_where_a_line_is_long() {
+        let budget = Budget::unlimited();
+        let long = "a".repeat(2 * LONG_FOR_LARGE);
+        let error = finder("(a{1000}){1000}", true, false).matching_lines(&long, &budget).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::InvalidArgument);
+        let short = "ab\n".repeat(LONG_FOR_LARGE);
+        assert_eq!(finder("(a{1000}){1000}", true, false).matching_lines(&short, &budget).unwrap(), []);
     }
 }
