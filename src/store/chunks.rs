@@ -201,6 +201,7 @@ impl Batch<'_> {
     /// `numbers` is free.
     pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut Numbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
+        let mut index = self.indexing()?;
         let path = self.path_terms(file)?;
         for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
             let hash = meaning_hash(chunk);
@@ -223,7 +224,7 @@ impl Batch<'_> {
                 chunk.headings,
                 chunk.page,
             ])?;
-            self.index_chunk(id, &terms)?;
+            terms.run(&mut index, id)?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::{Connection, Row, Statement, Transaction, TransactionBehavior, params};
+use rusqlite::{CachedStatement, Connection, Row, Statement, Transaction, TransactionBehavior, params};
 
 use super::statements::statements;
 use super::{Batch, Fact, FileId, Snapshot, Store};
@@ -96,7 +96,7 @@ impl<'a> Terms<'a> {
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
     }
 
-    fn run(&self, statement: &mut Statement, id: i64) -> Result<()> {
+    pub(super) fn run(&self, statement: &mut Statement, id: i64) -> Result<()> {
         statement.execute(params![id, self.text, self.words, self.path, self.names])?;
         Ok(())
     }
@@ -146,12 +146,22 @@ impl Snapshot<'_> {
 }
 
 impl Batch<'_> {
+    /// The statement that [`Terms::run`] puts a chunk into the FTS with.
+    pub(super) fn indexing(&self) -> Result<CachedStatement<'_>> {
+        Ok(self.connection.prepare_cached(INDEX)?)
+    }
+
     /// Puts a file's stored chunks into the FTS.
     pub(super) fn index_chunks(&self, file: FileId) -> Result<()> {
         let path = self.path_terms(file)?;
-        let mut index = self.connection.prepare_cached(INDEX)?;
+        let mut index = self.indexing()?;
+        let mut remember = self.connection.prepare_cached(REMEMBER)?;
         for chunk in self.stored_chunks(file)? {
-            Terms::of_stored(&chunk, &path).run(&mut index, chunk.id)?;
+            let terms = Terms::of_stored(&chunk, &path);
+            if terms.sum != chunk.sum {
+                remember.execute([chunk.id, i64::from(terms.sum)])?;
+            }
+            terms.run(&mut index, chunk.id)?;
         }
         Ok(())
     }
@@ -163,7 +173,9 @@ impl Batch<'_> {
         let chunks = self.stored_chunks(file)?;
         let terms: Vec<Terms> = chunks.iter().map(|chunk| Terms::of_stored(chunk, &path)).collect();
         if chunks.iter().zip(&terms).any(|(chunk, terms)| chunk.sum != terms.sum) {
+            // The words of the path may be others then, too.
             self.index_anew()?;
+            return self.unindex_chunks(file);
         }
         let mut unindex = self.connection.prepare_cached(UNINDEX)?;
         chunks.iter().zip(&terms).try_for_each(|(chunk, terms)| terms.run(&mut unindex, chunk.id))
@@ -178,17 +190,9 @@ impl Batch<'_> {
             rows.collect::<rusqlite::Result<_>>()?
         };
         let mut path_words = self.connection.prepare_cached(PATH_WORDS)?;
-        let mut index = self.connection.prepare_cached(INDEX)?;
-        let mut remember = self.connection.prepare_cached(REMEMBER)?;
         for (file, path) in files {
             path_words.execute(params![file, words::compound_parts(&path)])?;
-            let file = FileId(file);
-            let path = self.path_terms(file)?;
-            for chunk in self.stored_chunks(file)? {
-                let terms = Terms::of_stored(&chunk, &path);
-                remember.execute([chunk.id, i64::from(terms.sum)])?;
-                terms.run(&mut index, chunk.id)?;
-            }
+            self.index_chunks(FileId(file))?;
         }
         self.set_fact(Fact::Splitter, &words::SPLITTER.to_string())
     }
@@ -201,11 +205,6 @@ impl Batch<'_> {
             chunk.names = self.names_of_symbols(chunk.symbols.clone())?;
         }
         Ok(chunks)
-    }
-
-    /// Puts a chunk that has its row by now into the FTS; its terms are those of its row.
-    pub(super) fn index_chunk(&self, id: i64, terms: &Terms) -> Result<()> {
-        terms.run(&mut *self.connection.prepare_cached(INDEX)?, id)
     }
 }
 
@@ -292,7 +291,8 @@ mod tests {
             let connection = batch.connection;
             connection.execute(FORGET_ALL, [])?;
             connection.execute("UPDATE chunks SET terms = 1", [])?;
-            let row = params![1, "x = getUser", "gone getus er", "a.py a py", "getUser\tgetus er"];
+            connection.execute("UPDATE files SET path_words = 'former'", [])?;
+            let row = params![1, "x = getUser", "gone getus er", "a.py former", "getUser\tgetus er"];
             connection.execute(INDEX, row)?;
             batch.set_fact(Fact::Splitter, "0")
         };
