@@ -124,6 +124,11 @@ impl Snapshot<'_> {
 /// How the name of one begins who counts the files of a folder alone; the folder follows.
 pub const FOLDER_CONSUMER: &str = "folder:";
 
+/// The key of the row that says that changes are noted for one.
+fn baseline(consumer: &str) -> String {
+    format!("baseline:{consumer}")
+}
+
 fn counts_for(consumer: &str, path: &RepoPath) -> bool {
     consumer.strip_prefix(FOLDER_CONSUMER).is_none_or(|folder| path.is_in(folder))
 }
@@ -166,33 +171,33 @@ impl Batch<'_> {
     /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
     /// The first time, every file is added.
     pub fn count_changes(&self, consumer: &str) -> Result<Counted> {
-        let key = format!("baseline:{consumer}");
-        let mut counted = Counted::default();
-        if self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": key })? {
-            counted = self.changes_of(consumer)?;
+        let counted = if self.counts(consumer)? {
+            self.changes_of(consumer)?
         } else {
-            counted.added = self.paths(None)?.into_iter().map(|(path, _)| path).collect();
-            self.put(&key, "1")?;
-        }
+            let added = self.paths(None)?.into_iter().map(|(path, _)| path).collect();
+            Counted { added, ..Counted::default() }
+        };
+        self.begin_count(consumer)?;
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(counted)
     }
 
     /// Changes are noted from now on for one who will count; what was noted before stays.
     pub fn begin_count(&self, consumer: &str) -> Result<()> {
-        let key = format!("baseline:{consumer}");
-        if !self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": key })? {
-            self.put(&key, "1")?;
-        }
-        Ok(())
+        if self.counts(consumer)? { Ok(()) } else { self.put(&baseline(consumer), "1") }
     }
 
     /// Nothing is noted any more for one who will not count again.
     pub fn end_count(&self, consumer: &str) -> Result<()> {
-        let key = format!("baseline:{consumer}");
-        self.connection.prepare_cached(FORGET_BASELINE)?.execute(named_params! { ":key": key })?;
+        let forget = named_params! { ":key": baseline(consumer) };
+        self.connection.prepare_cached(FORGET_BASELINE)?.execute(forget)?;
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(())
+    }
+
+    /// Whether changes are noted for one.
+    fn counts(&self, consumer: &str) -> Result<bool> {
+        Ok(self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": baseline(consumer) })?)
     }
 
     fn changes_of(&self, consumer: &str) -> Result<Counted> {

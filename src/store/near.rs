@@ -244,6 +244,10 @@ mod tests {
         }
     }
 
+    fn bytes(vector: &[i8]) -> Vec<u8> {
+        vector.iter().map(|number| number.cast_unsigned()).collect()
+    }
+
     fn none() -> Vectors {
         Vectors::new(SpaceId::default(), &State { embedded: 0, vectors: 0, dimension: 100, made: [0; 8] })
     }
@@ -258,8 +262,7 @@ mod tests {
         };
         for id in 0..6_000 {
             let vector = near(&middles[id % 50], &mut random);
-            let bytes: Vec<u8> = vector.iter().map(|number| number.cast_unsigned()).collect();
-            vectors.push(ChunkId(i64::try_from(id).unwrap()), &bytes);
+            vectors.push(ChunkId(i64::try_from(id).unwrap()), &bytes(&vector));
         }
         let (mut found, mut wanted) = (0, 0);
         for middle in &middles {
@@ -281,10 +284,10 @@ mod tests {
     #[test]
     fn places_are_drawn_evenly_over_all_parts() {
         let (mut vectors, mut random) = (none(), Random(7));
-        let bytes: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
+        let same = bytes(&random.vector());
         for id in 0..9_000 {
             vectors.reserve(1);
-            vectors.push(ChunkId(id), &bytes);
+            vectors.push(ChunkId(id), &same);
         }
         for step in [1, 70, 4_096, 5_000, 10_000] {
             let wanted: Vec<Place> = (0..9_000).step_by(step).filter_map(|id| vectors.of(ChunkId(id as i64))).collect();
@@ -296,14 +299,13 @@ mod tests {
     #[test]
     fn what_is_as_near_as_the_last_is_found_wherever_it_stands() {
         let (mut vectors, mut random) = (none(), Random(0x2545_f491_4f6c_dd1d));
-        let same: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
+        let same = bytes(&random.vector());
         for id in 0..5_000 {
             vectors.reserve(1);
             if id % 5 == 0 {
                 vectors.push(ChunkId(id), &same);
             } else {
-                let other: Vec<u8> = random.vector().iter().map(|number| number.cast_unsigned()).collect();
-                vectors.push(ChunkId(id), &other);
+                vectors.push(ChunkId(id), &bytes(&random.vector()));
             }
         }
         assert_eq!((vectors.len(), vectors.parts.len()), (5_000, 2));
