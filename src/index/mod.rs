@@ -14,6 +14,7 @@ mod paths;
 mod pipeline;
 mod reader;
 mod rebuild;
+mod room;
 mod snapshot;
 mod state;
 mod sync;

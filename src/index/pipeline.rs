@@ -7,13 +7,14 @@ use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crossbeam_channel::{Receiver, Sender};
 
 use super::diff::{self, Plan, Task, UNKNOWN};
 use super::folders::Folders;
 use super::lock::UpdateLock;
+use super::room::{Closing, Room};
 use super::{locked, reader};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
@@ -118,7 +119,7 @@ pub(super) fn apply(
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
     let (send_task, tasks) = crossbeam_channel::unbounded::<Task>();
     let (send, outcomes) = crossbeam_channel::unbounded::<(Outcome, u64)>();
-    let room = Room::default();
+    let room = Room::of(BYTES_IN_FLIGHT);
     for task in plan.read {
         // The receiver is in this very function.
         let _ = send_task.send(task);
@@ -178,46 +179,6 @@ fn work(job: &Job, moved: &Moved, tasks: &Receiver<Task>, send: &Sender<(Outcome
         if budget.is_spent() || !room.take(size) || send.send((outcome(job, moved, task), size)).is_err() {
             return;
         }
-    }
-}
-
-/// How far the readers may be ahead of the writer.
-#[derive(Default)]
-struct Room {
-    taken: Mutex<Taken>,
-    freed: Condvar,
-}
-
-#[derive(Default)]
-struct Taken {
-    bytes: u64,
-    /// Nobody writes any more.
-    is_closed: bool,
-}
-
-impl Room {
-    /// Waits until there is room; a file of any size has it when it is the only one. `false`: nobody will write it.
-    fn take(&self, bytes: u64) -> bool {
-        let is_full = |taken: &mut Taken| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > BYTES_IN_FLIGHT;
-        let waited = self.freed.wait_while(locked(&self.taken), is_full);
-        let mut taken = waited.unwrap_or_else(PoisonError::into_inner);
-        taken.bytes += bytes;
-        !taken.is_closed
-    }
-
-    fn give(&self, bytes: u64) {
-        locked(&self.taken).bytes -= bytes;
-        self.freed.notify_all();
-    }
-}
-
-/// Closes a room when it goes.
-struct Closing<'a>(&'a Room);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        locked(&self.0.taken).is_closed = true;
-        self.0.freed.notify_all();
     }
 }
 

@@ -7,13 +7,14 @@ use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::locked;
 use super::pipeline::STACK_BYTES;
+use super::room::{Place, Room};
 use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};
 use crate::model::SkipReason;
@@ -54,7 +55,7 @@ pub(super) fn read(
     bytes: &[u8],
 ) -> std::result::Result<Document, SkipReason> {
     let Some(program) = program.filter(|_| format.is_risky) else {
-        let _place = ROOM.enter(format.weight(bytes));
+        let _place = Place::in_room(&ROOM, format.weight(bytes));
         return caught(format, bytes);
     };
     match apart(program, format, bytes, USUAL_MEMORY) {
@@ -67,33 +68,8 @@ pub(super) fn read(
     }
 }
 
-/// How much memory the documents take together that are read in this process.
-static ROOM: Room = Room { taken: Mutex::new(0), freed: Condvar::new() };
-
-struct Room {
-    taken: Mutex<u64>,
-    freed: Condvar,
-}
-
-/// What one document takes, until it is read.
-struct Place(u64);
-
-impl Room {
-    /// Waits until there is room; one that is larger than the room has it when it is the only one.
-    fn enter(&self, bytes: u64) -> Place {
-        let is_full = |taken: &mut u64| *taken > 0 && *taken + bytes > MOST_AT_ONCE;
-        let waited = self.freed.wait_while(locked(&self.taken), is_full);
-        *waited.unwrap_or_else(PoisonError::into_inner) += bytes;
-        Place(bytes)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        *locked(&ROOM.taken) -= self.0;
-        ROOM.freed.notify_all();
-    }
-}
+/// What the documents take together that are read in this process.
+static ROOM: Room = Room::of(MOST_AT_ONCE);
 
 fn apart(
     program: &Path,
