@@ -21,7 +21,8 @@ pub(super) fn signature(definition: &Range<usize>, body: Option<usize>, text: &s
         }
         words.push_str(word);
     }
-    if let Some((cut, _)) = words.char_indices().nth(SIGNATURE_CHARS) {
+    let cut = if words.len() <= SIGNATURE_CHARS { None } else { words.char_indices().nth(SIGNATURE_CHARS) };
+    if let Some((cut, _)) = cut {
         let cut = words[..cut].rfind(' ').unwrap_or(cut);
         words.truncate(cut);
         words.push_str(" …");

@@ -1,7 +1,8 @@
 //! The syntax tree of a text, laid out flat.
 //!
 //! Owns parsing and its bounds. tree-sitter's own tree is walked once, then let go: whoever asks about nodes afterwards reads
-//! a table in order of the text, in which the nodes below one stand right behind it.
+//! a table in order of the text, in which the nodes below one stand right behind it. A text that is plain enough is laid out
+//! without a parser (`Language::shortcut`), through the same [`Rows`].
 
 use std::num::NonZeroU16;
 use std::ops::{ControlFlow, Range};
@@ -18,6 +19,7 @@ pub(super) const ROOT: Node = Node(0);
 /// The kind of a node that the grammar could make nothing of.
 pub(super) const ERROR: u16 = u16::MAX;
 
+#[derive(Debug, PartialEq, Eq)]
 struct Row {
     kind: u16,
     /// What it is to its parent.
@@ -57,7 +59,27 @@ impl Syntax {
     pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
         let tree = parse(grammar, text)?;
-        Some(Self { grammar: grammar.clone(), rows: rows(&tree)? })
+        Some(Self::laid_out(grammar, rows(&tree)))
+    }
+
+    pub(super) fn laid_out(grammar: &Language, rows: Rows) -> Self {
+        debug_assert!(rows.open.is_empty(), "a node was not closed");
+        Self { grammar: grammar.clone(), rows: rows.rows }
+    }
+
+    #[cfg(test)]
+    pub(super) fn first_difference(&self, other: &Self) -> Option<String> {
+        let plain = |row: &Row| (row.kind, row.field, row.start, row.end);
+        let differs = |at: &usize| self.rows.get(*at).map(plain) != other.rows.get(*at).map(plain);
+        let at = (0..self.rows.len().max(other.rows.len())).find(differs)?;
+        let told = |syntax: &Self| {
+            format!(
+                "{:?} {:?}",
+                syntax.rows.get(at),
+                syntax.rows.get(at).and_then(|row| syntax.grammar.node_kind_for_id(row.kind))
+            )
+        };
+        Some(format!("node {at}: {} is not {}", told(self), told(other)))
     }
 
     fn row(&self, node: Node) -> &Row {
@@ -121,30 +143,59 @@ impl Syntax {
     }
 }
 
-fn rows(tree: &Tree) -> Option<Vec<Row>> {
-    let mut rows = Vec::with_capacity(tree.root_node().descendant_count());
-    // The nodes that the walk is below of: an explicit stack, since nesting is the file's to choose.
-    let mut open: Vec<usize> = Vec::new();
+/// Nodes that come in order of the text. Places are bytes, below four gigabytes.
+#[derive(Default)]
+pub(super) struct Rows {
+    rows: Vec<Row>,
+    /// The nodes that what comes next is below of: an explicit stack, since nesting is the file's to choose.
+    open: Vec<usize>,
+}
+
+impl Rows {
+    pub(super) fn open(&mut self, kind: u16, field: Option<NonZeroU16>, range: Range<usize>) {
+        self.open.push(self.rows.len());
+        self.rows.push(Row { kind, field, start: place(range.start), end: place(range.end), next: 0 });
+    }
+
+    /// Nothing more stands below the node that was opened last.
+    pub(super) fn close(&mut self) {
+        let next = place(self.rows.len());
+        let closed = self.open.pop().expect("what is closed was opened");
+        self.rows[closed].next = next;
+    }
+
+    pub(super) fn close_at(&mut self, end: usize) {
+        if let Some(last) = self.open.last() {
+            self.rows[*last].end = place(end);
+        }
+        self.close();
+    }
+
+    pub(super) fn leaf(&mut self, kind: u16, field: Option<NonZeroU16>, range: Range<usize>) {
+        self.open(kind, field, range);
+        self.close();
+    }
+}
+
+fn place(at: usize) -> u32 {
+    u32::try_from(at).expect("a text below four gigabytes")
+}
+
+fn rows(tree: &Tree) -> Rows {
+    let mut rows = Rows { rows: Vec::with_capacity(tree.root_node().descendant_count()), open: Vec::new() };
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        let row = Row {
-            kind: node.kind_id(),
-            field: cursor.field_id(),
-            start: u32::try_from(node.start_byte()).ok()?,
-            end: u32::try_from(node.end_byte()).ok()?,
-            next: 0,
-        };
-        open.push(rows.len());
-        rows.push(row);
+        rows.open(node.kind_id(), cursor.field_id(), node.byte_range());
         // Most nodes are leaves, and the count stands in the node: asking the cursor takes longer.
         if node.child_count() > 0 && cursor.goto_first_child() {
             continue;
         }
-        let next = u32::try_from(rows.len()).ok()?;
         loop {
-            let Some(left) = open.pop() else { return Some(rows) };
-            rows[left].next = next;
+            rows.close();
+            if rows.open.is_empty() {
+                return rows;
+            }
             if cursor.goto_next_sibling() {
                 break;
             }

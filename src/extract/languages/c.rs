@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use super::Language;
+use super::{Language, directives};
 
 pub(super) static C: Language = Language {
     name: "c",
-    version: 2,
+    version: 3,
     extensions: &["c", "h"],
     file_names: &[],
     interpreters: &[],
@@ -14,5 +14,6 @@ pub(super) static C: Language = Language {
     grammar: Some(|| tree_sitter_c::LANGUAGE.into()),
     query: include_str!("c.scm"),
     overfills: None,
+    shortcut: Some(directives::read),
     compiled: OnceLock::new(),
 };

@@ -14,6 +14,7 @@ pub(super) static CMAKE: Language = Language {
     grammar: Some(|| tree_sitter_cmake::LANGUAGE.into()),
     query: include_str!("cmake.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

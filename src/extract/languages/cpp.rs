@@ -16,6 +16,7 @@ pub(super) static CPP: Language = Language {
     grammar: Some(|| tree_sitter_cpp::LANGUAGE.into()),
     query: concat!(include_str!("cpp.scm"), include_str!("c.scm")),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

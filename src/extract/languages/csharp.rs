@@ -14,5 +14,6 @@ pub(super) static CSHARP: Language = Language {
     grammar: Some(|| tree_sitter_c_sharp::LANGUAGE.into()),
     query: include_str!("csharp.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

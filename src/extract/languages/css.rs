@@ -14,5 +14,6 @@ pub(super) static CSS: Language = Language {
     grammar: Some(|| tree_sitter_css::LANGUAGE.into()),
     query: include_str!("css.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static DART: Language = Language {
     grammar: Some(|| tree_sitter_dart::LANGUAGE.into()),
     query: include_str!("dart.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

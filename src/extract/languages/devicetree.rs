@@ -14,5 +14,6 @@ pub(super) static DEVICETREE: Language = Language {
     grammar: Some(|| tree_sitter_devicetree::LANGUAGE.into()),
     query: include_str!("devicetree.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static DOCKERFILE: Language = Language {
     grammar: Some(|| tree_sitter_containerfile::LANGUAGE.into()),
     query: include_str!("dockerfile.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

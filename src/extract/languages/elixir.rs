@@ -14,5 +14,6 @@ pub(super) static ELIXIR: Language = Language {
     grammar: Some(|| tree_sitter_elixir::LANGUAGE.into()),
     query: include_str!("elixir.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

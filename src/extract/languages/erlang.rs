@@ -14,5 +14,6 @@ pub(super) static ERLANG: Language = Language {
     grammar: Some(|| tree_sitter_erlang::LANGUAGE.into()),
     query: include_str!("erlang.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

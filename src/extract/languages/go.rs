@@ -14,5 +14,6 @@ pub(super) static GO: Language = Language {
     grammar: Some(|| tree_sitter_go::LANGUAGE.into()),
     query: include_str!("go.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static GRAPHQL: Language = Language {
     grammar: Some(|| tree_sitter_graphql::LANGUAGE.into()),
     query: include_str!("graphql.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

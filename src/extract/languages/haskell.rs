@@ -14,6 +14,7 @@ pub(super) static HASKELL: Language = Language {
     grammar: Some(|| tree_sitter_haskell::LANGUAGE.into()),
     query: include_str!("haskell.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

@@ -14,5 +14,6 @@ pub(super) static HCL: Language = Language {
     grammar: Some(|| tree_sitter_hcl::LANGUAGE.into()),
     query: include_str!("hcl.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

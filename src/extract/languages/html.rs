@@ -14,6 +14,7 @@ pub(super) static HTML: Language = Language {
     grammar: Some(|| tree_sitter_html::LANGUAGE.into()),
     query: include_str!("html.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

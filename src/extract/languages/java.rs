@@ -14,5 +14,6 @@ pub(super) static JAVA: Language = Language {
     grammar: Some(|| tree_sitter_java::LANGUAGE.into()),
     query: include_str!("java.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static JAVASCRIPT: Language = Language {
     grammar: Some(|| tree_sitter_javascript::LANGUAGE.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("javascript.scm"), include_str!("jsx.scm")),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

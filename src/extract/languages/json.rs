@@ -24,5 +24,6 @@ pub(super) static JSON: Language = Language {
     grammar: Some(|| tree_sitter_json::LANGUAGE.into()),
     query: include_str!("json.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

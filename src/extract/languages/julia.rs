@@ -14,5 +14,6 @@ pub(super) static JULIA: Language = Language {
     grammar: Some(|| tree_sitter_julia::LANGUAGE.into()),
     query: include_str!("julia.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static KOTLIN: Language = Language {
     grammar: Some(|| tree_sitter_kotlin_ng::LANGUAGE.into()),
     query: include_str!("kotlin.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static LUA: Language = Language {
     grammar: Some(|| tree_sitter_lua::LANGUAGE.into()),
     query: include_str!("lua.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

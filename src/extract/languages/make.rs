@@ -14,5 +14,6 @@ pub(super) static MAKE: Language = Language {
     grammar: Some(|| tree_sitter_make::LANGUAGE.into()),
     query: include_str!("make.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static MARKDOWN: Language = Language {
     grammar: Some(|| tree_sitter_md::LANGUAGE.into()),
     query: include_str!("markdown.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

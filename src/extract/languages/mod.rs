@@ -10,6 +10,7 @@ mod csharp;
 mod css;
 mod dart;
 mod devicetree;
+mod directives;
 mod dockerfile;
 mod elixir;
 mod erlang;
@@ -52,6 +53,7 @@ mod zig;
 
 use std::sync::OnceLock;
 
+use super::syntax::Syntax;
 use crate::model::RepoPath;
 
 /// The language whose files may be entities, and carry tags.
@@ -127,6 +129,8 @@ pub struct Language {
     /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
     /// make it take time without measure.
     pub(super) overfills: Option<fn(&str) -> bool>,
+    /// The tree of a text that is so plain that no parser is needed; `None` for every other.
+    pub(super) shortcut: Option<fn(&str) -> Option<Syntax>>,
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }

@@ -14,5 +14,6 @@ pub(super) static NIX: Language = Language {
     grammar: Some(|| tree_sitter_nix::LANGUAGE.into()),
     query: include_str!("nix.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static OBJC: Language = Language {
     grammar: Some(|| tree_sitter_objc::LANGUAGE.into()),
     query: include_str!("objc.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static OCAML: Language = Language {
     grammar: Some(|| tree_sitter_ocaml::LANGUAGE_OCAML.into()),
     query: include_str!("ocaml.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static OCAML_INTERFACE: Language = Language {
     grammar: Some(|| tree_sitter_ocaml::LANGUAGE_OCAML_INTERFACE.into()),
     query: include_str!("ocaml_interface.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static PHP: Language = Language {
     grammar: Some(|| tree_sitter_php::LANGUAGE_PHP.into()),
     query: include_str!("php.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(in crate::extract) static PLAIN: Language = Language {
     grammar: None,
     query: "",
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static POWERSHELL: Language = Language {
     grammar: Some(|| tree_sitter_powershell::LANGUAGE.into()),
     query: include_str!("powershell.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

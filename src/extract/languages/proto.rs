@@ -14,5 +14,6 @@ pub(super) static PROTO: Language = Language {
     grammar: Some(|| tree_sitter_proto::LANGUAGE.into()),
     query: include_str!("proto.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,6 +14,7 @@ pub(super) static PYTHON: Language = Language {
     grammar: Some(|| tree_sitter_python::LANGUAGE.into()),
     query: include_str!("python.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

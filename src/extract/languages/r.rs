@@ -14,5 +14,6 @@ pub(super) static R: Language = Language {
     grammar: Some(|| tree_sitter_r::LANGUAGE.into()),
     query: include_str!("r.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -28,6 +28,7 @@ pub(super) static RUBY: Language = Language {
     grammar: Some(|| tree_sitter_ruby::LANGUAGE.into()),
     query: include_str!("ruby.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

@@ -14,5 +14,6 @@ pub(super) static RUST: Language = Language {
     grammar: Some(|| tree_sitter_rust::LANGUAGE.into()),
     query: include_str!("rust.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

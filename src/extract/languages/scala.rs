@@ -14,5 +14,6 @@ pub(super) static SCALA: Language = Language {
     grammar: Some(|| tree_sitter_scala::LANGUAGE.into()),
     query: include_str!("scala.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

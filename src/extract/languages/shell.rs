@@ -34,5 +34,6 @@ pub(super) static SHELL: Language = Language {
     grammar: Some(|| tree_sitter_bash::LANGUAGE.into()),
     query: include_str!("shell.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static SOLIDITY: Language = Language {
     grammar: Some(|| tree_sitter_solidity::LANGUAGE.into()),
     query: include_str!("solidity.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

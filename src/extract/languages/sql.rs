@@ -14,5 +14,6 @@ pub(super) static SQL: Language = Language {
     grammar: Some(|| tree_sitter_sequel::LANGUAGE.into()),
     query: include_str!("sql.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static SWIFT: Language = Language {
     grammar: Some(|| tree_sitter_swift::LANGUAGE.into()),
     query: include_str!("swift.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static TOML: Language = Language {
     grammar: Some(|| tree_sitter_toml_ng::LANGUAGE.into()),
     query: include_str!("toml.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static TSX: Language = Language {
     grammar: Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm"), include_str!("jsx.scm")),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

@@ -14,5 +14,6 @@ pub(super) static TYPESCRIPT: Language = Language {
     grammar: Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
     query: concat!(include_str!("ecmascript.scm"), include_str!("typescript.scm")),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };

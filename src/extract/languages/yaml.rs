@@ -14,6 +14,7 @@ pub(super) static YAML: Language = Language {
     grammar: Some(|| tree_sitter_yaml::LANGUAGE.into()),
     query: include_str!("yaml.scm"),
     overfills: Some(overfills),
+    shortcut: None,
     compiled: OnceLock::new(),
 };
 

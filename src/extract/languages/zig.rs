@@ -14,5 +14,6 @@ pub(super) static ZIG: Language = Language {
     grammar: Some(|| tree_sitter_zig::LANGUAGE.into()),
     query: include_str!("zig.scm"),
     overfills: None,
+    shortcut: None,
     compiled: OnceLock::new(),
 };
