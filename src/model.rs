@@ -242,7 +242,7 @@ pub struct Extracted {
     pub chunking: Option<String>,
     pub chunks: Vec<Chunk>,
     pub symbols: Vec<Symbol>,
-    pub references: Vec<Reference>,
+    pub references: Vec<References>,
     pub edges: Vec<Edge>,
     pub entity: Option<Entity>,
     pub tags: Vec<Tag>,
@@ -296,14 +296,14 @@ pub struct Symbol {
     pub end_line: u32,
 }
 
-/// A use of a name.
+/// The uses of one name in a file, as one kind of reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct References {
     pub name: String,
     /// call, type, inherits, implements, import or use.
     pub kind: &'static str,
-    pub line: u32,
-    pub column: u32,
+    /// Lines and columns, in order of the text.
+    pub places: Vec<(u32, u32)>,
 }
 
 /// A relation that the file states: from the symbol (by place in the list) or the file itself, to a name as written.

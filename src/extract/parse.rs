@@ -23,6 +23,7 @@
 //! A function directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's. Definitions of one and the same range (`int a, b;`) are
 //! neighbours. An import of a module alone counts only where nothing is imported from the same words by name.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU16;
 use std::ops::Range;
@@ -35,7 +36,7 @@ use super::patterns::{Captured, Patterns};
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
 use super::syntax::{self, Syntax};
-use crate::model::{Edge, Problem, Reference, Symbol};
+use crate::model::{Edge, Problem, References, Symbol};
 
 /// A language's grammar and patterns, ready to run.
 pub(super) struct Compiled {
@@ -75,7 +76,7 @@ enum Capture {
 pub(super) struct Parsed {
     pub syntax: Option<Syntax>,
     pub symbols: Vec<Symbol>,
-    pub references: Vec<Reference>,
+    pub references: Vec<References>,
     pub edges: Vec<Edge>,
     pub problems: Vec<Problem>,
 }
@@ -85,6 +86,10 @@ pub(super) struct Parsed {
 const OPEN_BRACKETS: usize = 10_000;
 
 fn nests_too_deep(text: &str) -> bool {
+    // Most texts do not have so many in all, and counting takes no branches.
+    if text.bytes().filter(|byte| matches!(byte, b'(' | b'[' | b'{')).count() <= OPEN_BRACKETS {
+        return false;
+    }
     let mut open = [0usize; 3];
     text.bytes().any(|byte| {
         for (kind, (opening, closing)) in [(b'(', b')'), (b'[', b']'), (b'{', b'}')].into_iter().enumerate() {
@@ -374,7 +379,6 @@ impl Found {
         let mut uses = self.references;
         uses.extend(heritage.iter().map(|(_, found)| (0, found.kind, found.target.clone())));
         uses.extend(imports.iter().filter_map(|(_, import)| Some((0, "import", import.name.clone()?))));
-        let mut references: Vec<Reference> = Vec::new();
         let locals = local_names(&self.bindings, &scopes, text);
         uses.retain(|(_, kind, name)| {
             let is_local = *kind == "use" && locals.contains(&text[name.clone()]) && !is_member(text, name.start);
@@ -382,15 +386,11 @@ impl Found {
         });
         uses.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
         uses.dedup_by_key(|(_, _, name)| name.start);
-        for (_, kind, name) in uses {
+        let uses = uses.into_iter().map(|(_, kind, name)| {
             let last = last_name(&text[name.clone()], language.separator);
-            let start = if text[..name.end].ends_with(last) { name.end - last.len() } else { name.start };
-            let (line, column) = lines.position(text, start);
-            references.push(Reference { name: last.to_owned(), kind, line, column });
-        }
-        // Two uses may end in one and the same name.
-        references.sort_by_key(|found| (found.line, found.column));
-        references.dedup_by_key(|found| (found.line, found.column));
+            (if text[..name.end].ends_with(last) { name.end - last.len() } else { name.start }, kind, last)
+        });
+        let references = references(uses.collect(), text, &lines);
 
         let mut edges: Vec<(usize, Edge)> = Vec::new();
         for (_, import) in imports {
@@ -405,11 +405,12 @@ impl Found {
             };
             edges.push((start, edge));
         }
-        let by_name: HashMap<&str, usize> =
-            symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect();
+        // Few files say of another place what a type implements.
+        let named: LazyCell<HashMap<&str, usize>, _> =
+            LazyCell::new(|| symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect());
         for (_, found) in heritage {
             let symbol = match &found.implementor {
-                Some(name) => by_name.get(bare_type(name)).copied(),
+                Some(name) => named.get(bare_type(name)).copied(),
                 None => innermost(&scopes, &places, found.target.start),
             };
             let name = found.implementor.filter(|_| symbol.is_none()).map(|name| bare_type(&name).to_owned());
@@ -437,6 +438,23 @@ fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -
 /// Whether the name at `at` is read from something: then it is no local variable, whatever it is called.
 fn is_member(text: &str, at: usize) -> bool {
     text[..at].ends_with(['.', ':']) || text[..at].ends_with("->")
+}
+
+/// Uses by name and kind, in the order in which each is met first.
+fn references(mut uses: Vec<(usize, &'static str, &str)>, text: &str, lines: &Lines) -> Vec<References> {
+    // Two may end in one and the same name.
+    uses.sort_by_key(|(at, ..)| *at);
+    uses.dedup_by_key(|(at, ..)| *at);
+    let mut references: Vec<References> = Vec::new();
+    let mut known: HashMap<(&str, &str), usize, RandomState> = HashMap::default();
+    for (at, kind, name) in uses {
+        let place = *known.entry((name, kind)).or_insert_with(|| {
+            references.push(References { name: name.to_owned(), kind, places: Vec::new() });
+            references.len() - 1
+        });
+        references[place].places.push(lines.position(text, at));
+    }
+    references
 }
 
 /// A reference that says more comes first.

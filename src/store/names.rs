@@ -131,7 +131,7 @@ fn add(connection: &Connection, statement: &str, word: &str) -> Result<i64> {
 #[cfg(test)]
 mod tests {
     use crate::budget::Budget;
-    use crate::model::{ContentHash, Extracted, Reference, RepoPath, Stat};
+    use crate::model::{ContentHash, Extracted, References, RepoPath, Stat};
     use crate::store::{FileRow, Mode, Store};
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let save = |store: &Store, path: &str, names: &[&str]| {
             let uses = (1..).zip(names);
             let references = uses
-                .map(|(line, name)| Reference { name: (*name).to_owned(), kind: "call", line, column: 1 })
+                .map(|(line, name)| References { name: (*name).to_owned(), kind: "call", places: vec![(line, 1)] })
                 .collect();
             let extracted = Extracted { language: "python", references, ..Extracted::default() };
             let hash = ContentHash::of(path.as_bytes());

@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{Chunk, Extracted, MOST_SYMBOLS, Reference};
+use crate::model::{Chunk, Extracted, MOST_SYMBOLS, References};
 
 /// Ids of one file's symbols, and of its uses; what would come after is left out.
 pub(super) const PLACES: i64 = MOST_SYMBOLS as i64;
@@ -363,25 +363,18 @@ impl Batch<'_> {
     }
 
     /// A row for each name and kind, with its places.
-    fn insert_uses(&mut self, first: i64, references: &[Reference]) -> Result<()> {
-        let mut uses = Vec::with_capacity(references.len());
-        for reference in references {
-            let (name, kind) = (self.name_id(&reference.name)?, self.kind_id(reference.kind)?);
-            uses.push((name, kind, reference.line, reference.column));
-        }
-        uses.sort_unstable();
+    fn insert_uses(&mut self, first: i64, references: &[References]) -> Result<()> {
         let mut insert = self.snapshot.connection.prepare_cached(INSERT_USES)?;
-        let mut places = String::new();
-        let of_one = |one: &(i64, i64, u32, u32), other: &(i64, i64, u32, u32)| (one.0, one.1) == (other.0, other.1);
-        for (place, group) in (0..PLACES).zip(uses.chunk_by(of_one)) {
-            places.clear();
-            for (_, _, line, column) in group {
-                let gap = if places.is_empty() { "" } else { " " };
+        let mut told = String::new();
+        for (place, References { name, kind, places }) in (0..PLACES).zip(references) {
+            let (name, kind) = (self.name_id(name)?, self.kind_id(kind)?);
+            told.clear();
+            for (line, column) in places {
+                let gap = if told.is_empty() { "" } else { " " };
                 // A string takes every write.
-                let _ = write!(places, "{gap}{line}:{column}");
+                let _ = write!(told, "{gap}{line}:{column}");
             }
-            let (name, kind, ..) = group[0];
-            insert.execute(params![first + place, name, kind, places])?;
+            insert.execute(params![first + place, name, kind, told])?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use expect_test::expect_file;
 use ixmcp::budget::Budget;
 use ixmcp::extract::{self, LANGUAGES, Language, Options};
-use ixmcp::model::{Extracted, RepoPath};
+use ixmcp::model::{Extracted, References, RepoPath};
 
 use crate::harness::{Repo, processor_time};
 use crate::sound::{open, sync};
@@ -28,6 +28,17 @@ fn cases(language: &str) -> Vec<PathBuf> {
     cases
 }
 
+/// Place, kind and name of each use, in order of the text.
+fn references(extracted: &Extracted) -> Vec<String> {
+    let each = |found: &References| -> Vec<((u32, u32), String)> {
+        let told = |place: &(u32, u32)| (*place, format!("{}:{} {} {}", place.0, place.1, found.kind, found.name));
+        found.places.iter().map(told).collect()
+    };
+    let mut all: Vec<_> = extracted.references.iter().flat_map(each).collect();
+    all.sort();
+    all.into_iter().map(|(_, told)| told).collect()
+}
+
 /// The whole of an extraction as a person would want to read it.
 fn render(extracted: &Extracted) -> String {
     let mut text = format!("{}, {} lines\n", extracted.language, extracted.lines);
@@ -43,8 +54,8 @@ fn render(extracted: &Extracted) -> String {
         .unwrap();
     }
     text.push_str("\nreferences\n");
-    for reference in &extracted.references {
-        writeln!(text, "  {}:{} {} {}", reference.line, reference.column, reference.kind, reference.name).unwrap();
+    for reference in references(extracted) {
+        writeln!(text, "  {reference}").unwrap();
     }
     text.push_str("\nedges\n");
     for edge in &extracted.edges {
@@ -133,9 +144,7 @@ fn the_index_gives_back_the_symbols_and_references_of_every_fixture() {
         wanted.sort();
         assert_eq!(stored, wanted, "{path}");
         let uses: Vec<String> = uses.iter().map(|u| format!("{}:{} {} {}", u.line, u.column, u.kind, u.name)).collect();
-        let wanted: Vec<String> =
-            extracted.references.iter().map(|r| format!("{}:{} {} {}", r.line, r.column, r.kind, r.name)).collect();
-        assert_eq!(uses, wanted, "{path}");
+        assert_eq!(uses, references(&extracted), "{path}");
         seen += stored.len() + uses.len();
     }
     assert!(seen > 1000, "only {seen} symbols and references");
