@@ -25,7 +25,7 @@ pub struct FolderOptions {
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// As typed: `.md`, `md`, `*.md`; none: all that can be read.
+    /// As typed: `.md`, `md`, `*.md`, `markdown`; none: all that can be read.
     pub file_types: Vec<String>,
 }
 
@@ -429,9 +429,9 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     }
     let (mut known, mut unread) = (Vec::new(), Vec::new());
     for given in given {
-        let extension = extract::extension(given);
-        if extract::reads(&extension) {
-            known.push(extension);
+        let extensions = extract::extensions(given);
+        if extensions.iter().all(|extension| extract::reads(extension)) {
+            known.extend(extensions);
         } else {
             unread.push((printable(given), "unsupported: no reader takes this type of file".to_owned()));
         }
@@ -442,9 +442,10 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
             ErrorKind::UnsupportedFormat,
             format!("no reader takes any of these types of files: {}", shown.join(", ")),
         )
-        .hint(
-            "Leave `fileTypes` out to read all that can be read, or name types such as .md, .pdf, .docx, .html, .py.",
-        ));
+        .hint(format!(
+            "Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: {}.",
+            extract::names().join(", ")
+        )));
     }
     known.sort();
     known.dedup();

@@ -157,6 +157,74 @@ fn what_cannot_be_indexed_is_refused_by_its_code() {
 }
 
 #[test]
+fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
+    let repo = Repo::new("//- /docs/a.md\n# A\n");
+    let refused = |tool: &str, options: Value| {
+        let mut arguments = json!({ "options": options });
+        arguments[if tool == "index_files" { "folderPath" } else { "query" }] = json!("docs");
+        let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
+        assert!(said.contains("INVALID_ARGUMENT"), "{options}: {said}");
+        said
+    };
+    for tool in ["index_files", "search_documents"] {
+        for options in [json!([]), json!([500]), json!("x"), json!(7), json!(true)] {
+            let said = refused(tool, options);
+            assert!(said.contains("argument `options` must be an object, not "), "{said}");
+        }
+        assert!(refused(tool, json!({ "fileTypes": {} })).contains("argument `options.fileTypes` must be a list"));
+    }
+    for (options, range) in [
+        (json!({ "chunkSize": 1e30 }), "`options.chunkSize` must be from 50 to 100000."),
+        (json!({ "chunkSize": 49 }), "`options.chunkSize` must be from 50 to 100000."),
+        (json!({ "chunkSize": 0.5 }), "not 0.5. Most characters of a chunk (default 1000, 50 to 100000)."),
+        (json!({ "chunkSize": -1e30 }), "(default 1000, 50 to 100000)."),
+        (json!({ "overlap": 1e30 }), "`options.overlap` must be from 0 to 999, less than the chunk size."),
+        (json!({ "chunkSize": 80, "overlap": 80 }), "`options.overlap` must be from 0 to 79,"),
+        (json!({ "overlap": -1 }), "not -1. Characters that a chunk repeats"),
+        (json!({ "maxFiles": 2.5 }), "(default 10000; 1 or more)."),
+        (json!({ "maxFiles": 0 }), "Give 1 or more"),
+    ] {
+        let said = refused("index_files", options);
+        assert!(said.contains(range), "{said}");
+    }
+    let answer = repo.call("index_files", &json!({ "folderPath": "docs", "options": null }));
+    assert_eq!(answer["processedFiles"], 1);
+}
+
+#[test]
+fn types_of_files_are_named_by_extension_or_by_language() {
+    let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
+    let at = text(&papers);
+    for name in ["a.md", "b.mdx", "c.py", "d.yml", "e.htm", "f.h"] {
+        fs::write(papers.path().join(name), "words of a document\n").unwrap();
+    }
+    let index =
+        |types: Value| repo.call("index_files", &json!({ "folderPath": at, "options": { "fileTypes": types } }));
+    let cases =
+        [("markdown", 2), ("Python", 1), ("yaml", 1), ("html", 1), ("c", 1), (".c", 0), (".markdown", 0), ("md", 1)];
+    for (named, count) in cases {
+        let answer = index(json!([named]));
+        assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(count), &json!(count)), "{named}");
+        let warning = answer["warning"].as_str().unwrap_or_default();
+        assert_eq!(warning.contains(&format!("`fileTypes` names: {named}.")), count == 0, "{named}: {warning}");
+    }
+    let typed = repo.run(&["documents", "index", &at, "--types", "pdf"]);
+    assert!(String::from_utf8_lossy(&typed.stderr).contains("No file of the folder is of a type"), "{typed:?}");
+    index(json!(["markdown", ".py"]));
+    let found = |types: Value| {
+        let options = json!({ "minScore": 0, "fileTypes": types });
+        let answer = repo.call("search_documents", &json!({ "query": "words of a document", "options": options }));
+        answer["results"].as_array().unwrap().len()
+    };
+    assert_eq!((found(json!(["markdown"])), found(json!([".py"])), found(json!([".markdown"]))), (2, 1, 0));
+    let given = json!({ "folderPath": at, "options": { "fileTypes": ["word"] } }).to_string();
+    let said = repo.fails(&["call", "index_files", "--args", &given]);
+    assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("docx, ") && said.contains("markdown, "), "{said}");
+    // A folder that has nothing is no fault of the types.
+    assert_eq!(repo.call("index_files", &json!({ "folderPath": at }))["warning"], Value::Null);
+}
+
+#[test]
 fn more_files_than_a_folder_may_have_are_said_to_be_cut() {
     let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
     let at = text(&papers);
