@@ -1,7 +1,9 @@
 //! Folders of documents: registered, searched, brought up to date, inside the repository and outside.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -222,6 +224,98 @@ fn types_of_files_are_named_by_extension_or_by_language() {
     assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("docx, ") && said.contains("markdown, "), "{said}");
     // A folder that has nothing is no fault of the types.
     assert_eq!(repo.call("index_files", &json!({ "folderPath": at }))["warning"], Value::Null);
+}
+
+/// The program as a user who owns the repository and may not read everything. For root nothing is closed.
+fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
+    let program = repo.command(arguments);
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return { program }.output().unwrap();
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+    command.arg(program.get_program()).args(program.get_args()).current_dir(repo.path());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output().unwrap()
+}
+
+fn hand_over(folder: &Path) {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        assert!(Command::new("chown").args(["-R", "65534:65534"]).arg(folder).status().unwrap().success());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
+    let repo = Repo::new("//- /docs/a.md\n# A\n//- /docs/closed/b.md\n# B\n//- /docs/closed/deep/c.md\n# C\n");
+    let papers = tempfile::tempdir().unwrap();
+    let at = text(&papers);
+    fs::create_dir(papers.path().join("closed")).unwrap();
+    fs::write(papers.path().join("closed/d.md"), "# D\n").unwrap();
+    [repo.path(), repo.home(), papers.path()].into_iter().for_each(hand_over);
+    let close = |mode| {
+        for folder in [repo.path().join("docs/closed"), papers.path().join("closed")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    let asked = |tool: &str, arguments: &Value| as_owner(&repo, &["call", tool, "--args", &arguments.to_string()]);
+    let call = |tool: &str, arguments: Value| -> Value {
+        let output = asked(tool, &arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{tool} {arguments}: {said}"))
+    };
+    let refused = |tool: &str, arguments: Value| {
+        let output = asked(tool, &arguments);
+        assert_eq!(output.status.code(), Some(2), "{tool} {arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Where it can be read at first, what was in it leaves the index when it is closed.
+    assert_eq!(call("index_files", json!({ "folderPath": "docs" }))["totalFiles"], 3);
+    close(0o000);
+    for (folder, closed) in [("docs", "docs/closed".to_owned()), (at.as_str(), format!("{at}/closed"))] {
+        for options in [json!({}), json!({ "fileTypes": [".md"] })] {
+            let answer = call("index_files", json!({ "folderPath": folder, "options": options }));
+            assert_eq!(answer["skipped"][0]["path"], json!(closed), "{options}: {answer}");
+            let reason = answer["skipped"][0]["reason"].as_str().unwrap();
+            assert!(reason.starts_with("unreadable_folder: the folder"), "{answer}");
+            assert_eq!(answer["totalFiles"], answer["processedFiles"], "a folder is no file: {answer}");
+            let updated = call("update_index", json!({ "folderPath": folder }));
+            assert_eq!(updated["skipped"][0]["path"], json!(closed), "{options}: {updated}");
+        }
+    }
+    for (file, folder) in [
+        ("docs/closed/b.md".to_owned(), "docs/closed".to_owned()),
+        ("docs/closed/deep/c.md".to_owned(), "docs/closed".to_owned()),
+        (format!("{at}/closed/d.md"), format!("{at}/closed")),
+    ] {
+        let told =
+            format!("INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Look at the rights");
+        for (tool, arguments) in [
+            ("get_file_details", json!({ "filePath": file })),
+            ("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })),
+        ] {
+            let said = refused(tool, arguments);
+            assert!(said.contains(&told), "{said}");
+        }
+    }
+    assert!(refused("get_file_details", json!({ "filePath": "docs/closed" })).contains("as nothing in docs/closed is"));
+    let update = json!({ "folderPath": "docs", "changes": ["closed/b.md", "closed/deep/c.md", "never.md"] });
+    let reasons = call("update_index", update)["skipped"].clone();
+    let within = "in docs/closed, a folder that cannot be read";
+    assert_eq!(reasons[0], json!({ "path": "docs/closed/b.md", "reason": within }), "{reasons}");
+    assert_eq!(reasons[1], json!({ "path": "docs/closed/deep/c.md", "reason": within }), "{reasons}");
+    assert_eq!(reasons[2], json!({ "path": "docs/never.md", "reason": "neither there nor in the index" }), "{reasons}");
+    // One that may be entered, but not listed: the file is there, and not in the index.
+    close(0o311);
+    let said = refused("get_file_details", json!({ "filePath": "docs/closed/b.md" }));
+    assert!(said.contains("docs/closed/b.md is not in the index, as nothing in docs/closed is"), "{said}");
+    close(0o755);
+    assert_eq!(call("get_file_details", json!({ "filePath": "docs/closed/b.md" }))["content"], "# B\n");
 }
 
 #[test]
