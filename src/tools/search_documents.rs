@@ -119,7 +119,7 @@ const DEFAULT_SCORE: f64 = 0.7;
 fn nothing(folders: &[DocumentFolder]) -> Error {
     let error = |message: String| Error::new(ErrorKind::IndexNotFound, message);
     let Some(first) = folders.first() else {
-        return error("nothing is indexed".to_owned()).hint("Index a folder with index_files.");
+        return error("nothing is indexed".to_owned()).hint("Index a folder with `index_files`.");
     };
     let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
     error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.path)))
