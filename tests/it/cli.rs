@@ -46,7 +46,7 @@ fn errors_name_commands_to_people_and_tools_to_who_calls_them() {
         (&repo, vec!["documents", "remove", "src"], "`ixmcp documents index` has one indexed."),
         (&repo, vec!["documents", "show", "src"], "`ixmcp files` shows them."),
         (&repo, vec!["type-at", "notes.txt:1:1"], "use `ixmcp def` or `ixmcp symbol`."),
-        (&repo, vec!["slice", "/etc/passwd:1"], "index that folder with `ixmcp documents index` first."),
+        (&repo, vec!["slice", "/etc/passwd", "1"], "index that folder with `ixmcp documents index` first."),
     ] {
         let said = repo.fails(&typed);
         assert!(said.contains(hint), "{typed:?}: {said}");
