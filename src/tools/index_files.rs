@@ -153,7 +153,7 @@ fn emptied(types: &[String], report: &FolderReport) -> Option<String> {
     let shown: Vec<String> = types.iter().take(20).map(|one| printable(one)).collect();
     let more = if types.len() > shown.len() { ", …" } else { "" };
     let is_empty = report.total_files == 0 && !types.is_empty();
-    is_empty.then(|| format!("No file of the folder is of a type that `fileTypes` names: {}{more}.", shown.join(", ")))
+    is_empty.then(|| format!("No file of the folder is of a type that was asked for: {}{more}.", shown.join(", ")))
 }
 
 fn chosen(options: &Options) -> Result<FolderOptions> {

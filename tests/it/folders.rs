@@ -208,7 +208,7 @@ fn types_of_files_are_named_by_extension_or_by_language() {
         let answer = index(json!([named]));
         assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(count), &json!(count)), "{named}");
         let warning = answer["warning"].as_str().unwrap_or_default();
-        assert_eq!(warning.contains(&format!("`fileTypes` names: {named}.")), count == 0, "{named}: {warning}");
+        assert_eq!(warning.contains(&format!("asked for: {named}.")), count == 0, "{named}: {warning}");
     }
     let typed = repo.run(&["documents", "index", &at, "--types", "pdf"]);
     assert!(String::from_utf8_lossy(&typed.stderr).contains("No file of the folder is of a type"), "{typed:?}");
@@ -411,8 +411,42 @@ fn ids_stay_with_the_text() {
     repo.write("b.md", "# Two\n\nother text\n");
     assert_eq!(id("first words"), before);
     assert_ne!(id("other text"), before);
-    repo.write("a.md", "# One\n\nfirst words, changed\n");
+    // It is the chunk's, not the place's.
+    for path in ["z.md", "deep/down/z.md"] {
+        fs::create_dir_all(repo.path().join("deep/down")).unwrap();
+        let from = if path == "z.md" { "a.md" } else { "z.md" };
+        fs::rename(repo.path().join(from), repo.path().join(path)).unwrap();
+        assert_eq!(id("first words"), before, "{path}");
+    }
+    repo.write("deep/down/z.md", "# One\n\nfirst words, changed\n");
     assert_ne!(id("first words"), before);
+}
+
+/// As many as say the same, in one file or in several.
+#[test]
+fn no_two_chunks_have_one_id() {
+    let repo = Repo::new("//- /b.md\n# One\n\nsame words\n");
+    let ids = || {
+        let options = json!({ "minScore": 0, "limit": 100 });
+        let found = repo.call("search_documents", &json!({ "query": "same words", "options": options }));
+        let hits = found["results"].as_array().unwrap().iter();
+        hits.map(|hit| (hit["filePath"].as_str().unwrap().to_owned(), hit["id"].as_str().unwrap().to_owned()))
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let alone = ids();
+    for name in ["c.md", "d.md"] {
+        fs::copy(repo.path().join("b.md"), repo.path().join(name)).unwrap();
+    }
+    let three = ids();
+    assert_eq!(three["b.md"], alone["b.md"], "who comes later changes nothing");
+    assert_eq!(three.values().collect::<std::collections::BTreeSet<_>>().len(), 3, "{three:?}");
+    // Who comes before takes the first's, and only that changes.
+    fs::copy(repo.path().join("b.md"), repo.path().join("a.md")).unwrap();
+    let four = ids();
+    assert_eq!(four.values().collect::<std::collections::BTreeSet<_>>().len(), 4, "{four:?}");
+    assert_eq!((&four["c.md"], &four["d.md"], &four["a.md"]), (&three["c.md"], &three["d.md"], &three["b.md"]));
+    repo.ok(&["rebuild"]);
+    assert_eq!(ids(), four, "an index that was made anew has the same");
 }
 
 #[test]
