@@ -137,6 +137,8 @@ pub enum SkipReason {
     Symlink,
     Special,
     Unreadable,
+    /// A folder, with whatever is in it.
+    UnreadableFolder,
     /// A document that asks for a password.
     Encrypted,
     /// A document that is encrypted in a way of which its reader knows nothing.
@@ -167,6 +169,7 @@ impl SkipReason {
         Self::Symlink,
         Self::Special,
         Self::Unreadable,
+        Self::UnreadableFolder,
         Self::Encrypted,
         Self::Sealed,
         Self::Malformed,
@@ -189,6 +192,7 @@ impl SkipReason {
             Self::Symlink => "symlink",
             Self::Special => "special",
             Self::Unreadable => "unreadable",
+            Self::UnreadableFolder => "unreadable_folder",
             Self::Encrypted => "encrypted",
             Self::Sealed => "encrypted_aes256",
             Self::Malformed => "malformed",
@@ -218,7 +222,9 @@ impl SkipReason {
 
     /// The word, and what it means where that is not plain.
     pub fn explained(self) -> String {
-        match self.meaning() {
+        let of_folder = "the folder, or an ignore file in it, cannot be read: nothing of it is in the index";
+        let meaning = if self == Self::UnreadableFolder { Some(of_folder) } else { self.meaning() };
+        match meaning {
             Some(meaning) => format!("{}: {meaning}", self.as_str()),
             None => self.as_str().to_owned(),
         }

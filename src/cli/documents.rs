@@ -39,7 +39,7 @@ struct Index {
     /// Most files of the folder
     #[arg(long)]
     max_files: Option<u64>,
-    /// Extensions to read, separated by commas [default: all that can be read]
+    /// Extensions to read, or names such as markdown, separated by commas [default: all that can be read]
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
     /// Print the answer as one JSON object
@@ -97,7 +97,7 @@ struct Search {
     /// Only in this folder
     #[arg(long)]
     folder: Option<String>,
-    /// Only files of these extensions, separated by commas
+    /// Only files of these extensions, or of names such as markdown, separated by commas
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
     /// Print the answer as one JSON object
@@ -151,6 +151,9 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
             answer["processedFiles"], answer["totalFiles"], answer["totalChunks"]
         ));
         print_skipped(&answer);
+        if let Some(warning) = answer["warning"].as_str() {
+            output::note(warning);
+        }
     }
     Ok(Outcome::Found)
 }

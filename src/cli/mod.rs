@@ -16,6 +16,7 @@ mod eval;
 mod files;
 mod graph;
 mod help;
+mod hints;
 mod infer;
 mod log;
 mod man;
@@ -153,7 +154,9 @@ pub fn run() -> ExitCode {
     // Who asks for help is told more than is needed to understand a command.
     let typed = help::declaration().try_get_matches().unwrap_or_else(|_| help::described().get_matches());
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
-    match dispatch(cli) {
+    // Who calls tools by their names is told of tools.
+    let names_tools = matches!(cli.command, Some(Command::Call(_)));
+    match dispatch(cli).map_err(|error| if names_tools { error } else { hints::in_commands(error) }) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Broken) => ExitCode::from(2),

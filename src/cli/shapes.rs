@@ -122,6 +122,12 @@ fn told_below(mut command: Command, words: &str) -> Command {
     command.after_long_help(format!("{before}{shape}"))
 }
 
+/// The command that a person types where an agent calls that tool.
+pub(super) fn command_of(tool: &str) -> Option<&'static str> {
+    let prints = |shape: &Shape| matches!(shape, Tool(name) if *name == tool);
+    SHAPES.iter().find(|(_, shape)| prints(shape)).map(|(words, _)| *words)
+}
+
 /// What is said of a command's JSON.
 fn of(words: &str) -> Option<String> {
     if words == "sql" {

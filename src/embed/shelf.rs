@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::transformer::{FILES, MODEL_FILES, model_file};
+use super::transformer::{A_MODEL, FILES, MODEL_FILES, model_file};
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::model::{Stat, printable};
@@ -46,7 +46,22 @@ pub fn folder_of(shelf: &Path, name: &str) -> Result<PathBuf> {
         return Ok(shelf.join(name));
     }
     Err(Error::invalid_argument(format!("{:?} is no name of a model", printable(name)))
-        .hint(format!("A name is like {DEFAULT}; a folder is named by its path.")))
+        .hint(format!("A name is like {DEFAULT}; `ixmcp model list` shows those that are here.")))
+}
+
+/// The error of a model that is not here, chosen by its name or by the path of its folder.
+pub fn missing(name: &str) -> Error {
+    let shown = printable(name);
+    let way = if is_name(name) {
+        format!(
+            "Fetch it with `ixmcp model pull {shown}`, or choose another with `ixmcp model use`; `ixmcp model list` shows what is here."
+        )
+    } else {
+        format!(
+            "{A_MODEL} Name where it lies with `ixmcp model use FOLDER`; `ixmcp model list` shows those that have a name."
+        )
+    };
+    Error::not_found(format!("the model {shown} is not here")).hint(way)
 }
 
 /// All models there are, by name.

@@ -125,9 +125,20 @@ const PLAIN_TEXT: &[&str] = &[
     "xml",
 ];
 
-/// The extension that a person means by `.md`, `*.md` or `MD`: in lower case and without its dot.
-pub fn extension(typed: &str) -> String {
-    typed.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase()
+/// The extensions that a person means, in lower case and without their dot: by `.md`, `*.md` or `MD` that one, by `markdown`,
+/// a name that [`named`] knows, all of it.
+pub fn extensions(typed: &str) -> Vec<String> {
+    let one = typed.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
+    let language = languages::by_name(typed.trim()).map(|language| language.extensions);
+    let format = documents::by_name(typed.trim()).map(|format| format.extensions);
+    let mut all: Vec<String> =
+        [language, format].into_iter().flatten().flatten().map(|&extension| extension.to_owned()).collect();
+    if all.is_empty() || reads(&one) {
+        all.push(one);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Whether files of that extension, in lower case and without its dot, can be read.

@@ -13,7 +13,7 @@ use super::{Thoroughness, Workspace};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::model::{ROOT, RepoPath, is_in, printable};
+use crate::model::{ROOT, RepoPath, SkipReason, is_in, printable};
 use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
@@ -25,7 +25,7 @@ pub struct FolderOptions {
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// As typed: `.md`, `md`, `*.md`; none: all that can be read.
+    /// As typed: `.md`, `md`, `*.md`, `markdown`; none: all that can be read.
     pub file_types: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl Workspace {
         let asked = self.folder_to_index(given)?;
         let never = || {
             Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))
-                .hint("Index it with index_files first.")
+                .hint("Index it with `index_files` first.")
         };
         let folders = self.reload_settings()?.folders.clone();
         let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
@@ -172,14 +172,25 @@ impl Workspace {
         let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
         let there = indexed.iter().filter(|(path, _)| is_asked(path)).count();
         let problems = report.problems.into_iter().filter(|(path, _)| is_asked(path)).collect();
+        let closed: Vec<Skipped> = report
+            .skipped
+            .iter()
+            .filter(|(_, reason)| *reason == SkipReason::UnreadableFolder.explained())
+            .cloned()
+            .collect();
         skipped.extend(report.skipped.into_iter().filter(|(path, _)| is_asked(path)));
         for path in &named {
             let known = |other: &str| RepoPath::stored(other).is_some_and(|other| other.is_in(path.as_str()));
             let told = counted.deleted.iter().any(|other| known(other)) || skipped.keys().any(|other| known(other));
             if !told && !indexed.iter().any(|(other, _)| known(other)) {
                 let is_there = path.to_path(&self.root).symlink_metadata().is_ok();
-                let reason = if is_there { "ignored" } else { "neither there nor in the index" };
-                skipped.insert(path.as_str().to_owned(), reason.to_owned());
+                let within = closed.iter().find(|(folder, _)| path.is_in(folder));
+                let reason = match within {
+                    Some((folder, _)) => format!("in {}, a folder that cannot be read", printable(folder)),
+                    None if is_there => "ignored".to_owned(),
+                    None => "neither there nor in the index".to_owned(),
+                };
+                skipped.insert(path.as_str().to_owned(), reason);
             }
         }
         Ok(ChangeReport {
@@ -293,12 +304,11 @@ impl Workspace {
     /// Which files of a folder are indexed and which are not.
     fn report_of(&self, chosen: &Chosen, budget: &Budget) -> Result<FolderReport> {
         let settings = self.settings();
-        let is_own = |path: &str| {
-            RepoPath::stored(path).is_some_and(|path| {
-                settings.folders.of_file(&path).is_some_and(|folder| folder.path == chosen.path)
-                    && folders::takes(chosen, &path)
-            })
+        let own = |path: &str| {
+            let path = RepoPath::stored(path)?;
+            settings.folders.of_file(&path).is_some_and(|folder| folder.path == chosen.path).then_some(path)
         };
+        let is_own = |path: &str| own(path).is_some_and(|path| folders::takes(chosen, &path));
         let (mut indexed, left, said) = self.read(budget, |snapshot| {
             Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?, snapshot.problems()?))
         })?;
@@ -307,9 +317,12 @@ impl Workspace {
         let is_document = |language: &str| extract::documents::by_name(language).is_some();
         let problems = said.into_iter().filter(|(path, language, _)| is_document(language) && is_own(path));
         let problems: Vec<Skipped> = problems.map(|(path, _, reason)| (path, reason)).collect();
-        let reason = |file: SkippedFile| (file.path, file.reason.explained());
-        let mut skipped: Vec<Skipped> = left.into_iter().filter(|file| is_own(&file.path)).map(reason).collect();
-        let total_files = indexed.len() + skipped.len();
+        let concerns =
+            |file: &SkippedFile| own(&file.path).is_some_and(|path| folders::concerns(chosen, &path, file.reason));
+        let left: Vec<SkippedFile> = left.into_iter().filter(concerns).collect();
+        let is_file = |file: &&SkippedFile| file.reason != SkipReason::UnreadableFolder;
+        let total_files = indexed.len() + left.iter().filter(is_file).count();
+        let mut skipped: Vec<Skipped> = left.into_iter().map(|file| (file.path, file.reason.explained())).collect();
         // Of a folder that the repository lists anyway, more files than it may have stay in the index as the
         // repository's.
         for (path, _) in indexed.drain(chosen.max_files.min(indexed.len())..) {
@@ -429,9 +442,9 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     }
     let (mut known, mut unread) = (Vec::new(), Vec::new());
     for given in given {
-        let extension = extract::extension(given);
-        if extract::reads(&extension) {
-            known.push(extension);
+        let extensions = extract::extensions(given);
+        if extensions.iter().all(|extension| extract::reads(extension)) {
+            known.extend(extensions);
         } else {
             unread.push((printable(given), "unsupported: no reader takes this type of file".to_owned()));
         }
@@ -442,9 +455,10 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
             ErrorKind::UnsupportedFormat,
             format!("no reader takes any of these types of files: {}", shown.join(", ")),
         )
-        .hint(
-            "Leave `fileTypes` out to read all that can be read, or name types such as .md, .pdf, .docx, .html, .py.",
-        ));
+        .hint(format!(
+            "Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: {}.",
+            extract::names().join(", ")
+        )));
     }
     known.sort();
     known.dedup();

@@ -195,7 +195,9 @@ impl Folders {
         listing.skipped.retain(|left| {
             let path = RepoPath::stored(&left.path);
             path.is_none_or(|path| {
-                self.of_file(&path).is_none_or(|folder| !own.contains_key(folder.path.as_str()) || takes(folder, &path))
+                self.of_file(&path).is_none_or(|folder| {
+                    !own.contains_key(folder.path.as_str()) || concerns(folder, &path, left.reason)
+                })
             })
         });
         listing.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));
@@ -231,6 +233,11 @@ impl Folders {
 /// files that nobody chose.
 fn stands(folder: &Path) -> bool {
     folder.is_dir() && canonical(folder).is_ok_and(|now| now == folder)
+}
+
+/// Whether a folder is to tell of what was left out. Of what type the files in an unreadable folder are nobody knows.
+pub(super) fn concerns(folder: &Chosen, path: &RepoPath, reason: SkipReason) -> bool {
+    reason == SkipReason::UnreadableFolder || takes(folder, path)
 }
 
 /// Whether a folder wants files of that type.

@@ -247,8 +247,7 @@ impl Workspace {
         if shelf::is_model(&folder) {
             return Ok(folder);
         }
-        Err(Error::not_found(format!("the model {} is not here", crate::model::printable(name)))
-            .hint(format!("Fetch it with `ixmcp model pull {name}`, or choose another with `ixmcp model use`.")))
+        Err(shelf::missing(name))
     }
 
     /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but

@@ -9,7 +9,8 @@ use crate::store::{DocumentFile, Piece, Snapshot};
 /// A chunk that answers a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Stays as long as the chunk's text and its file's path.
+    /// Stays as long as the chunk's text, wherever its file goes. Where several files have that text it is so of the first by path,
+    /// and the others' are of their paths as well: no two have the same.
     pub id: String,
     /// How sure it is, from 0 to 1.
     pub score: f64,
@@ -50,7 +51,10 @@ pub fn search(
 
 fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(piece.path.as_bytes()).update(&[0]).update(&piece.hash);
+    if snapshot.is_said_before(piece)? {
+        hasher.update(piece.path.as_bytes());
+    }
+    hasher.update(&[0]).update(&piece.hash);
     hasher.update(&snapshot.same_before(piece.id)?.to_le_bytes());
     Ok(hasher.finalize().to_hex()[..24].to_owned())
 }

@@ -57,7 +57,7 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
         if all.is_empty() {
             "There are no entities: they live in .ixchel/**/*.md, each with an `id` in its front matter.".to_owned()
         } else {
-            "Find ids with ixchel_search.".to_owned()
+            "Find ids with `ixchel_search`.".to_owned()
         }
     });
     Err(Error::not_found(format!("there is no entity {shown:?}")).hint(hint))

@@ -126,6 +126,14 @@ impl Resolver {
             }
             let what = match error.kind() {
                 std::io::ErrorKind::NotFound => "does not exist".to_owned(),
+                std::io::ErrorKind::PermissionDenied => {
+                    let what = format!(
+                        "{} cannot be read: the folder {} may not be entered",
+                        brief(given),
+                        self.closed(&joined)
+                    );
+                    return Error::invalid_path(what).hint("Look at the rights of that folder.").caused_by(error);
+                }
                 _ => format!("cannot be read: {error}"),
             };
             Error::invalid_path(format!("{} {what}", brief(given))).caused_by(error)
@@ -190,6 +198,16 @@ impl Resolver {
         Some((library.clone(), Place::Python))
     }
 
+    /// The folder on the way to a path that may not be entered, as answers name it.
+    fn closed(&self, joined: &Path) -> String {
+        let folder = joined.ancestors().skip(1).find(|above| canonical(above).is_ok()).unwrap_or(&self.root);
+        match folder.strip_prefix(&self.root) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => brief(&below.to_string_lossy()),
+            Err(_) => brief(&folder.to_string_lossy()),
+        }
+    }
+
     /// Whether the existing part of a path that leads nowhere is of what may be read.
     fn leads_inside(&self, joined: &Path) -> bool {
         let existing = joined.ancestors().find_map(|above| canonical(above).ok());
@@ -219,7 +237,7 @@ fn existing_part(joined: &Path) -> Option<PathBuf> {
 
 fn outside(given: &str) -> Error {
     Error::invalid_path(format!("{} lies outside the repository and its indexed folders", brief(given)))
-        .hint("Give a path inside the repository, or index that folder with index_files first.")
+        .hint("Give a path inside the repository, or index that folder with `index_files` first.")
 }
 
 fn brief(given: &str) -> String {

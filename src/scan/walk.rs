@@ -267,7 +267,7 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
             return is_asked;
         }
         if scope.holds(&relative.to_string_lossy()) {
-            let left = Left { path: shown(&relative), reason: SkipReason::Unreadable, stat: Stat::default() };
+            let left = Left { path: shown(&relative), reason: SkipReason::UnreadableFolder, stat: Stat::default() };
             locked(&blocking).push(left);
         }
         false
@@ -314,7 +314,9 @@ fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
     }
     match path_of(error).and_then(|path| path.strip_prefix(root).ok()).filter(|path| !path.as_os_str().is_empty()) {
         Some(path) => {
-            listing.skipped.push(Left { path: shown(path), reason: SkipReason::Unreadable, stat: Stat::default() });
+            let is_folder = std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir());
+            let reason = if is_folder { SkipReason::UnreadableFolder } else { SkipReason::Unreadable };
+            listing.skipped.push(Left { path: shown(path), reason, stat: Stat::default() });
         }
         None => listing.warnings.push(printable(&error.to_string())),
     }

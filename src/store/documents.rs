@@ -16,6 +16,9 @@ statements! {
     /// How many chunks before this one in its file are the same.
     SAME_BEFORE = "SELECT count(*) FROM chunks c JOIN chunks o ON o.file_id = c.file_id AND o.hash = c.hash
         AND o.start_offset < c.start_offset WHERE c.id = :id";
+    /// Whether a file before this one has the same.
+    SAME_ELSEWHERE = "SELECT 1 FROM chunks o JOIN files f ON f.id = o.file_id
+        WHERE substr(o.hash, 1, 4) = substr(:hash, 1, 4) AND o.hash = :hash AND f.path < :path LIMIT 1";
     FILE = "SELECT size, mtime_ns, language, encoding FROM files WHERE path = :path";
     PROBLEMS = "SELECT f.path, f.language, p.reason FROM problems p JOIN files f ON f.id = p.file_id ORDER BY f.path, p.rowid";
     PROBLEMS_OF = "SELECT p.reason FROM files f JOIN problems p ON p.file_id = f.id WHERE f.path = :path ORDER BY p.rowid";
@@ -98,6 +101,12 @@ impl Snapshot<'_> {
     pub fn same_before(&self, id: ChunkId) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(SAME_BEFORE)?;
         Ok(statement.query_row(named_params! { ":id": id.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// Whether a file whose path comes before has a piece of the same text.
+    pub fn is_said_before(&self, piece: &Piece) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(SAME_ELSEWHERE)?;
+        Ok(statement.exists(named_params! { ":hash": piece.hash, ":path": piece.path })?)
     }
 
     pub fn document_file(&self, path: &str) -> Result<Option<DocumentFile>> {

@@ -1,8 +1,12 @@
 //! Arguments of a call: from JSON to a tool's own struct, with errors that name the argument; and their schemas.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::refusal::refused;
@@ -48,6 +52,29 @@ fn whole(number: f64) -> Option<Value> {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and within the bounds, as was just seen")]
     let whole = number as i64;
     Some(json!(whole))
+}
+
+/// An argument that is an object, or left out. By itself serde takes a list for one, too: of its fields, in their order.
+pub(super) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(given: D) -> Result<Option<T>, D::Error> {
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, expected: &mut fmt::Formatter) -> fmt::Result {
+            expected.write_str("a map")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(fields)).map(Some)
+        }
+    }
+
+    given.deserialize_any(Object(PhantomData))
 }
 
 /// Splits off `repo` and `timeout_ms`.

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
 use crate::extract;
-use crate::model::{RepoPath, printable};
+use crate::model::{RepoPath, SkipReason, is_in, printable};
 use crate::query::{documents, files};
+use crate::store::SkippedFile;
 
 pub(super) static GET_FILE_DETAILS: Declaration = declare! {
     run;
@@ -83,16 +84,25 @@ const FIELDS: usize = 900;
 /// Why there is no such document.
 fn absent(call: &Call, path: &str) -> Result<Error> {
     let shown = printable(path);
-    if call.workspace().root().join(path).is_dir() {
-        return Ok(Error::invalid_path(format!("{shown} is a folder")).hint("Name one of its files; see list_files."));
-    }
-    let named: Vec<RepoPath> = RepoPath::stored(path).into_iter().collect();
+    let around = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
+    let named: Vec<RepoPath> = around.filter_map(RepoPath::stored).collect();
     let left_out = call.read(|snapshot| snapshot.skipped_at(&named))?;
-    Ok(match left_out.first().filter(|file| file.path == path) {
+    let is_closed = |file: &&SkippedFile| file.reason == SkipReason::UnreadableFolder && is_in(path, &file.path);
+    if let Some(folder) = left_out.iter().find(is_closed) {
+        let (folder, why) = (printable(&folder.path), folder.reason.explained());
+        return Ok(Error::invalid_path(format!("{shown} is not in the index, as nothing in {folder} is ({why})"))
+            .hint("Look at the rights of that folder."));
+    }
+    if call.workspace().root().join(path).is_dir() {
+        return Ok(
+            Error::invalid_path(format!("{shown} is a folder")).hint("Name one of its files; `list_files` shows them.")
+        );
+    }
+    Ok(match left_out.iter().find(|file| file.path == path) {
         Some(file) => Error::invalid_path(format!("{shown} was left out of the index ({})", file.reason.explained()))
             .hint("It is read again when it changes."),
         None => Error::invalid_path(format!("{shown} is not in the index"))
-            .hint("`ixmcp files --skipped` says why a file was left out; get_slice reads it as it is on disk."),
+            .hint("`ixmcp files --skipped` says why a file was left out; `get_slice` reads it as it is on disk."),
     })
 }
 

@@ -74,7 +74,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {
             Some(near) => error.hint(near),
-            None if missing => error.hint("Use list_files to see what is there."),
+            None if missing => error.hint("`list_files` shows what there is."),
             None => error,
         }
     })?;
@@ -85,7 +85,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if let Some(format) = extract::without_lines(&path, &bytes) {
         let what = format!("{} is a document ({format}) that has no lines on disk", printable(&path));
         return Err(Error::new(ErrorKind::UnsupportedFormat, what)
-            .hint("Read its text with get_file_details; the lines of hits are those of that text."));
+            .hint("Read its text with `get_file_details`; the lines of hits are those of that text."));
     }
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::FolderOptions;
+use crate::index::{FolderOptions, FolderReport};
+use crate::model::printable;
 use crate::query::Page;
 
 pub(super) static INDEX_FILES: Declaration = declare! {
@@ -31,7 +32,7 @@ struct Arguments {
     /// The folder: absolute, or relative to the repository.
     #[serde(rename = "folderPath", alias = "folder_path", alias = "path")]
     folder_path: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::arguments::object")]
     options: Option<Options>,
     /// Most skipped files to list (default: all that fit).
     #[serde(default)]
@@ -50,10 +51,10 @@ struct Options {
     /// Characters that a chunk repeats of the one before (default 200; less than chunkSize).
     #[serde(default)]
     overlap: Option<u64>,
-    /// Most files of the folder, in path order (default 10000).
+    /// Most files of the folder, in path order (default 10000; 1 or more).
     #[serde(default)]
     max_files: Option<u64>,
-    /// Extensions to read, such as ".md" (default: all that can be read).
+    /// What to read: extensions such as ".md", or names such as "markdown" (default: all that can be read).
     #[serde(default)]
     file_types: Option<Vec<String>>,
 }
@@ -68,6 +69,9 @@ struct Answer {
     left: LeftOut,
     #[serde(flatten)]
     partial: Partial,
+    /// Why there is no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     time_ms: u64,
     index_size_bytes: u64,
 }
@@ -133,6 +137,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
     let report = workspace.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
     Ok(Answer {
+        warning: emptied(&options.file_types, &report),
         total_files: report.total_files,
         processed_files: report.processed_files,
         total_chunks: report.total_chunks,
@@ -143,6 +148,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
+/// That the types which were asked for leave nothing to read.
+fn emptied(types: &[String], report: &FolderReport) -> Option<String> {
+    let shown: Vec<String> = types.iter().take(20).map(|one| printable(one)).collect();
+    let more = if types.len() > shown.len() { ", …" } else { "" };
+    let is_empty = report.total_files == 0 && !types.is_empty();
+    is_empty.then(|| format!("No file of the folder is of a type that was asked for: {}{more}.", shown.join(", ")))
+}
+
 fn chosen(options: &Options) -> Result<FolderOptions> {
     let wrong = |what: String, hint: &str| Err(Error::invalid_argument(what).hint(hint));
     let size = options.chunk_size.unwrap_or(DEFAULT_SIZE);
@@ -150,11 +163,11 @@ fn chosen(options: &Options) -> Result<FolderOptions> {
     let overlap = options.overlap.unwrap_or(DEFAULT_OVERLAP.min(size / 5));
     let files = options.max_files.unwrap_or(DEFAULT_FILES);
     if !SIZES.contains(&size) {
-        let what = format!("argument `options.chunkSize`: {size} is not between {} and {}", SIZES.start(), SIZES.end());
+        let what = format!("argument `options.chunkSize` must be from {} to {}", SIZES.start(), SIZES.end());
         return wrong(what, "Give the most characters of a chunk.");
     }
     if overlap >= size {
-        let what = format!("argument `options.overlap`: {overlap} is not less than the chunk size, {size}");
+        let what = format!("argument `options.overlap` must be from 0 to {}, less than the chunk size", size - 1);
         return wrong(what, "Give fewer characters than a chunk has.");
     }
     if files == 0 {

@@ -343,7 +343,7 @@ fn answered(
 /// No path is refused without a word of what else there is.
 fn with_next_step(error: Error) -> Error {
     let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
-    if is_silent { error.hint("list_files shows what there is.") } else { error }
+    if is_silent { error.hint("`list_files` shows what there is.") } else { error }
 }
 
 /// The tool of that name; else an error that names the nearest ones.

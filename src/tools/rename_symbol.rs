@@ -74,7 +74,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     if !file.is_python {
         return Err(Error::invalid_argument("argument `file`: only Python can be renamed by types")
-            .hint("find_references lists the places in other languages."));
+            .hint("`find_references` lists the places in other languages."));
     }
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let new_name = arguments.new_name.clone();

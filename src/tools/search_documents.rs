@@ -33,7 +33,7 @@ struct Arguments {
     /// What to look for, in words.
     #[serde(alias = "text")]
     query: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::arguments::object")]
     options: Option<Options>,
     /// Results to leave out at the start (default 0).
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Options {
     /// Only in this folder: absolute, or relative to the repository.
     #[serde(default)]
     folder_path: Option<String>,
-    /// Only files of these extensions.
+    /// Only files of these types: extensions such as ".md", or names such as "markdown".
     #[serde(default)]
     file_types: Option<Vec<String>>,
     /// Add each chunk's vector (default false).
@@ -119,7 +119,7 @@ const DEFAULT_SCORE: f64 = 0.7;
 fn nothing(folders: &[DocumentFolder]) -> Error {
     let error = |message: String| Error::new(ErrorKind::IndexNotFound, message);
     let Some(first) = folders.first() else {
-        return error("nothing is indexed".to_owned()).hint("Index a folder with index_files.");
+        return error("nothing is indexed".to_owned()).hint("Index a folder with `index_files`.");
     };
     let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
     error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.path)))
@@ -177,7 +177,10 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
         return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
             .hint("Name some, or leave it out."));
     }
-    Ok(PathFilter::of_folder(folder, types.map(|types| types.iter().map(|typed| extract::extension(typed)).collect())))
+    Ok(PathFilter::of_folder(
+        folder,
+        types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect()),
+    ))
 }
 
 fn shown(call: &Call, found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {

@@ -62,7 +62,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     if !file.is_python {
         return Err(Error::invalid_argument("argument `file`: only Python files have types")
-            .hint("For other languages use goto_definition or get_symbol."));
+            .hint("For other languages use `goto_definition` or `get_symbol`."));
     }
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let Answered::TypeAt { found } = engine::ask(call, &Question::TypeAt(at))? else {

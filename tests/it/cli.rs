@@ -38,6 +38,24 @@ fn a_sync_counts_what_changed_since_the_last_one() {
 }
 
 #[test]
+fn errors_name_commands_to_people_and_tools_to_who_calls_them() {
+    let (repo, empty) = (Repo::new(SMALL), Repo::new(""));
+    for (repo, typed, hint) in [
+        (&empty, vec!["documents", "search", "x"], "Index a folder with `ixmcp documents index`."),
+        (&repo, vec!["documents", "update", "src"], "Index it with `ixmcp documents index` first."),
+        (&repo, vec!["documents", "remove", "src"], "`ixmcp documents index` has one indexed."),
+        (&repo, vec!["documents", "show", "src"], "`ixmcp files` shows them."),
+        (&repo, vec!["type-at", "notes.txt:1:1"], "use `ixmcp def` or `ixmcp symbol`."),
+        (&repo, vec!["slice", "/etc/passwd", "1"], "index that folder with `ixmcp documents index` first."),
+    ] {
+        let said = repo.fails(&typed);
+        assert!(said.contains(hint), "{typed:?}: {said}");
+    }
+    let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "src"}"#]);
+    assert!(said.contains("Index it with `index_files` first."), "{said}");
+}
+
+#[test]
 fn a_change_that_a_read_applied_first_is_counted_by_the_next_sync() {
     let repo = Repo::new(SMALL);
     repo.sync();

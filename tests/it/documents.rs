@@ -205,6 +205,37 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
 }
 
 #[test]
+fn mail_whose_parts_nothing_divides_keeps_its_text() {
+    let text = |kind: &str, body: &[u8]| {
+        let head = format!("Subject: hives\r\nFrom: anna@example.org\r\nContent-Type: {kind}\r\n\r\n");
+        text_of(&read("x.eml", &[head.as_bytes(), body].concat(), &in_folder(1000, 0)).unwrap())
+    };
+    let body = b"The queen is gone.\r\n\r\nLook on Monday.\r\n";
+    for kind in [
+        "multipart/mixed",
+        "multipart/alternative; charset=utf-8",
+        "Multipart/Report; boundary=\"\"",
+        "multipart/mixed; boundary=never",
+        "multipart/related; boundary=never; type=\"text/html\"",
+    ] {
+        let read = text(kind, body);
+        assert!(read.starts_with("hives\n"), "{kind}: {read}");
+        assert!(read.ends_with("The queen is gone.\n\nLook on Monday.\n"), "{kind}: {read}");
+    }
+    for kind in ["multipart/mixed", "multipart/mixed; boundary=never"] {
+        assert!(text(kind, b"Gr\xfc\xdfe aus K\xf6ln, Anna\r\n").contains("Grüße aus Köln, Anna"), "{kind}");
+    }
+    // Within another that is divided, beside what stands there.
+    let inner = b"--b\r\n\r\nfirst\r\n--b\r\nContent-Type: multipart/alternative\r\n\r\nsecond\r\n--b--\r\n";
+    let read = text("multipart/mixed; boundary=b", inner);
+    assert!(read.contains("first\n") && read.contains("second\n") && !read.contains("--b"), "{read}");
+    // What a divided one has before and behind its parts is for programs that know of none.
+    let divided = b"no MIME here\r\n--b\r\n\r\nonly this\r\n--b--\r\nnor here\r\n";
+    let read = text("multipart/mixed; boundary=b", divided);
+    assert!(read.contains("only this") && !read.contains("here"), "{read}");
+}
+
+#[test]
 fn nesting_costs_no_stack() {
     let started = Instant::now();
     let open = "<w:p><w:r>".repeat(200_000);

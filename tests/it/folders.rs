@@ -1,7 +1,9 @@
 //! Folders of documents: registered, searched, brought up to date, inside the repository and outside.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -157,6 +159,166 @@ fn what_cannot_be_indexed_is_refused_by_its_code() {
 }
 
 #[test]
+fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
+    let repo = Repo::new("//- /docs/a.md\n# A\n");
+    let refused = |tool: &str, options: Value| {
+        let mut arguments = json!({ "options": options });
+        arguments[if tool == "index_files" { "folderPath" } else { "query" }] = json!("docs");
+        let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
+        assert!(said.contains("INVALID_ARGUMENT"), "{options}: {said}");
+        said
+    };
+    for tool in ["index_files", "search_documents"] {
+        for options in [json!([]), json!([500]), json!("x"), json!(7), json!(true)] {
+            let said = refused(tool, options);
+            assert!(said.contains("argument `options` must be an object, not "), "{said}");
+        }
+        assert!(refused(tool, json!({ "fileTypes": {} })).contains("argument `options.fileTypes` must be a list"));
+    }
+    for (options, range) in [
+        (json!({ "chunkSize": 1e30 }), "`options.chunkSize` must be from 50 to 100000."),
+        (json!({ "chunkSize": 49 }), "`options.chunkSize` must be from 50 to 100000."),
+        (json!({ "chunkSize": 0.5 }), "not 0.5. Most characters of a chunk (default 1000, 50 to 100000)."),
+        (json!({ "chunkSize": -1e30 }), "(default 1000, 50 to 100000)."),
+        (json!({ "overlap": 1e30 }), "`options.overlap` must be from 0 to 999, less than the chunk size."),
+        (json!({ "chunkSize": 80, "overlap": 80 }), "`options.overlap` must be from 0 to 79,"),
+        (json!({ "overlap": -1 }), "not -1. Characters that a chunk repeats"),
+        (json!({ "maxFiles": 2.5 }), "(default 10000; 1 or more)."),
+        (json!({ "maxFiles": 0 }), "Give 1 or more"),
+    ] {
+        let said = refused("index_files", options);
+        assert!(said.contains(range), "{said}");
+    }
+    let answer = repo.call("index_files", &json!({ "folderPath": "docs", "options": null }));
+    assert_eq!(answer["processedFiles"], 1);
+}
+
+#[test]
+fn types_of_files_are_named_by_extension_or_by_language() {
+    let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
+    let at = text(&papers);
+    for name in ["a.md", "b.mdx", "c.py", "d.yml", "e.htm", "f.h"] {
+        fs::write(papers.path().join(name), "words of a document\n").unwrap();
+    }
+    let index =
+        |types: Value| repo.call("index_files", &json!({ "folderPath": at, "options": { "fileTypes": types } }));
+    let cases =
+        [("markdown", 2), ("Python", 1), ("yaml", 1), ("html", 1), ("c", 1), (".c", 0), (".markdown", 0), ("md", 1)];
+    for (named, count) in cases {
+        let answer = index(json!([named]));
+        assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(count), &json!(count)), "{named}");
+        let warning = answer["warning"].as_str().unwrap_or_default();
+        assert_eq!(warning.contains(&format!("asked for: {named}.")), count == 0, "{named}: {warning}");
+    }
+    let typed = repo.run(&["documents", "index", &at, "--types", "pdf"]);
+    assert!(String::from_utf8_lossy(&typed.stderr).contains("No file of the folder is of a type"), "{typed:?}");
+    index(json!(["markdown", ".py"]));
+    let found = |types: Value| {
+        let options = json!({ "minScore": 0, "fileTypes": types });
+        let answer = repo.call("search_documents", &json!({ "query": "words of a document", "options": options }));
+        answer["results"].as_array().unwrap().len()
+    };
+    assert_eq!((found(json!(["markdown"])), found(json!([".py"])), found(json!([".markdown"]))), (2, 1, 0));
+    let given = json!({ "folderPath": at, "options": { "fileTypes": ["word"] } }).to_string();
+    let said = repo.fails(&["call", "index_files", "--args", &given]);
+    assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("docx, ") && said.contains("markdown, "), "{said}");
+    // A folder that has nothing is no fault of the types.
+    assert_eq!(repo.call("index_files", &json!({ "folderPath": at }))["warning"], Value::Null);
+}
+
+/// The program as a user who owns the repository and may not read everything. For root nothing is closed.
+fn as_owner(repo: &Repo, arguments: &[&str]) -> Output {
+    let program = repo.command(arguments);
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return { program }.output().unwrap();
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
+    command.arg(program.get_program()).args(program.get_args()).current_dir(repo.path());
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output().unwrap()
+}
+
+fn hand_over(folder: &Path) {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        assert!(Command::new("chown").args(["-R", "65534:65534"]).arg(folder).status().unwrap().success());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
+    let repo = Repo::new("//- /docs/a.md\n# A\n//- /docs/closed/b.md\n# B\n//- /docs/closed/deep/c.md\n# C\n");
+    let papers = tempfile::tempdir().unwrap();
+    let at = text(&papers);
+    fs::create_dir(papers.path().join("closed")).unwrap();
+    fs::write(papers.path().join("closed/d.md"), "# D\n").unwrap();
+    [repo.path(), repo.home(), papers.path()].into_iter().for_each(hand_over);
+    let close = |mode| {
+        for folder in [repo.path().join("docs/closed"), papers.path().join("closed")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    let asked = |tool: &str, arguments: &Value| as_owner(&repo, &["call", tool, "--args", &arguments.to_string()]);
+    let call = |tool: &str, arguments: Value| -> Value {
+        let output = asked(tool, &arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{tool} {arguments}: {said}"))
+    };
+    let refused = |tool: &str, arguments: Value| {
+        let output = asked(tool, &arguments);
+        assert_eq!(output.status.code(), Some(2), "{tool} {arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Where it can be read at first, what was in it leaves the index when it is closed.
+    assert_eq!(call("index_files", json!({ "folderPath": "docs" }))["totalFiles"], 3);
+    close(0o000);
+    for (folder, closed) in [("docs", "docs/closed".to_owned()), (at.as_str(), format!("{at}/closed"))] {
+        for options in [json!({}), json!({ "fileTypes": [".md"] })] {
+            let answer = call("index_files", json!({ "folderPath": folder, "options": options }));
+            assert_eq!(answer["skipped"][0]["path"], json!(closed), "{options}: {answer}");
+            let reason = answer["skipped"][0]["reason"].as_str().unwrap();
+            assert!(reason.starts_with("unreadable_folder: the folder"), "{answer}");
+            assert_eq!(answer["totalFiles"], answer["processedFiles"], "a folder is no file: {answer}");
+            let updated = call("update_index", json!({ "folderPath": folder }));
+            assert_eq!(updated["skipped"][0]["path"], json!(closed), "{options}: {updated}");
+        }
+    }
+    for (file, folder) in [
+        ("docs/closed/b.md".to_owned(), "docs/closed".to_owned()),
+        ("docs/closed/deep/c.md".to_owned(), "docs/closed".to_owned()),
+        (format!("{at}/closed/d.md"), format!("{at}/closed")),
+    ] {
+        let told =
+            format!("INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Look at the rights");
+        for (tool, arguments) in [
+            ("get_file_details", json!({ "filePath": file })),
+            ("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })),
+        ] {
+            let said = refused(tool, arguments);
+            assert!(said.contains(&told), "{said}");
+        }
+    }
+    assert!(refused("get_file_details", json!({ "filePath": "docs/closed" })).contains("as nothing in docs/closed is"));
+    let update = json!({ "folderPath": "docs", "changes": ["closed/b.md", "closed/deep/c.md", "never.md"] });
+    let reasons = call("update_index", update)["skipped"].clone();
+    let within = "in docs/closed, a folder that cannot be read";
+    assert_eq!(reasons[0], json!({ "path": "docs/closed/b.md", "reason": within }), "{reasons}");
+    assert_eq!(reasons[1], json!({ "path": "docs/closed/deep/c.md", "reason": within }), "{reasons}");
+    assert_eq!(reasons[2], json!({ "path": "docs/never.md", "reason": "neither there nor in the index" }), "{reasons}");
+    // One that may be entered, but not listed: the file is there, and not in the index.
+    close(0o311);
+    let said = refused("get_file_details", json!({ "filePath": "docs/closed/b.md" }));
+    assert!(said.contains("docs/closed/b.md is not in the index, as nothing in docs/closed is"), "{said}");
+    close(0o755);
+    assert_eq!(call("get_file_details", json!({ "filePath": "docs/closed/b.md" }))["content"], "# B\n");
+}
+
+#[test]
 fn more_files_than_a_folder_may_have_are_said_to_be_cut() {
     let (repo, papers) = (Repo::new(""), tempfile::tempdir().unwrap());
     let at = text(&papers);
@@ -249,8 +411,42 @@ fn ids_stay_with_the_text() {
     repo.write("b.md", "# Two\n\nother text\n");
     assert_eq!(id("first words"), before);
     assert_ne!(id("other text"), before);
-    repo.write("a.md", "# One\n\nfirst words, changed\n");
+    // It is the chunk's, not the place's.
+    for path in ["z.md", "deep/down/z.md"] {
+        fs::create_dir_all(repo.path().join("deep/down")).unwrap();
+        let from = if path == "z.md" { "a.md" } else { "z.md" };
+        fs::rename(repo.path().join(from), repo.path().join(path)).unwrap();
+        assert_eq!(id("first words"), before, "{path}");
+    }
+    repo.write("deep/down/z.md", "# One\n\nfirst words, changed\n");
     assert_ne!(id("first words"), before);
+}
+
+/// As many as say the same, in one file or in several.
+#[test]
+fn no_two_chunks_have_one_id() {
+    let repo = Repo::new("//- /b.md\n# One\n\nsame words\n");
+    let ids = || {
+        let options = json!({ "minScore": 0, "limit": 100 });
+        let found = repo.call("search_documents", &json!({ "query": "same words", "options": options }));
+        let hits = found["results"].as_array().unwrap().iter();
+        hits.map(|hit| (hit["filePath"].as_str().unwrap().to_owned(), hit["id"].as_str().unwrap().to_owned()))
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let alone = ids();
+    for name in ["c.md", "d.md"] {
+        fs::copy(repo.path().join("b.md"), repo.path().join(name)).unwrap();
+    }
+    let three = ids();
+    assert_eq!(three["b.md"], alone["b.md"], "who comes later changes nothing");
+    assert_eq!(three.values().collect::<std::collections::BTreeSet<_>>().len(), 3, "{three:?}");
+    // Who comes before takes the first's, and only that changes.
+    fs::copy(repo.path().join("b.md"), repo.path().join("a.md")).unwrap();
+    let four = ids();
+    assert_eq!(four.values().collect::<std::collections::BTreeSet<_>>().len(), 4, "{four:?}");
+    assert_eq!((&four["c.md"], &four["d.md"], &four["a.md"]), (&three["c.md"], &three["d.md"], &three["b.md"]));
+    repo.ok(&["rebuild"]);
+    assert_eq!(ids(), four, "an index that was made anew has the same");
 }
 
 #[test]

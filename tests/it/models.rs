@@ -208,6 +208,38 @@ fn a_name_that_the_hub_does_not_have_is_an_error_with_a_way_out() {
 }
 
 #[test]
+fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
+    let repo = repository();
+    repo.write("folder/readme.md", "no model");
+    let model = fixture("bert");
+    let model = model.to_str().unwrap();
+    std::os::unix::fs::symlink(model, repo.path().join("mine")).unwrap();
+    let said = |typed: &[&str]| said(&repo.command(typed).output().unwrap());
+    for typed in ["./none", "/no/such", "../none", "a/b/c"] {
+        let told = said(&["model", "use", typed]);
+        assert!(told.contains("is not here") && told.contains("A model is a folder with"), "{told}");
+        assert!(!told.contains("model pull"), "{told}");
+        let told = said(&["model", "pull", typed]);
+        assert!(told.contains("is no name of a model") && told.contains("A name is like"), "{told}");
+    }
+    assert!(said(&["model", "use", "./folder"]).contains("holds no model. A model is a folder with"));
+    assert!(said(&["model", "use", "folder/readme.md"]).contains("is a file. A model is a folder with"));
+    assert!(said(&["model", "use", "folder"]).contains("meant by `ixmcp model use ./folder`"));
+    assert!(
+        said(&["model", "pull", "./folder"]).contains("./folder is a path; `pull` takes a name. It holds no model")
+    );
+    let told = said(&["model", "pull", "./mine"]);
+    assert!(
+        told.contains("`ixmcp model use ./mine`") && told.contains("`ixmcp model pull NAME --from ./mine`"),
+        "{told}"
+    );
+    // One that was used by its path, and is gone.
+    repo.ok(&["model", "use", "./mine"]);
+    assert!(said(&["model", "use", "no-such"]).contains("`ixmcp model pull no-such`"));
+    assert!(said(&["model", "remove", "./mine"]).contains("`ixmcp model list` shows"));
+}
+
+#[test]
 fn a_gpu_that_is_required_is_refused_and_one_that_is_hoped_for_is_not() {
     let repo = repository();
     let folder = fixture("albert");

@@ -82,6 +82,54 @@ fn objects_within_a_stream_of_objects_are_found_without_a_table() {
 }
 
 #[test]
+fn pages_of_a_tree_that_leads_in_a_circle_are_read_once_each() {
+    let shown = |word: &str| stream("", format!("BT /F1 12 Tf 72 700 Td ({word}) Tj ET").as_bytes());
+    let page = |parent: usize, content: usize| {
+        let resources = "/MediaBox[0 0 612 792]/Resources<</Font<</F1 4 0 R>>>>";
+        format!("<</Type/Page/Parent {parent} 0 R{resources}/Contents {content} 0 R>>").into_bytes()
+    };
+    let file = |root: &str, branch: &str| {
+        let objects = [
+            b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+            format!("<</Type/Pages{root}>>").into_bytes(),
+            format!("<</Type/Pages{branch}>>").into_bytes(),
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_vec(),
+            page(2, 7),
+            page(3, 8),
+            shown("the first is a potoroo"),
+            shown("the second is a numbat"),
+        ];
+        pdf(&objects).0
+    };
+    for (root, branch, what) in [
+        ("/Count 2/Kids[2 0 R 5 0 R 3 0 R]", "/Parent 2 0 R/Count 1/Kids[6 0 R]", "its own child"),
+        ("/Count 9/Kids[5 0 R 3 0 R]", "/Parent 2 0 R/Count 9/Kids[2 0 R 6 0 R]", "its child's child"),
+        ("/Count 2/Kids[5 0 R 3 0 R 3 0 R]", "/Parent 2 0 R/Count 1/Kids[6 0 R]", "a child twice"),
+        (
+            "/Parent 3 0 R/Count 2/Kids[5 0 R 3 0 R]",
+            "/Parent 2 0 R/Count 1/Kids[6 0 R 2 0 R]",
+            "its child's parent and child",
+        ),
+    ] {
+        let extracted = read(&file(root, branch)).unwrap_or_else(|reason| panic!("{what}: {}", reason.as_str()));
+        let text: String = extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        for word in ["potoroo", "numbat"] {
+            assert_eq!(text.matches(word).count(), 1, "{what}: {text}");
+        }
+        assert!(text.find("potoroo") < text.find("numbat"), "{what}: {text}");
+        let problems: Vec<&str> = extracted.problems.iter().map(|problem| problem.reason.as_str()).collect();
+        assert_eq!(problems, ["its table of pages leads back to pages that it has already: each is in the index once"]);
+    }
+    // Counts that lie, and a page that is not there, cost nothing but that page.
+    let extracted = read(&file("/Count 1/Kids[9 0 R 5 0 R 3 0 R]", "/Parent 2 0 R/Count 7/Kids[6 0 R]")).unwrap();
+    let text: String = extracted.chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+    assert!(text.contains("potoroo") && text.contains("numbat"), "{text}");
+    assert_eq!(extracted.problems[0].reason, "1 of 3 pages cannot be read");
+    // And one that leads nowhere else has no page.
+    assert_eq!(read(&file("/Count 9/Kids[2 0 R]", "/Count 0/Kids[]")).err(), Some(SkipReason::Malformed));
+}
+
+#[test]
 fn what_no_mending_helps_is_malformed() {
     let (whole, _) = pdf(&pages(1, stream("", SHOWN)));
     for bytes in [&whole[..60], b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 1 0 R>>\nendobj", b"%PDF-1.7 1 0 obj"] {

@@ -37,10 +37,9 @@ fn reason(listing: &Listing, path: &str) -> Option<SkipReason> {
 
 /// Every regular file that we list or skip.
 fn seen(listing: &Listing) -> BTreeSet<String> {
-    let skipped = listing
-        .skipped
-        .iter()
-        .filter(|left| !matches!(left.reason, SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable));
+    let skipped = listing.skipped.iter().filter(|left| {
+        !matches!(left.reason, SkipReason::Symlink | SkipReason::Special | SkipReason::UnreadableFolder)
+    });
     let skipped = skipped.map(|left| left.path.clone());
     listing.files.iter().map(|found| found.path.as_str().to_owned()).chain(skipped).collect()
 }
@@ -339,7 +338,7 @@ fn an_ignore_file_that_never_ends_stops_no_walk() {
     let listing = list(&root, &Rules::default());
     assert_eq!(paths(&listing), ["d/x.rs", "e/x.rs", "rules"]);
     for folder in ["a", "b", "c"] {
-        assert_eq!(reason(&listing, folder), Some(SkipReason::Unreadable), "{folder}");
+        assert_eq!(reason(&listing, folder), Some(SkipReason::UnreadableFolder), "{folder}");
     }
     agree(&root, &Rules::default());
     agree(&root, &Rules::default().with_named(vec![RepoPath::new("a").unwrap(), RepoPath::new("b/in").unwrap()]));

@@ -109,6 +109,28 @@ fn a_question_that_nothing_answers_finds_nothing_in_any_script() {
     }
 }
 
+/// What stands in every text of a language is no answer.
+#[test]
+fn a_function_word_alone_is_no_question_in_any_language() {
+    let repo = Repo::new(
+        "//- /haus.md\n# Haus und Hof\n\nBienen und Blumen.\n//- /und.md\n# Und\n\nund so weiter\n\
+         //- /avec.md\n# Avec ou sans\n\nune ruche avec des abeilles\n//- /cipher.md\n# DES\n\nDES is an old cipher.\n\
+         //- /test.py\ndef und(a, b):\n    return a\n",
+    );
+    let scores = |question: &str| {
+        let options = json!({ "minScore": 0 });
+        let answer = repo.call("search_documents", &json!({ "query": question, "options": options }));
+        let scores = answer["results"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap());
+        scores.collect::<Vec<_>>()
+    };
+    for question in ["und", "Und", "und?", "\"und\"", "avec", "UND"] {
+        let scores = scores(question);
+        assert!(!scores.is_empty() && scores.iter().all(|score| *score <= 0.5), "{question}: {scores:?}");
+    }
+    assert!(scores("DES")[0] > 0.7, "a thing of that name: {:?}", scores("DES"));
+    assert!(scores("Bienen und Blumen")[0] > 0.7);
+}
+
 #[test]
 fn both_spellings_are_found_and_exact_search_keeps_them_apart() {
     let repo = Repo::new("//- /a.md\nFrau Müller\n//- /b.md\nMister Muller\n");

@@ -165,6 +165,24 @@ fn crates_are_named_only_where_they_belong() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The command line tells of commands in their place: by the backticks it knows them from names of files and symbols.
+#[test]
+fn hints_name_tools_in_backticks() {
+    let mut wrong = Vec::new();
+    for (_, path, code) in sources() {
+        for hint in code.split(".hint(").skip(1) {
+            let text = hint.split(";\n").next().unwrap().split("\n}").next().unwrap();
+            for tool in ixmcp::tools::TOOLS.iter().filter(|tool| tool.name.contains('_')) {
+                let mut places = text.match_indices(tool.name).map(|(at, _)| at);
+                if places.any(|at| !text[..at].ends_with('`')) {
+                    wrong.push(format!("{}: {} in a hint without backticks", path.display(), tool.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn every_module_says_what_it_owns_and_none_is_a_drawer() {
     let mut wrong = Vec::new();

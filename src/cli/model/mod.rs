@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::config::warn_once;
-use crate::embed::transformer::{Means, Transformer};
+use crate::embed::transformer::{A_MODEL, Means, Transformer};
 use crate::embed::{Embedder, built_in, shelf as names};
 use crate::error::{Error, Result};
 use crate::model::printable;
@@ -129,14 +129,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let (name, folder) = match on_shelf {
         Some(folder) => (typed.model.clone(), folder),
         None => {
-            let folder =
-                std::path::absolute(session.start.join(&typed.model)).ok().and_then(|path| canonical(&path).ok());
-            let folder = folder.filter(|folder| typed.model.contains('/') && folder.is_dir()).ok_or_else(|| {
-                Error::not_found(format!("the model {} is not here", printable(&typed.model))).hint(format!(
-                    "Fetch it with `ixmcp model pull {}`; `ixmcp model list` shows what is here.",
-                    printable(&typed.model)
-                ))
-            })?;
+            let folder = meant_folder(session, &typed.model)?;
             let name = folder
                 .to_str()
                 .ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8").hint("Rename the folder."))?;
@@ -158,6 +151,22 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         output::line("It finds chunks by itself.");
     }
     Ok(Outcome::Found)
+}
+
+/// The folder that a person means, where that is no name of the shelf.
+fn meant_folder(session: &Session, typed: &str) -> Result<PathBuf> {
+    let named = std::path::absolute(session.start.join(typed)).ok().and_then(|path| canonical(&path).ok());
+    let shown = printable(typed);
+    match named {
+        Some(folder) if folder.is_dir() && typed.contains('/') => Ok(folder),
+        Some(folder) if folder.is_dir() => {
+            Err(Error::not_found(format!("the model {shown} is not here")).hint(format!(
+                "The folder here is meant by `ixmcp model use ./{shown}`, the model by `ixmcp model pull {shown}`."
+            )))
+        }
+        Some(_) => Err(Error::invalid_path(format!("{shown} is a file")).hint(A_MODEL)),
+        None => Err(names::missing(typed)),
+    }
 }
 
 fn time_left(seconds: u64) -> String {

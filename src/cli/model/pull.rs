@@ -9,8 +9,9 @@ use super::super::{Outcome, Session, output};
 use super::hub::Hub;
 use super::{BUILT_IN, means, shelf};
 use crate::embed::shelf as names;
-use crate::embed::transformer::{FILES, MODEL_FILES, Transformer, model_file};
+use crate::embed::transformer::{A_MODEL, FILES, MODEL_FILES, Transformer, model_file};
 use crate::error::{Error, Result};
+use crate::model::printable;
 
 /// Fetch a model, from the hub or from a folder
 ///
@@ -34,6 +35,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             .hint("`ixmcp model use built-in` has it alone answer; `pull` without a name fetches a transformer."));
     }
     let shelf = shelf(session)?;
+    if !names::is_name(name) && session.start.join(name).exists() {
+        return Err(is_here(name, &session.start.join(name)));
+    }
     let to = names::folder_of(&shelf, name)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if typed.revision.is_empty() || typed.revision.contains("..") || !typed.revision.chars().all(is_plain) {
@@ -47,6 +51,18 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     pulled?;
     output::note(&format!("To have it look at answers here: ixmcp model use {name}"));
     Ok(Outcome::Found)
+}
+
+/// A path in place of a name.
+fn is_here(typed: &str, path: &Path) -> Error {
+    let shown = printable(typed);
+    let error = Error::invalid_argument(format!("{shown} is a path; `pull` takes a name"));
+    if names::is_model(path) {
+        return error.hint(format!(
+            "`ixmcp model use {shown}` takes the model where it lies, `ixmcp model pull NAME --from {shown}` copies it."
+        ));
+    }
+    error.hint(format!("It holds no model, either. {A_MODEL} A name is like {}.", names::DEFAULT))
 }
 
 fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &Path) -> Result<()> {

@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
 pub use apart::serve;
-pub use recipe::{FILES, MODEL_FILES, Pooling, Recipe, model_file};
+pub use recipe::{A_MODEL, FILES, MODEL_FILES, Pooling, Recipe, model_file};
 use tokens::Tokenizer;
 
 /// No text takes so long, nor does reading a model.

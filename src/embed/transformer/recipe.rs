@@ -101,11 +101,13 @@ pub(super) fn model(file: &Path) -> Result<Vec<u8>> {
     bytes(file, LARGEST_MODEL)
 }
 
+/// What a person is told where there is none.
+pub const A_MODEL: &str = "A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.";
+
 /// The ONNX file of a folder.
 pub fn model_file(folder: &Path) -> Result<&'static str> {
     MODEL_FILES.iter().copied().find(|file| folder.join(file).is_file()).ok_or_else(|| {
-        Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy())))
-            .hint("A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.")
+        Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy()))).hint(A_MODEL)
     })
 }
 

@@ -1,14 +1,15 @@
 //! Mail: subject, people, date, and the text of every part that is for reading.
 
-use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::flow::Flow;
 use super::{Document, Format, Reader, html};
+use crate::extract::text;
 use crate::model::SkipReason;
 
 pub(super) static MAIL: Format = Format {
     name: "mail",
-    version: 1,
+    version: 2,
     extensions: &["eml"],
     only_in_folders: false,
     is_risky: false,
@@ -61,11 +62,31 @@ fn take(message: &Message, depth: usize, flow: &mut Flow) {
             } else {
                 flow.problem("messages that are nested deeper are left out");
             }
+        } else if is_multipart(attachment) {
+            match text::decode(unparted(message, attachment)) {
+                Ok(decoded) => flow.verbatim(&decoded.text),
+                Err(_) => flow.problem("parts that nothing divides, and that are no text, are left out"),
+            }
+            flow.block();
         } else if let Some(name) = attachment.attachment_name() {
             flow.line();
             flow.words(&format!("Attachment: {name}"));
         }
     }
+}
+
+/// Whether a part says that it has parts. One that has is none of the attachments: of this the boundary is missing, or
+/// never comes.
+fn is_multipart(part: &MessagePart) -> bool {
+    part.content_type().is_some_and(|kind| kind.ctype().eq_ignore_ascii_case("multipart"))
+}
+
+/// All that stands in such a part.
+fn unparted<'m>(message: &'m Message, part: &'m MessagePart) -> &'m [u8] {
+    let place = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
+    // The parser takes bytes that are not UTF-8 out of a text.
+    let raw = message.raw_message.get(place).filter(|_| part.encoding == Encoding::None);
+    raw.unwrap_or_else(|| part.contents())
 }
 
 fn named(people: &Address) -> String {

@@ -296,11 +296,12 @@ fn require_readable(db: &Database, file: File, shown: &Shown) -> Result<()> {
     };
     let file = printable(&shown.path(db, file));
     Err(Error::new(ErrorKind::UnsupportedFormat, format!("{file} {what}"))
-        .hint("`check` says so too; get_slice reads it."))
+        .hint("`check` says so too; `get_slice` reads it."))
 }
 
 fn gone(file: &str) -> Error {
-    Error::invalid_path(format!("{} is not there any more, or no file", printable(file))).hint("Use list_files.")
+    Error::invalid_path(format!("{} is not there any more, or no file", printable(file)))
+        .hint("`list_files` shows what there is.")
 }
 
 fn apart() -> Error {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::stop::{Language, says_nothing};
+use super::stop::{Language, says_nothing, says_nothing_alone};
 use crate::error::Result;
 use crate::extract;
 use crate::extract::entity::{DOCUMENT, Kind};
@@ -208,6 +208,9 @@ impl Question {
             self.words.iter_mut().for_each(|word| word.is_stop = false);
             self.terms.iter_mut().for_each(|term| term.is_filler = false);
             self.says_nothing = true;
+        }
+        if let [only] = self.terms.as_slice() {
+            self.says_nothing |= says_nothing_alone(&only.text);
         }
         self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
         self.shape = shape(text, &self.terms);

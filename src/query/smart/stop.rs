@@ -49,6 +49,18 @@ const OTHERS: &[&str] = &[
      по за от до у о но или бы же был была есть можно нужно со во",
 ];
 
+/// Those of [`OTHERS`] that people look for by themselves, too: words of English, of programs and of their code, short names.
+const MEANT: &[&str] = &[
+    "ai", "al", "ale", "als", "am", "ao", "ar", "att", "au", "aux", "av", "bis", "chi", "ci", "co", "com", "come",
+    "con", "da", "dal", "das", "dan", "dat", "del", "den", "der", "des", "det", "di", "die", "din", "dit", "door",
+    "dos", "dove", "du", "el", "em", "en", "er", "era", "es", "est", "et", "eu", "fait", "fra", "fue", "ha", "haar",
+    "han", "har", "hat", "hay", "het", "hoe", "il", "im", "jest", "kan", "la", "le", "les", "lo", "los", "lub", "ma",
+    "mag", "man", "med", "men", "mes", "met", "mi", "min", "mir", "mis", "mit", "mon", "na", "nas", "ne", "ni", "nos",
+    "od", "om", "op", "os", "par", "para", "pas", "plus", "po", "pour", "qui", "sa", "sans", "se", "sem", "ser", "ses",
+    "si", "sin", "som", "son", "su", "sur", "te", "tem", "ten", "ti", "til", "till", "tun", "uit", "um", "un", "una",
+    "under", "van", "var", "vers", "vi", "vid", "war", "wo", "za",
+];
+
 /// Function words of another language than English that make a question one of that language.
 const TELLING: usize = 2;
 
@@ -66,6 +78,11 @@ static LANGUAGES: LazyLock<HashMap<String, u16>> = LazyLock::new(|| {
 /// Whether a question with other words means nothing by this one, in small letters.
 pub fn says_nothing(word: &str) -> bool {
     ENGLISH.contains(&word)
+}
+
+/// The same of a question's only word: there is no other to tell its language by, and what else it could mean is in a list.
+pub(super) fn says_nothing_alone(word: &str) -> bool {
+    LANGUAGES.contains_key(word) && !MEANT.contains(&word)
 }
 
 /// The language of a question, as far as that matters here.
@@ -120,6 +137,18 @@ mod tests {
         ] {
             assert_eq!(left(question), expected);
         }
+    }
+
+    #[test]
+    fn one_function_word_is_no_question_unless_it_is_a_thing_too() {
+        for word in ["und", "oder", "nicht", "avec", "dans", "och", "jak", "что", "porque", "perche", "fur", "ist"] {
+            assert!(says_nothing_alone(word), "{word}");
+        }
+        for word in ["des", "der", "min", "sin", "var", "jest", "die", "os", "vi", "mit", "bees", "the", ""] {
+            assert!(!says_nothing_alone(word), "{word}");
+        }
+        let known = |word: &&&str| LANGUAGES.contains_key(**word) && !ENGLISH.contains(word);
+        assert_eq!(MEANT.iter().filter(|word| !known(word)).collect::<Vec<_>>(), Vec::<&&str>::new());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod glyphs;
 mod layout;
 mod mend;
+mod pages;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 use ::pdf::PdfError;
 use ::pdf::content::{Matrix, Op, TextDrawAdjusted};
 use ::pdf::file::{Cache, FileOptions};
-use ::pdf::object::{PlainRef, Resolve, Resources, XObject};
+use ::pdf::object::{ParseOptions, PlainRef, Resolve, Resources, XObject};
 use ::pdf::primitive::Name;
 
 use super::flow::Flow;
@@ -21,17 +22,18 @@ use super::{Document, Format, Reader};
 use crate::model::SkipReason;
 use glyphs::Glyphs;
 use layout::{Layout, Line};
+use pages::Pages;
 
 pub(super) static PDF: Format = Format {
     name: "pdf",
-    version: 2,
+    version: 3,
     extensions: &["pdf"],
     only_in_folders: false,
     is_risky: true,
     reader: Reader::Bytes(read),
 };
 
-const MOST_PAGES: u32 = 5000;
+const MOST_PAGES: usize = 5000;
 /// Drawings are drawn by other drawings down to here.
 const DEEPEST: usize = 8;
 /// Glyphs in all, which a page of any use has some thousands of.
@@ -62,15 +64,18 @@ fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
         PdfError::InvalidPassword => SkipReason::Encrypted,
         _ => SkipReason::Malformed,
     };
-    let file = FileOptions::uncached().cache(Kept::default(), Kept::default()).load(bytes).map_err(refused)?;
+    let file = FileOptions::uncached().cache(Kept::default(), Kept::default()).parse_options(OPTIONS);
+    let file = file.load(bytes).map_err(refused)?;
     let resolver = file.resolver();
+    let found = Pages::of(&file.get_root().pages, &resolver, MOST_PAGES);
     let mut pages: Vec<Vec<Line>> = Vec::new();
     let (mut unknown, mut broken, mut left) = (0, 0, MOST_GLYPHS);
-    for number in 0..file.num_pages().min(MOST_PAGES) {
+    for page in &found.first {
         let mut layout = Layout::new(left);
-        let drawn = file.get_page(number).and_then(|page| {
+        let drawn = page.as_ref().map_err(|_| ()).and_then(|page| {
+            let Some(page) = pages::leaf(page) else { return Ok(()) };
             let (Some(content), Ok(resources)) = (&page.contents, page.resources()) else { return Ok(()) };
-            let ops = content.operations(&resolver)?;
+            let ops = content.operations(&resolver).map_err(|_| ())?;
             let mut fonts = HashMap::new();
             draw(&ops, resources, &resolver, Matrix::default(), &mut fonts, &mut layout, 0);
             Ok(())
@@ -83,7 +88,7 @@ fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
             return Err(SkipReason::Overfull);
         }
     }
-    if broken == pages.len() && (broken > 0 || !is_mended) {
+    if broken == pages.len() && (broken > 0 || found.is_doubled || !is_mended) {
         return Err(SkipReason::Malformed);
     }
     let mut flow = Flow::default();
@@ -91,8 +96,11 @@ fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
     if is_mended {
         flow.problem("its table of objects is broken or cut off: only what was found without it is in the index");
     }
-    if file.num_pages() > MOST_PAGES {
-        flow.problem(&format!("only the first {MOST_PAGES} of {} pages are in the index", file.num_pages()));
+    if found.total > pages.len() {
+        flow.problem(&format!("only the first {} of {} pages are in the index", pages.len(), found.total));
+    }
+    if found.is_doubled {
+        flow.problem("its table of pages leads back to pages that it has already: each is in the index once");
     }
     if broken > 0 {
         flow.problem(&format!("{broken} of {} pages cannot be read", pages.len()));
@@ -102,6 +110,9 @@ fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
     }
     flow.finish()
 }
+
+/// What a tree of pages says of what lies above may lead in a circle, and is needed by none that can do without.
+const OPTIONS: ParseOptions = ParseOptions { allow_error_in_option: true, ..ParseOptions::strict() };
 
 /// What was read of a file, as long as it is read: objects stand in streams with many others.
 struct Kept<T>(RefCell<HashMap<PlainRef, T>>);

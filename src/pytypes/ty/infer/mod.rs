@@ -99,8 +99,9 @@ pub(super) fn infer(
 ) -> Result<Inferred> {
     let mut trial = Trial::open(root, flag)?;
     trial.name(path)?;
-    let file = on_disk(trial.db(), path)
-        .ok_or_else(|| Error::invalid_path("the file is not there any more").hint("Use list_files."))?;
+    let file = on_disk(trial.db(), path).ok_or_else(|| {
+        Error::invalid_path("the file is not there any more").hint("`list_files` shows what there is.")
+    })?;
     require_readable(trial.db(), file, &Shown { root: root.to_owned() })?;
     let original = source_text(trial.db(), file);
     if original.is_notebook() {
@@ -113,7 +114,7 @@ pub(super) fn infer(
     {
         let shown = printable(symbol);
         return Err(Error::not_found(format!("no class, function or variable `{shown}` in this file"))
-            .hint("Name it as Class.method; the tool `symbols` lists them."));
+            .hint("Name it as Class.method; `symbols` lists them."));
     }
     let mut work = Work { trial, checked: Vec::new(), is_over };
     work.run(own)
