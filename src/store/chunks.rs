@@ -35,6 +35,10 @@ statements! {
     PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
 
+/// As the migrations have it.
+pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS chunks_by_hash";
+pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (substr(hash, 1, 4))";
+
 /// More chunks than this are brought into order by a walk over all, up to the last that is wanted.
 const LOOKED_UP: usize = 1_000;
 

@@ -268,6 +268,7 @@ impl Store {
             batch.connection.execute_batch(open::CACHE_FOR_BULK)?;
             batch.connection.execute_batch(terms::FOR_BULK)?;
             batch.connection.execute_batch(names::DROP_INDEX)?;
+            batch.connection.execute_batch(chunks::DROP_INDEX)?;
             Ok(batch.connection.execute_batch(symbols::DROP_INDEXES)?)
         })
     }
@@ -278,6 +279,7 @@ impl Store {
             batch.connection.execute_batch(terms::OPTIMIZE)?;
             batch.connection.execute_batch(terms::AFTER_BULK)?;
             batch.connection.execute_batch(names::MAKE_INDEX)?;
+            batch.connection.execute_batch(chunks::MAKE_INDEX)?;
             Ok(batch.connection.execute_batch(symbols::MAKE_INDEXES)?)
         })
     }

@@ -484,7 +484,7 @@ mod tests {
         };
         let migrated = indexes();
         store.begin_first_build().unwrap();
-        assert_eq!(indexes().len(), migrated.len() - 3);
+        assert_eq!(indexes().len(), migrated.len() - 4);
         store.end_first_build().unwrap();
         assert_eq!(indexes(), migrated);
     }
