@@ -131,6 +131,9 @@ impl Workspace {
         progress: &Arc<Progress>,
         budget: &Budget,
     ) -> Result<ChangeReport> {
+        if let Some(gone) = self.gone_above(given) {
+            return Err(gone);
+        }
         let asked = self.folder_to_index(given)?;
         let never = || {
             Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))

@@ -11,6 +11,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::{Chunking, Options, documents};
 use crate::model::{ROOT, RepoPath, SkipReason};
+use crate::platform::files::identity;
 use crate::platform::paths::canonical;
 use crate::scan::{self, Left, Listing, Rules};
 
@@ -45,6 +46,11 @@ impl Folders {
     /// Those outside that are still what was chosen: see [`stands`].
     pub fn standing(&self) -> Vec<PathBuf> {
         self.outside().into_iter().filter(|folder| stands(folder)).collect()
+    }
+
+    /// Those outside that are not.
+    pub fn gone(&self) -> Vec<PathBuf> {
+        self.outside().into_iter().filter(|folder| !stands(folder)).collect()
     }
 
     /// The nearest folder above a file.
@@ -233,6 +239,12 @@ impl Folders {
 /// files that nobody chose.
 fn stands(folder: &Path) -> bool {
     folder.is_dir() && canonical(folder).is_ok_and(|now| now == folder)
+}
+
+/// Which folder stands where one was chosen; none where it is gone.
+pub(super) fn identity_of(folder: &Path) -> Option<(u64, u64)> {
+    let found = folder.symlink_metadata().ok().filter(|_| stands(folder))?;
+    Some(identity(&found))
 }
 
 /// Whether a folder is to tell of what was left out. Of what type the files in an unreadable folder are nobody knows.

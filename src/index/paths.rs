@@ -50,12 +50,27 @@ impl Workspace {
         let allow_secrets = !self.settings().config.index.skip_secrets;
         let folders = self.settings().folders.standing();
         let resolver = Resolver::new(&self.root)?.with_secrets(allow_secrets).with_folders(&folders);
-        resolver.with_python(&locked(&self.python_folders)).resolve(path)
+        let resolved = resolver.with_python(&locked(&self.python_folders)).resolve(path);
+        resolved.map_err(|error| self.gone_above(path).unwrap_or(error))
     }
 
     /// The path in the index of the indexed file or folder that a caller names, as answers name it.
     pub fn indexed_path(&self, given: &str) -> Result<String> {
         let resolved = self.resolve(given)?;
         Ok(resolved.shown())
+    }
+
+    /// Those of the folders that are indexed as documents, outside the repository, which are not there any more.
+    pub fn gone_folders(&self) -> Vec<String> {
+        self.settings().folders.gone().iter().map(|folder| folder.to_string_lossy().into_owned()).collect()
+    }
+
+    /// What to say of a path that leads to such a folder, or into one.
+    pub(super) fn gone_above(&self, given: &str) -> Option<Error> {
+        let named: PathBuf = self.root.join(given).components().collect();
+        let folder = self.settings().folders.gone().into_iter().find(|folder| named.starts_with(folder))?;
+        let what =
+            format!("the indexed folder {} is gone, or a link leads there", printable(&folder.to_string_lossy()));
+        Some(Error::invalid_path(what).hint("Put it back, or forget it with `ixmcp documents remove`."))
     }
 }

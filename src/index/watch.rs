@@ -28,6 +28,7 @@ use notify_debouncer_full::notify::{
 };
 use notify_debouncer_full::{Debouncer, NoCache, new_debouncer_opt};
 
+use super::folders::identity_of;
 use super::locked;
 use crate::error::{Error, Result};
 use crate::model::RepoPath;
@@ -94,8 +95,9 @@ struct State {
     limited: bool,
     /// Files outside the tree that say what is listed: git's index and its exclusions.
     rule_files: Vec<PathBuf>,
-    /// Folders outside the tree of which files are indexed.
-    outside: Vec<PathBuf>,
+    /// Folders outside the tree of which files are indexed, and which folder each was when it was last looked at: what
+    /// stands above one may be renamed without an event.
+    outside: Vec<(PathBuf, Option<(u64, u64)>)>,
     cookies_written: u64,
     cookies_seen: u64,
     /// Every save from before this has been noticed.
@@ -157,6 +159,7 @@ impl Watch {
 
     /// Takes what is dirty; the caller now answers for it, and covers the folders that it finds.
     pub(super) fn take(&self) -> Dirty {
+        self.look_outside();
         let mut watches = locked(&self.watches);
         let mut state = locked(&self.shared.state);
         let dirty = std::mem::take(&mut state.dirty);
@@ -197,7 +200,29 @@ impl Watch {
 
     /// Takes events of these folders outside the tree for what they are; their folders are covered as all are.
     pub(super) fn heed(&self, outside: Vec<PathBuf>) {
-        locked(&self.shared.state).outside = outside;
+        let mut state = locked(&self.shared.state);
+        let known = std::mem::take(&mut state.outside);
+        let was = |folder: &PathBuf| known.iter().find(|(other, _)| other == folder).map(|(_, was)| *was);
+        let with_identity = |folder: PathBuf| {
+            let was = was(&folder).unwrap_or_else(|| identity_of(&folder));
+            (folder, was)
+        };
+        state.outside = outside.into_iter().map(with_identity).collect();
+    }
+
+    /// Whether each folder outside is still the one that is watched. The watches of another, or of none, are of no use.
+    fn look_outside(&self) {
+        let mut state = locked(&self.shared.state);
+        let mut changed = Vec::new();
+        for (folder, was) in &mut state.outside {
+            let now = identity_of(folder);
+            if now != *was {
+                *was = now;
+                changed.extend(folder.to_str().and_then(RepoPath::outside));
+            }
+        }
+        state.sweep |= !changed.is_empty();
+        state.moved.extend(changed);
     }
 
     pub(super) fn has_dirt(&self) -> bool {
@@ -225,6 +250,7 @@ impl Watch {
     /// Returns when every save from before `asked`, less `slack`, has been noticed. Reads that come close together share
     /// a cookie. Where it does not come, a sweep is asked for.
     pub(super) fn settle(&self, asked: Instant, slack: Duration) {
+        self.look_outside();
         let mut state = locked(&self.shared.state);
         if state.confirmed.is_some_and(|confirmed| confirmed + slack >= asked) {
             return;
@@ -393,7 +419,7 @@ impl Shared {
     fn note_path(&self, state: &mut State, path: &Path, kind: EventKind) {
         state.sweep |= state.rule_files.iter().any(|file| file == path);
         let Ok(relative) = path.strip_prefix(&self.root) else {
-            if state.outside.iter().any(|folder| path.starts_with(folder)) {
+            if state.outside.iter().any(|(folder, _)| path.starts_with(folder)) {
                 self.note_outside(state, path, kind);
             }
             return;
@@ -432,7 +458,7 @@ impl Shared {
         if path.iter().any(scan::is_private_name) {
             return;
         }
-        let is_folder_itself = state.outside.iter().any(|folder| folder == path);
+        let is_folder_itself = state.outside.iter().any(|(folder, _)| folder == path);
         match path.to_str().and_then(RepoPath::outside) {
             Some(path) if !is_folder_itself => self.note_entry(state, path, kind),
             _ => {

@@ -75,7 +75,7 @@ struct Answer {
     /// Chunks that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
-    /// Why a model that was chosen had no part in this.
+    /// Why a model that was chosen had no part in this; which indexed folders are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -166,8 +166,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: next_offset.is_some(),
         next_offset,
         vectors_pending: pending,
-        warning: call.warning(),
+        warning: warning(call),
     })
+}
+
+/// What of the answer may be missing.
+fn warning(call: &Call) -> Option<String> {
+    let gone = call.workspace().gone_folders();
+    let gone = (!gone.is_empty()).then(|| {
+        let named: Vec<String> = gone.iter().take(5).map(|folder| printable(folder)).collect();
+        let more = if gone.len() > named.len() { ", …" } else { "" };
+        format!("Of the indexed folders these are gone, and nothing in them is found: {}{more}.", named.join(", "))
+    });
+    let warnings: Vec<String> = call.warning().into_iter().chain(gone).collect();
+    (!warnings.is_empty()).then(|| warnings.join(" "))
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {

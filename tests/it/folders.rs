@@ -604,6 +604,79 @@ fn a_folder_outside_is_watched() {
     drop(open(repo.path()));
 }
 
+/// The system tells nothing of what happens above a watched folder.
+#[test]
+fn a_folder_outside_is_followed_whatever_happens_above_it() {
+    let (repo, above) = (Repo::new("//- /a.md\n# A\n"), tempfile::tempdir().unwrap());
+    let above = above.path().canonicalize().unwrap();
+    let (shelf, away) = (above.join("shelf"), above.join("away"));
+    let put = |name: &str| {
+        fs::create_dir_all(shelf.join("papers")).unwrap();
+        fs::write(shelf.join("papers").join(name), "text\n").unwrap();
+    };
+    put("old.txt");
+    let at = shelf.join("papers").to_str().unwrap().to_owned();
+    let workspace = watched(repo.path());
+    let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
+    let budget = ixmcp::budget::Budget::unlimited();
+    workspace.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
+    let names = || -> Vec<String> {
+        wait_as_promised();
+        freshen(&workspace);
+        let paths = workspace.read(&budget, |snapshot| snapshot.paths(None)).unwrap();
+        paths
+            .into_iter()
+            .filter_map(|(path, _)| Some(path.strip_prefix(&at)?.trim_start_matches('/').to_owned()))
+            .collect()
+    };
+    assert_eq!(names(), ["old.txt"]);
+    fs::rename(&shelf, &away).unwrap();
+    assert_eq!(names(), Vec::<String>::new(), "gone with the folder above it");
+    fs::rename(&away, &shelf).unwrap();
+    assert_eq!(names(), ["old.txt"], "back again");
+    put("second.txt");
+    assert_eq!(names(), ["old.txt", "second.txt"], "watched again");
+    fs::rename(&shelf, &away).unwrap();
+    put("new.txt");
+    assert_eq!(names(), ["new.txt"], "another in its place");
+    put("newer.txt");
+    fs::write(away.join("papers/old.txt"), "of no interest\n").unwrap();
+    assert_eq!(names(), ["new.txt", "newer.txt"], "which is watched");
+    fs::rename(shelf.join("papers"), above.join("aside")).unwrap();
+    assert_eq!(names(), Vec::<String>::new(), "the folder itself");
+    fs::rename(above.join("aside"), shelf.join("papers")).unwrap();
+    assert_eq!(names(), ["new.txt", "newer.txt"], "and back");
+    assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn answers_tell_which_indexed_folders_are_gone() {
+    let (repo, above) = (Repo::new("//- /a.md\n# A wombat\n"), tempfile::tempdir().unwrap());
+    let above = above.path().canonicalize().unwrap();
+    let papers = above.join("papers");
+    fs::create_dir(&papers).unwrap();
+    fs::write(papers.join("t.md"), "# Thylacine\n").unwrap();
+    let at = papers.to_str().unwrap();
+    repo.call("index_files", &json!({ "folderPath": at }));
+    let asked = json!({ "query": "thylacine wombat", "options": { "minScore": 0 } });
+    assert_eq!(repo.call("search_documents", &asked).get("warning"), None);
+    fs::rename(&papers, above.join("elsewhere")).unwrap();
+    let answer = repo.call("search_documents", &asked);
+    assert_eq!(paths(&answer), ["a.md"], "{answer}");
+    assert!(answer["warning"].as_str().unwrap().contains(at), "{answer}");
+    let told = |tool: &str, arguments: Value| {
+        let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
+        assert!(said.contains("is gone") && said.contains("documents remove"), "{tool}: {said}");
+    };
+    let scoped = json!({ "query": "thylacine", "options": { "folderPath": at } });
+    told("search_documents", scoped.clone());
+    told("update_index", json!({ "folderPath": at }));
+    told("get_file_details", json!({ "filePath": format!("{at}/t.md") }));
+    std::os::unix::fs::symlink(above.join("elsewhere"), &papers).unwrap();
+    told("search_documents", scoped);
+    told("update_index", json!({ "folderPath": at }));
+}
+
 #[test]
 fn a_filtered_question_finds_by_meaning_whatever_lies_nearer_elsewhere() {
     let repo = Repo::new(
