@@ -350,7 +350,7 @@ fn load(
         }
         if question.filters_kinds() && !of_kinds.contains(&chunk.path) {
             // What it defines of other kinds is not asked for, and does not make it a better hit.
-            let symbols = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+            let symbols = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
             let names: HashSet<&str> = symbols
                 .iter()
                 .filter(|symbol| question.admits_kind(symbol))
@@ -412,7 +412,7 @@ fn hit(snapshot: &Snapshot, question: &Question, weights: &Weights, found: Ranke
 fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result<u32> {
     let chunk = &found.chunk;
     if found.name.is_some() || question.filters_kinds() {
-        let defined = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+        let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
         let of_kind = || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && question.admits_kind(symbol));
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
         let meant = named.or_else(|| of_kind().next().filter(|_| question.filters_kinds()));

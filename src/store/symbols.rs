@@ -55,6 +55,9 @@ statements! {
     BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line,
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
+    UNSIGNED_BETWEEN = "SELECT f.path, f.language, s.name, s.kind, s.container, NULL, s.line, s.column, s.start_line,
+        s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
+        WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
     HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
     /// The same by names alone: where a file has few, a look at each is as quick as looking for the place.
     NAME_AROUND = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id
@@ -231,9 +234,18 @@ impl Snapshot<'_> {
 
     /// Definitions that begin on lines `from..=to` of a file, in order.
     pub fn definitions_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
+        self.between(BETWEEN, path, from, to)
+    }
+
+    /// The same without their signatures, each of which takes a look at the text.
+    pub fn unsigned_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
+        self.between(UNSIGNED_BETWEEN, path, from, to)
+    }
+
+    fn between(&self, statement: &str, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         let Some(file) = self.file_id(path)? else { return Ok(Vec::new()) };
         let (first, last) = (self.first_symbol_from(file, from)?, self.first_symbol_from(file, to.saturating_add(1))?);
-        let mut statement = self.connection.prepare_cached(BETWEEN)?;
+        let mut statement = self.connection.prepare_cached(statement)?;
         let rows = statement.query_map(named_params! { ":from": first, ":to": last }, Definition::from_row)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -48,7 +48,7 @@ pub(super) fn list(
             is_complete = false;
             break;
         }
-        let mut definitions = snapshot.definitions_between(&path, 1, u32::MAX - 1)?;
+        let mut definitions = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
         definitions.retain(|definition| question.admits_kind(definition));
         all.extend(definitions.into_iter().map(|found| Listed { path: path.clone(), definition: Some(found) }));
     }

@@ -103,7 +103,7 @@ fn sort(ranked: &mut [Ranked]) {
 
 /// How much a definition of that kind is what people mean by a name.
 fn kind_of(snapshot: &Snapshot, chunk: &ChunkHit, name: &str) -> Result<f64> {
-    let defined = snapshot.definitions_between(&chunk.path, chunk.start_line, chunk.end_line)?;
+    let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
     let kinds = defined.iter().filter(|symbol| symbol.name == name).map(|symbol| match symbol.kind.as_str() {
         "variable" | "field" | "attribute" | "property" | "key" | "variant" => 0.2,
         "constant" => 0.6,
