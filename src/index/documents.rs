@@ -207,6 +207,9 @@ impl Workspace {
     /// Has a folder, which need not be there any more, indexed as documents no longer, and brings the index up to date.
     pub fn remove_folder(&self, given: &str, progress: &Arc<Progress>, budget: &Budget) -> Result<RemovalReport> {
         self.must_be_writable()?;
+        if given.is_empty() {
+            return Err(no_path(given, "is no path", "Give the path of a folder."));
+        }
         let settings = self.reload_settings()?;
         let known = settings.folders.all();
         let meant = self.paths_of_folder(given);
@@ -340,11 +343,7 @@ impl Workspace {
 
     /// A folder that may be indexed, as the index has its path: relative to the repository, which is `.`, or absolute.
     fn folder_to_index(&self, given: &str) -> Result<String> {
-        let shown = || match given {
-            "" => "the empty text".to_owned(),
-            given => printable(&given.chars().take(200).collect::<String>()),
-        };
-        let refused = |what: &str, hint: &str| Error::invalid_path(format!("{} {what}", shown())).hint(hint);
+        let refused = |what: &str, hint: &str| no_path(given, what, hint);
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Err(refused("is no path", "Give the path of a folder."));
         }
@@ -407,10 +406,19 @@ impl Workspace {
     }
 }
 
+fn no_path(given: &str, what: &str, hint: &str) -> Error {
+    Error::invalid_path(format!("{} {what}", shown(given))).hint(hint)
+}
+
+/// Of what was given, as much as an error has room for.
+fn shown(given: &str) -> String {
+    if given.is_empty() { "the empty text".to_owned() } else { printable(&given.chars().take(200).collect::<String>()) }
+}
+
 /// The folder was never indexed as documents; these were.
 fn not_among(given: &str, known: &[Chosen]) -> Error {
-    let given: String = printable(given).chars().take(200).collect();
-    let error = Error::new(ErrorKind::IndexNotFound, format!("the folder {given} is not indexed as documents"));
+    let error =
+        Error::new(ErrorKind::IndexNotFound, format!("the folder {} is not indexed as documents", shown(given)));
     if known.is_empty() {
         return error.hint("No folder is: `index_files` has one indexed.");
     }

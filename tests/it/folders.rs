@@ -776,3 +776,27 @@ fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
         assert_eq!(hit["metadata"]["extracted"] == true, taken_out, "{hit}");
     }
 }
+
+#[test]
+fn the_empty_text_is_no_folder_whoever_names_it() {
+    let repo = Repo::new("//- /docs/a.md\n# Harbour\n\nPilots and tugs.\n");
+    repo.ok(&["documents", "index", "."]);
+    for arguments in [
+        ["documents", "index", ""].as_slice(),
+        &["documents", "update", ""],
+        &["documents", "remove", ""],
+        &["documents", "search", "tugs", "--folder", ""],
+        &["documents", "show", ""],
+        &["check", ""],
+        &["infer", ""],
+    ] {
+        let said = repo.fails(arguments);
+        assert!(said.contains("INVALID_PATH") && said.contains("empty"), "{arguments:?}: {said}");
+    }
+    let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#]);
+    assert!(said.contains("the empty text is no path"), "{said}");
+    assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
+    let told: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
+    assert_eq!(told["skipped"][0]["reason"], "no path", "{told}");
+    assert!(repo.ok(&["documents", "list"]).starts_with(".  1 files"), "nothing was forgotten");
+}
