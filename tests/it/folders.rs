@@ -800,3 +800,24 @@ fn the_empty_text_is_no_folder_whoever_names_it() {
     assert_eq!(told["skipped"][0]["reason"], "no path", "{told}");
     assert!(repo.ok(&["documents", "list"]).starts_with(".  1 files"), "nothing was forgotten");
 }
+
+#[test]
+fn the_repository_counts_no_file_of_a_folder_outside() {
+    let (repo, papers) = (Repo::new("//- /+a.md\n# Harbour\n"), tempfile::tempdir().unwrap());
+    fs::write(papers.path().join("t.md"), "# Tides\n").unwrap();
+    fs::write(papers.path().join("u.md"), "# Tugs\n").unwrap();
+    repo.call("index_files", &json!({ "folderPath": text(&papers), "options": { "maxFiles": 1 } }));
+    let options = json!({ "maxFiles": 1 });
+    let answer = repo.call("index_files", &json!({ "folderPath": ".", "options": options }));
+    assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(1), &json!(1)), "{answer}");
+    let folders = repo.call("stats", &json!({}))["document_folders"].clone();
+    let counts: Vec<(&str, u64)> = folders
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|folder| (folder["folderPath"].as_str().unwrap(), folder["totalFiles"].as_u64().unwrap()))
+        .collect();
+    assert!(counts.contains(&(".", 1)) && counts.len() == 2, "{counts:?}");
+    assert!(counts.iter().all(|(_, files)| *files == 1), "{counts:?}");
+    assert!(repo.ok(&["documents", "list"]).contains(".  1 files"));
+}
