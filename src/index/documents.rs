@@ -450,25 +450,26 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     }
     let (mut known, mut unread) = (Vec::new(), Vec::new());
     for given in given {
-        let extensions = extract::extensions(given);
-        if extensions.iter().all(|extension| extract::reads(extension)) {
-            known.extend(extensions);
+        if extract::reads_type(given) {
+            known.extend(extract::extensions(given));
         } else {
             unread.push((printable(given), "unsupported: no reader takes this type of file".to_owned()));
         }
     }
     if known.is_empty() {
-        let shown: Vec<String> = given.iter().take(20).map(|one| printable(one)).collect();
-        return Err(Error::new(
-            ErrorKind::UnsupportedFormat,
-            format!("no reader takes any of these types of files: {}", shown.join(", ")),
-        )
-        .hint(format!(
-            "Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: {}.",
-            extract::names().join(", ")
-        )));
+        return Err(unread_types(given, "read all that can be read"));
     }
     known.sort();
     known.dedup();
     Ok((Some(known), unread))
+}
+
+/// No reader takes files of any of these types; `otherwise` is done where none is named.
+pub fn unread_types(given: &[String], otherwise: &str) -> Error {
+    let types: Vec<String> = given.iter().take(20).map(|one| shown(one)).collect();
+    let what = format!("no reader takes any of these types of files: {}", types.join(", "));
+    let names = extract::names().join(", ");
+    Error::new(ErrorKind::UnsupportedFormat, what).hint(format!(
+        "Leave `fileTypes` out to {otherwise}, or name extensions such as .md, .txt, .pdf, or of these: {names}."
+    ))
 }

@@ -821,3 +821,23 @@ fn the_repository_counts_no_file_of_a_folder_outside() {
     assert!(counts.iter().all(|(_, files)| *files == 1), "{counts:?}");
     assert!(repo.ok(&["documents", "list"]).contains(".  1 files"));
 }
+
+#[test]
+fn a_question_about_types_that_are_none_is_refused() {
+    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n//- /b.odd\npilots and tugs\n");
+    let asked = |types: Value| json!({ "query": "pilots", "options": { "minScore": 0, "fileTypes": types } });
+    for types in [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])] {
+        let said = repo.fails(&["call", "search_documents", "--args", &asked(types).to_string()]);
+        assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("markdown, "), "{said}");
+    }
+    assert!(repo.fails(&["documents", "search", "pilots", "--types", "zzz"]).contains("UNSUPPORTED_FORMAT"));
+    let answer = repo.call("search_documents", &asked(json!(["bogus", "", "md"])));
+    assert_eq!(paths(&answer), ["a.md"]);
+    assert_eq!(answer["warning"], r#"No reader takes files of these types: "bogus", ""."#);
+    let seen = repo.run(&["documents", "search", "pilots", "--min-score", "0", "--types", "bogus,md"]);
+    assert!(String::from_utf8_lossy(&seen.stderr).contains("No reader takes"), "{seen:?}");
+    // What is in the index as text can be asked for, and so can a type of which there is no file.
+    let answer = repo.call("search_documents", &asked(json!([".odd", "pdf"])));
+    assert_eq!((paths(&answer), &answer["warning"]), (vec!["b.odd"], &Value::Null));
+    assert_eq!(repo.call("search_documents", &asked(json!(["pdf"])))["total"], 0);
+}
