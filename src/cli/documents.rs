@@ -92,7 +92,7 @@ struct Search {
     #[arg(long, default_value_t = 0)]
     offset: u64,
     /// Least score, from 0 to 1 [default: 0.7]
-    #[arg(long)]
+    #[arg(long, value_parser = score)]
     min_score: Option<f64>,
     /// Only in this folder
     #[arg(long)]
@@ -202,6 +202,11 @@ fn list(session: &Session, typed: &List) -> Result<Outcome> {
         }
     }
     Ok(if folders.is_empty() { Outcome::Nothing } else { Outcome::Found })
+}
+
+fn score(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    number.ok_or_else(|| "give a number from 0, which shows everything, to 1".to_owned())
 }
 
 fn print_skipped(answer: &Value) {

@@ -841,3 +841,15 @@ fn a_question_about_types_that_are_none_is_refused() {
     assert_eq!((paths(&answer), &answer["warning"]), (vec!["b.odd"], &Value::Null));
     assert_eq!(repo.call("search_documents", &asked(json!(["pdf"])))["total"], 0);
 }
+
+#[test]
+fn a_least_score_is_a_number_from_0_to_1() {
+    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n");
+    for score in ["nan", "NaN", "inf", "-inf", "-0.1", "1.1", "1e999", "", "x"] {
+        let said = repo.fails(&["documents", "search", "tugs", &format!("--min-score={score}")]);
+        assert!(said.contains("--min-score"), "{score}: {said}");
+    }
+    for score in ["0", "0.5", "1e-3"] {
+        assert!(!repo.ok(&["documents", "search", "tugs", "--min-score", score]).is_empty());
+    }
+}
