@@ -113,7 +113,7 @@ struct Show {
     /// The chunk, from 0 [default: the whole text]
     #[arg(long)]
     chunk: Option<u64>,
-    /// Lines around the chunk
+    /// Lines around the chunk; the whole text has none
     #[arg(long, default_value_t = 3)]
     context: u64,
     /// Print the answer as one JSON object

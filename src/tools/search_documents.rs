@@ -44,7 +44,7 @@ struct Arguments {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
-    /// Most results (default 10, at most 100).
+    /// Most results (default 10; more than 100 count as 100).
     #[serde(default)]
     limit: Option<u64>,
     /// Least score, 0 to 1 (default 0.7).

@@ -853,3 +853,41 @@ fn a_least_score_is_a_number_from_0_to_1() {
         assert!(!repo.ok(&["documents", "search", "tugs", "--min-score", score]).is_empty());
     }
 }
+
+#[test]
+fn limits_are_what_their_schemas_say() {
+    let repo = Repo::new("");
+    repo.write("docs/long.md", (0..1500).fold(String::new(), |text, line| text + &format!("pilot number {line}\n\n")));
+    repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": 50, "overlap": 0 } }));
+    let asked = |limit: u64| json!({ "query": "pilot", "options": { "minScore": 0, "limit": limit } });
+    let (most, more) = (repo.call("search_documents", &asked(100)), repo.call("search_documents", &asked(101)));
+    assert_eq!(most["results"].as_array().unwrap().len(), 100);
+    assert_eq!((&most["results"], &most["next_offset"]), (&more["results"], &more["next_offset"]));
+    // Who asks for nothing wants the count: nothing was cut off, and there is no place to go on from.
+    for (tool, none) in [
+        ("search_documents", asked(0)),
+        ("query", json!({ "text": "pilot", "limit": 0 })),
+        ("query", json!({ "text": "pilot", "mode": "literal", "limit": 0 })),
+        ("list_files", json!({ "limit": 0 })),
+    ] {
+        let answer = repo.call(tool, &none);
+        assert_eq!((&answer["truncated"], answer.get("next_offset")), (&json!(false), None), "{tool}: {answer}");
+    }
+    let lines = |arguments: Value| {
+        let answer = repo.call("get_file_details", &arguments);
+        (answer["startLine"].as_u64().unwrap(), answer["endLine"].as_u64().unwrap())
+    };
+    let around = |lines: u64| json!({ "filePath": "docs/long.md", "chunkIndex": 0, "contextLines": lines });
+    assert_eq!(lines(around(1000)), lines(around(1001)));
+    assert!(lines(around(1001)).1 < 1100);
+    let whole = json!({ "filePath": "docs/long.md" });
+    assert_eq!(lines(whole), lines(json!({ "filePath": "docs/long.md", "contextLines": 1 })));
+    for (name, words) in [
+        ("search_documents", "more than 100 count as 100"),
+        ("get_file_details", "more than 1000 count as 1000"),
+        ("get_file_details", "Without chunkIndex it says nothing"),
+    ] {
+        let schema = ixmcp::tools::find(name).unwrap().input_schema().to_string();
+        assert!(schema.contains(words), "{name}: {schema}");
+    }
+}
