@@ -92,7 +92,7 @@ struct Search {
     #[arg(long, default_value_t = 0)]
     offset: u64,
     /// Least score, from 0 to 1 [default: 0.7]
-    #[arg(long)]
+    #[arg(long, value_parser = score)]
     min_score: Option<f64>,
     /// Only in this folder
     #[arg(long)]
@@ -113,7 +113,7 @@ struct Show {
     /// The chunk, from 0 [default: the whole text]
     #[arg(long)]
     chunk: Option<u64>,
-    /// Lines around the chunk
+    /// Lines around the chunk; the whole text has none
     #[arg(long, default_value_t = 3)]
     context: u64,
     /// Print the answer as one JSON object
@@ -132,16 +132,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
 }
 
-/// Paths that are typed are meant from where the person stands.
-fn from_here(session: &Session, typed: &str) -> String {
-    session.start.join(typed).to_string_lossy().into_owned()
-}
-
 fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     let options = arguments! {
         "chunkSize": typed.chunk_size, "overlap": typed.overlap, "maxFiles": typed.max_files, "fileTypes": typed.types,
     };
-    let given = json!({ "folderPath": from_here(session, &typed.folder), "options": options });
+    let given = json!({ "folderPath": session.here(&typed.folder), "options": options });
     let answer = session.call("index_files", given)?;
     if typed.json {
         output::json(&answer);
@@ -159,8 +154,8 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
 }
 
 fn update(session: &Session, typed: &Update) -> Result<Outcome> {
-    let changes: Vec<String> = typed.changes.iter().map(|change| from_here(session, change)).collect();
-    let given = arguments! { "folderPath": from_here(session, &typed.folder), "changes": changes };
+    let changes: Vec<String> = typed.changes.iter().map(|change| session.here(change)).collect();
+    let given = arguments! { "folderPath": session.here(&typed.folder), "changes": changes };
     let answer = session.call("update_index", given)?;
     if typed.json {
         output::json(&answer);
@@ -174,7 +169,7 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
 }
 
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
-    let given = json!({ "folderPath": from_here(session, &typed.folder), "forget": true });
+    let given = json!({ "folderPath": session.here(&typed.folder), "forget": true });
     let answer = session.call("update_index", given)?;
     if typed.json {
         output::json(&answer);
@@ -209,6 +204,11 @@ fn list(session: &Session, typed: &List) -> Result<Outcome> {
     Ok(if folders.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
+fn score(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    number.ok_or_else(|| "give a number from 0, which shows everything, to 1".to_owned())
+}
+
 fn print_skipped(answer: &Value) {
     for (list, word) in [("skipped", "skipped"), ("problems", "partial")] {
         for file in answer[list].as_array().into_iter().flatten() {
@@ -221,7 +221,7 @@ fn print_skipped(answer: &Value) {
 }
 
 fn search(session: &Session, typed: &Search) -> Result<Outcome> {
-    let folder = typed.folder.as_deref().map(|folder| from_here(session, folder));
+    let folder = typed.folder.as_deref().map(|folder| session.here(folder));
     let options = arguments! {
         "limit": typed.limit, "minScore": typed.min_score, "folderPath": folder, "fileTypes": typed.types,
     };

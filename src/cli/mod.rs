@@ -235,6 +235,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
 }
 
+/// The empty text, which every tool refuses; joined to a folder it would stand for that.
+const NO_PATH: &str = "";
+
 /// What every command has to work with.
 struct Session {
     /// Where the person stands, or pointed to.
@@ -275,7 +278,15 @@ impl Session {
         self.named(typed, Path::exists)
     }
 
+    /// A path that is meant from where the person stands, whatever is there.
+    fn here(&self, typed: &str) -> String {
+        if typed.is_empty() { NO_PATH.to_owned() } else { self.start.join(typed).to_string_lossy().into_owned() }
+    }
+
     fn named(&self, typed: &str, is_meant: impl Fn(&Path) -> bool) -> String {
+        if typed.is_empty() {
+            return NO_PATH.to_owned();
+        }
         let folder = self.sources.environment.working_folder();
         let named = folder.map(|folder| folder.join(typed)).filter(|file| is_meant(file));
         let root = self.workspaces.root(&self.start).ok();

@@ -148,6 +148,11 @@ pub fn reads(extension: &str) -> bool {
         || PLAIN_TEXT.contains(&extension)
 }
 
+/// Whether all that a person means by a type can be read: see [`extensions`].
+pub fn reads_type(typed: &str) -> bool {
+    extensions(typed).iter().all(|extension| reads(extension))
+}
+
 /// All names that [`named`] knows, in order.
 pub fn names() -> Vec<&'static str> {
     let languages = LANGUAGES.iter().map(|language| language.name);

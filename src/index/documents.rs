@@ -210,6 +210,9 @@ impl Workspace {
     /// Has a folder, which need not be there any more, indexed as documents no longer, and brings the index up to date.
     pub fn remove_folder(&self, given: &str, progress: &Arc<Progress>, budget: &Budget) -> Result<RemovalReport> {
         self.must_be_writable()?;
+        if given.is_empty() {
+            return Err(no_path(given, "is no path", "Give the path of a folder."));
+        }
         let settings = self.reload_settings()?;
         let known = settings.folders.all();
         let meant = self.paths_of_folder(given);
@@ -343,11 +346,7 @@ impl Workspace {
 
     /// A folder that may be indexed, as the index has its path: relative to the repository, which is `.`, or absolute.
     fn folder_to_index(&self, given: &str) -> Result<String> {
-        let shown = || match given {
-            "" => "the empty text".to_owned(),
-            given => printable(&given.chars().take(200).collect::<String>()),
-        };
-        let refused = |what: &str, hint: &str| Error::invalid_path(format!("{} {what}", shown())).hint(hint);
+        let refused = |what: &str, hint: &str| no_path(given, what, hint);
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Err(refused("is no path", "Give the path of a folder."));
         }
@@ -410,10 +409,19 @@ impl Workspace {
     }
 }
 
+fn no_path(given: &str, what: &str, hint: &str) -> Error {
+    Error::invalid_path(format!("{} {what}", shown(given))).hint(hint)
+}
+
+/// Of what was given, as much as an error has room for.
+fn shown(given: &str) -> String {
+    if given.is_empty() { "the empty text".to_owned() } else { printable(&given.chars().take(200).collect::<String>()) }
+}
+
 /// The folder was never indexed as documents; these were.
 fn not_among(given: &str, known: &[Chosen]) -> Error {
-    let given: String = printable(given).chars().take(200).collect();
-    let error = Error::new(ErrorKind::IndexNotFound, format!("the folder {given} is not indexed as documents"));
+    let error =
+        Error::new(ErrorKind::IndexNotFound, format!("the folder {} is not indexed as documents", shown(given)));
     if known.is_empty() {
         return error.hint("No folder is: `index_files` has one indexed.");
     }
@@ -445,25 +453,26 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     }
     let (mut known, mut unread) = (Vec::new(), Vec::new());
     for given in given {
-        let extensions = extract::extensions(given);
-        if extensions.iter().all(|extension| extract::reads(extension)) {
-            known.extend(extensions);
+        if extract::reads_type(given) {
+            known.extend(extract::extensions(given));
         } else {
             unread.push((printable(given), "unsupported: no reader takes this type of file".to_owned()));
         }
     }
     if known.is_empty() {
-        let shown: Vec<String> = given.iter().take(20).map(|one| printable(one)).collect();
-        return Err(Error::new(
-            ErrorKind::UnsupportedFormat,
-            format!("no reader takes any of these types of files: {}", shown.join(", ")),
-        )
-        .hint(format!(
-            "Leave `fileTypes` out to read all that can be read, or name extensions such as .md, .txt, .pdf, or of these: {}.",
-            extract::names().join(", ")
-        )));
+        return Err(unread_types(given, "read all that can be read"));
     }
     known.sort();
     known.dedup();
     Ok((Some(known), unread))
+}
+
+/// No reader takes files of any of these types; `otherwise` is done where none is named.
+pub fn unread_types(given: &[String], otherwise: &str) -> Error {
+    let types: Vec<String> = given.iter().take(20).map(|one| shown(one)).collect();
+    let what = format!("no reader takes any of these types of files: {}", types.join(", "));
+    let names = extract::names().join(", ");
+    Error::new(ErrorKind::UnsupportedFormat, what).hint(format!(
+        "Leave `fileTypes` out to {otherwise}, or name extensions such as .md, .txt, .pdf, or of these: {names}."
+    ))
 }

@@ -41,7 +41,7 @@ use crate::model::RepoPath;
 use crate::scan::Rules;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
-pub use documents::{ChangeReport, DocumentFolder, FolderOptions, FolderReport, RemovalReport};
+pub use documents::{ChangeReport, DocumentFolder, FolderOptions, FolderReport, RemovalReport, unread_types};
 pub use entities::EntityReport;
 pub use reader::serve_reader;
 pub use rebuild::rebuild;

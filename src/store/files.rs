@@ -7,7 +7,7 @@ use rusqlite::{Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{ContentHash, Extracted, ROOT, RepoPath, SkipReason, Stat, is_in};
+use crate::model::{ContentHash, Extracted, ROOT, RepoPath, SkipReason, Stat};
 use crate::words;
 
 statements! {
@@ -38,12 +38,16 @@ statements! {
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
     UNSKIP = "DELETE FROM skipped WHERE path = :path";
-    /// Each file of a folder, with its chunks.
+    /// Each file of a folder, with its chunks. In the range of the repository, which begins with nothing, lie the absolute
+    /// paths of files outside: here and below they are left out.
     CHUNKS_OF = "SELECT f.path, count(c.id) FROM files f LEFT JOIN chunks c ON c.file_id = f.id
-        WHERE f.path >= :first AND f.path < :end GROUP BY f.id ORDER BY f.path";
-    FILES_IN = "SELECT count(*) FROM files WHERE path >= :first AND path < :end";
-    IS_CUT = "SELECT 1 FROM skipped WHERE path >= :first AND path < :end AND reason = 'max_files' LIMIT 1";
-    UNSKIP_IN = "DELETE FROM skipped WHERE path >= :first AND path < :end";
+        WHERE f.path >= :first AND f.path < :end AND (:first <> '' OR f.path < '/' OR f.path >= '0') GROUP BY f.id ORDER BY f.path";
+    FILES_IN = "SELECT count(*) FROM files
+        WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0')";
+    IS_CUT = "SELECT 1 FROM skipped
+        WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0') AND reason = 'max_files' LIMIT 1";
+    UNSKIP_IN = "DELETE FROM skipped
+        WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0')";
     INSERT_PROBLEM = "INSERT INTO problems (file_id, line, reason) VALUES (?1, ?2, ?3)";
     DELETE_PROBLEMS = "DELETE FROM problems WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM files";
@@ -212,9 +216,7 @@ impl Snapshot<'_> {
         let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
         })?;
-        // The range of the repository has what is outside in it.
-        let is_in = |row: &rusqlite::Result<(String, u64)>| row.as_ref().map_or(true, |(path, _)| is_in(path, folder));
-        Ok(rows.filter(is_in).collect::<rusqlite::Result<_>>()?)
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// How many files of a folder are indexed, and whether any was cut off.

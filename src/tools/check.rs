@@ -44,7 +44,7 @@ struct Arguments {
     /// With what is noted beside each: places that have to do with it, and advice.
     #[serde(default)]
     notes: bool,
-    /// Most diagnostics to return (default: all that fit, at most 1000).
+    /// Most diagnostics to return (default: all that fit; more than 1000 count as 1000).
     #[serde(default)]
     limit: Option<u64>,
     /// Diagnostics to leave out at the start (default 0).

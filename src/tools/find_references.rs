@@ -40,7 +40,7 @@ struct Arguments {
     /// The definition itself, too (default true).
     #[serde(default)]
     include_declaration: Option<bool>,
-    /// Most references to return (default: all that fit, at most 1000 over MCP).
+    /// Most references to return (default: all that fit; over MCP more than 1000 count as 1000).
     #[serde(default)]
     limit: Option<u64>,
     /// References to leave out at the start (default 0).

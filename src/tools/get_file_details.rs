@@ -33,7 +33,7 @@ struct Arguments {
     /// The chunk to read, from 0 (default: the whole file).
     #[serde(default, rename = "chunkIndex", alias = "chunk_index")]
     chunk_index: Option<u64>,
-    /// Lines around the chunk (default 3, at most 1000).
+    /// Lines around the chunk (default 3; more than 1000 count as 1000). Without chunkIndex it says nothing.
     #[serde(default, rename = "contextLines", alias = "context_lines")]
     context_lines: Option<u64>,
     /// Where to go on in a text that was cut: its next_offset, in characters.

@@ -37,7 +37,7 @@ struct Arguments {
     /// How names match (default exact; another case counts when nothing else does).
     #[serde(default, rename = "match")]
     how: Option<How>,
-    /// Most symbols to return (default 100, at most 1000).
+    /// Most symbols to return (default 100; more than 1000 count as 1000).
     #[serde(default)]
     limit: Option<u64>,
     /// Symbols to leave out at the start (default 0).

@@ -35,7 +35,7 @@ struct Arguments {
     /// Only what carries this tag.
     #[serde(default)]
     tag: Option<String>,
-    /// Most hits to return (default 10, at most 100).
+    /// Most hits to return (default 10; more than 100 count as 100).
     #[serde(default)]
     limit: Option<u64>,
     /// Hits to leave out at the start (default 0).

@@ -29,7 +29,7 @@ struct Arguments {
     /// What to look for.
     #[serde(alias = "query", alias = "pattern")]
     text: String,
-    /// Most hits to return (default 10, at most 1000).
+    /// Most hits to return (default 10; more than 1000 count as 1000).
     #[serde(default)]
     limit: Option<u64>,
     /// Hits to leave out at the start (default 0).
@@ -56,7 +56,7 @@ struct Arguments {
     /// Globs of paths to leave out.
     #[serde(default)]
     exclude: Vec<String>,
-    /// Lines around the matching one in the preview (default 0, at most 20).
+    /// Lines around the matching one in the preview (default 0; more than 20 count as 20).
     #[serde(default)]
     context: Option<u64>,
 }

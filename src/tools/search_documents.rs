@@ -7,10 +7,11 @@ use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::index::{DocumentFolder, Part};
+use crate::index::{DocumentFolder, Part, unread_types};
 use crate::model::printable;
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
+use crate::store::Snapshot;
 
 pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
     run;
@@ -43,7 +44,7 @@ struct Arguments {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
-    /// Most results (default 10, at most 100).
+    /// Most results (default 10; more than 100 count as 100).
     #[serde(default)]
     limit: Option<u64>,
     /// Least score, 0 to 1 (default 0.7).
@@ -75,7 +76,7 @@ struct Answer {
     /// Chunks that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
-    /// Why a model that was chosen had no part in this; which indexed folders are gone.
+    /// Which types are none, why a model that was chosen had no part in this, and which indexed folders are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -142,10 +143,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let with_metadata = options.include_metadata.unwrap_or(true);
     let with_embedding = options.include_embedding.unwrap_or(false);
     let space = call.workspace().space();
-    let (found, results, pending) = call.read_deeply(Part::Everything, |snapshot, deep| {
+    let (found, results, pending, unknown) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if snapshot.file_count()? == 0 {
             return Err(nothing(&call.workspace().document_folders(snapshot)?));
         }
+        let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
         let found =
             documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
         let id = snapshot.space(&space)?;
@@ -155,7 +157,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         });
         let results = results.collect::<Result<Vec<_>>>()?;
         let pending = super::vectors_pending(call, snapshot)?;
-        Ok((found, results, pending))
+        Ok((found, results, pending, unknown))
     })?;
     let next = offset + results.len();
     let next_offset = (next < found.total && !results.is_empty()).then_some(next);
@@ -166,20 +168,21 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: next_offset.is_some(),
         next_offset,
         vectors_pending: pending,
-        warning: warning(call),
+        warning: [unknown, call.warning(), gone(call)]
+            .into_iter()
+            .flatten()
+            .reduce(|first, next| format!("{first} {next}")),
     })
 }
 
-/// What of the answer may be missing.
-fn warning(call: &Call) -> Option<String> {
+/// Which folders nothing can be found in.
+fn gone(call: &Call) -> Option<String> {
     let gone = call.workspace().gone_folders();
-    let gone = (!gone.is_empty()).then(|| {
-        let named: Vec<String> = gone.iter().take(5).map(|folder| printable(folder)).collect();
-        let more = if gone.len() > named.len() { ", …" } else { "" };
-        format!("Of the indexed folders these are gone, and nothing in them is found: {}{more}.", named.join(", "))
-    });
-    let warnings: Vec<String> = call.warning().into_iter().chain(gone).collect();
-    (!warnings.is_empty()).then(|| warnings.join(" "))
+    let named: Vec<String> = gone.iter().take(5).map(|folder| printable(folder)).collect();
+    let more = if gone.len() > named.len() { ", …" } else { "" };
+    let named = named.join(", ");
+    (!gone.is_empty())
+        .then(|| format!("Of the indexed folders these are gone, and nothing in them is found: {named}{more}."))
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
@@ -189,10 +192,29 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
         return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
             .hint("Name some, or leave it out."));
     }
-    Ok(PathFilter::of_folder(
-        folder,
-        types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect()),
-    ))
+    let extensions = types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect());
+    Ok(PathFilter::of_folder(folder, extensions))
+}
+
+/// What is to be told of types that are none: an error where no other is asked for. A file may be of a type that no reader
+/// knows by name, and be in the index as text.
+fn unknown_types(snapshot: &Snapshot, types: &[String]) -> Result<Option<String>> {
+    let unread: Vec<&String> = types.iter().filter(|typed| !extract::reads_type(typed)).collect();
+    if unread.is_empty() {
+        return Ok(None);
+    }
+    let indexed = snapshot.paths(None)?;
+    let is_there = |typed: &str| {
+        let of_type = PathFilter::of_folder(None, Some(extract::extensions(typed)));
+        indexed.iter().any(|(path, _)| of_type.admits(path))
+    };
+    let unknown: Vec<String> =
+        unread.into_iter().filter(|typed| !is_there(typed)).map(|typed| format!("{:?}", printable(typed))).collect();
+    if unknown.len() == types.len() {
+        return Err(unread_types(types, "search all that is indexed"));
+    }
+    let told = || format!("No reader takes files of these types: {}.", unknown.join(", "));
+    Ok((!unknown.is_empty()).then(told))
 }
 
 fn shown(call: &Call, found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {

@@ -849,3 +849,118 @@ fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
         assert_eq!(hit["metadata"]["extracted"] == true, taken_out, "{hit}");
     }
 }
+
+#[test]
+fn the_empty_text_is_no_folder_whoever_names_it() {
+    let repo = Repo::new("//- /docs/a.md\n# Harbour\n\nPilots and tugs.\n");
+    repo.ok(&["documents", "index", "."]);
+    for arguments in [
+        ["documents", "index", ""].as_slice(),
+        &["documents", "update", ""],
+        &["documents", "remove", ""],
+        &["documents", "search", "tugs", "--folder", ""],
+        &["documents", "show", ""],
+        &["check", ""],
+        &["infer", ""],
+    ] {
+        let said = repo.fails(arguments);
+        assert!(said.contains("INVALID_PATH") && said.contains("empty"), "{arguments:?}: {said}");
+    }
+    let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#]);
+    assert!(said.contains("the empty text is no path"), "{said}");
+    assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
+    let told: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
+    assert_eq!(told["skipped"][0]["reason"], "no path", "{told}");
+    assert!(repo.ok(&["documents", "list"]).starts_with(".  1 files"), "nothing was forgotten");
+}
+
+#[test]
+fn the_repository_counts_no_file_of_a_folder_outside() {
+    let (repo, papers) = (Repo::new("//- /+a.md\n# Harbour\n"), tempfile::tempdir().unwrap());
+    fs::write(papers.path().join("t.md"), "# Tides\n").unwrap();
+    fs::write(papers.path().join("u.md"), "# Tugs\n").unwrap();
+    repo.call("index_files", &json!({ "folderPath": text(&papers), "options": { "maxFiles": 1 } }));
+    let options = json!({ "maxFiles": 1 });
+    let answer = repo.call("index_files", &json!({ "folderPath": ".", "options": options }));
+    assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(1), &json!(1)), "{answer}");
+    let folders = repo.call("stats", &json!({}))["document_folders"].clone();
+    let counts: Vec<(&str, u64)> = folders
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|folder| (folder["folderPath"].as_str().unwrap(), folder["totalFiles"].as_u64().unwrap()))
+        .collect();
+    assert!(counts.contains(&(".", 1)) && counts.len() == 2, "{counts:?}");
+    assert!(counts.iter().all(|(_, files)| *files == 1), "{counts:?}");
+    assert!(repo.ok(&["documents", "list"]).contains(".  1 files"));
+}
+
+#[test]
+fn a_question_about_types_that_are_none_is_refused() {
+    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n//- /b.odd\npilots and tugs\n");
+    let asked = |types: Value| json!({ "query": "pilots", "options": { "minScore": 0, "fileTypes": types } });
+    for types in [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])] {
+        let said = repo.fails(&["call", "search_documents", "--args", &asked(types).to_string()]);
+        assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("markdown, "), "{said}");
+    }
+    assert!(repo.fails(&["documents", "search", "pilots", "--types", "zzz"]).contains("UNSUPPORTED_FORMAT"));
+    let answer = repo.call("search_documents", &asked(json!(["bogus", "", "md"])));
+    assert_eq!(paths(&answer), ["a.md"]);
+    assert_eq!(answer["warning"], r#"No reader takes files of these types: "bogus", ""."#);
+    let seen = repo.run(&["documents", "search", "pilots", "--min-score", "0", "--types", "bogus,md"]);
+    assert!(String::from_utf8_lossy(&seen.stderr).contains("No reader takes"), "{seen:?}");
+    // What is in the index as text can be asked for, and so can a type of which there is no file.
+    let answer = repo.call("search_documents", &asked(json!([".odd", "pdf"])));
+    assert_eq!((paths(&answer), &answer["warning"]), (vec!["b.odd"], &Value::Null));
+    assert_eq!(repo.call("search_documents", &asked(json!(["pdf"])))["total"], 0);
+}
+
+#[test]
+fn a_least_score_is_a_number_from_0_to_1() {
+    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n");
+    for score in ["nan", "NaN", "inf", "-inf", "-0.1", "1.1", "1e999", "", "x"] {
+        let said = repo.fails(&["documents", "search", "tugs", &format!("--min-score={score}")]);
+        assert!(said.contains("--min-score"), "{score}: {said}");
+    }
+    for score in ["0", "0.5", "1e-3"] {
+        assert!(!repo.ok(&["documents", "search", "tugs", "--min-score", score]).is_empty());
+    }
+}
+
+#[test]
+fn limits_are_what_their_schemas_say() {
+    let repo = Repo::new("");
+    repo.write("docs/long.md", (0..1500).fold(String::new(), |text, line| text + &format!("pilot number {line}\n\n")));
+    repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": 50, "overlap": 0 } }));
+    let asked = |limit: u64| json!({ "query": "pilot", "options": { "minScore": 0, "limit": limit } });
+    let (most, more) = (repo.call("search_documents", &asked(100)), repo.call("search_documents", &asked(101)));
+    assert_eq!(most["results"].as_array().unwrap().len(), 100);
+    assert_eq!((&most["results"], &most["next_offset"]), (&more["results"], &more["next_offset"]));
+    // Who asks for nothing wants the count: nothing was cut off, and there is no place to go on from.
+    for (tool, none) in [
+        ("search_documents", asked(0)),
+        ("query", json!({ "text": "pilot", "limit": 0 })),
+        ("query", json!({ "text": "pilot", "mode": "literal", "limit": 0 })),
+        ("list_files", json!({ "limit": 0 })),
+    ] {
+        let answer = repo.call(tool, &none);
+        assert_eq!((&answer["truncated"], answer.get("next_offset")), (&json!(false), None), "{tool}: {answer}");
+    }
+    let lines = |arguments: Value| {
+        let answer = repo.call("get_file_details", &arguments);
+        (answer["startLine"].as_u64().unwrap(), answer["endLine"].as_u64().unwrap())
+    };
+    let around = |lines: u64| json!({ "filePath": "docs/long.md", "chunkIndex": 0, "contextLines": lines });
+    assert_eq!(lines(around(1000)), lines(around(1001)));
+    assert!(lines(around(1001)).1 < 1100);
+    let whole = json!({ "filePath": "docs/long.md" });
+    assert_eq!(lines(whole), lines(json!({ "filePath": "docs/long.md", "contextLines": 1 })));
+    for (name, words) in [
+        ("search_documents", "more than 100 count as 100"),
+        ("get_file_details", "more than 1000 count as 1000"),
+        ("get_file_details", "Without chunkIndex it says nothing"),
+    ] {
+        let schema = ixmcp::tools::find(name).unwrap().input_schema().to_string();
+        assert!(schema.contains(words), "{name}: {schema}");
+    }
+}

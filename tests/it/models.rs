@@ -418,3 +418,44 @@ fn who_requires_a_gpu_is_told_by_whatever_indexes_and_nothing_is_lost() {
         "no model needs it"
     );
 }
+
+#[test]
+fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
+    let repo = repository();
+    let (_beside, folder) = own_copy();
+    repo.ok(&["model", "use", folder.to_str().unwrap()]);
+    assert!(!repo.ok(&["model", "info"]).contains("answers no"));
+    let told = |gpu: &str| {
+        let run = |arguments: &[&str]| {
+            let output = repo.command(arguments).env("IXMCP_GPU", gpu).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let json: Value = serde_json::from_str(&run(&["model", "info", "--json"])).unwrap();
+        let found: Value = serde_json::from_str(&run(&["doctor", "model", "--json"])).unwrap();
+        let found = found["findings"].as_array().unwrap().last().unwrap().clone();
+        (run(&["model", "info"]), json["transformer"]["warning"].clone(), found)
+    };
+    let alike = |gpu: &str, why: &str| {
+        let (info, json, found) = told(gpu);
+        let (message, remedy) = (found["message"].as_str().unwrap(), found["remedy"].as_str().unwrap());
+        assert!(message.contains("answers no question") && message.contains(why), "{found}");
+        assert!(info.contains(message) && info.contains(remedy), "{info}\n{found}");
+        let json = json.as_str().unwrap();
+        assert!(json.contains(message) && json.contains(remedy), "{json}\n{found}");
+        assert!(!info.contains("looks at the best hits") && !info.contains("finds chunks"), "{info}");
+    };
+    alike("required", "GPU");
+    std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
+    alike("auto", "no ONNX file");
+    std::fs::remove_dir_all(&folder).unwrap();
+    alike("auto", "is not here");
+}
+
+#[test]
+fn the_empty_text_is_no_model() {
+    let repo = repository();
+    for command in ["use", "pull", "remove"] {
+        let said = repo.fails(&["model", command, ""]);
+        assert!(said.contains("a value is required"), "{command}: {said}");
+    }
+}

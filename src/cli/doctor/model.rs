@@ -1,5 +1,6 @@
 //! Whether texts can be embedded, and all of them are.
 
+use super::super::model::answers_nothing;
 use super::{Finding, Ground, Level};
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
@@ -33,16 +34,13 @@ fn chosen(ground: &Ground) -> Result<Option<Finding>> {
     }
     let workspace = ground.session.workspaces.at(&ground.root)?;
     let Some(name) = workspace.chosen_model() else { return Ok(None) };
-    let name = printable(&name);
+    let shown = printable(&name);
     Ok(Some(match workspace.transformer() {
         Ok(Some(model)) => match model.warning() {
-            Some(warning) => Finding::new(Level::Warning, format!("{name}: {warning}")),
-            None => Finding::new(Level::Ok, format!("{name}, on {}", model.device())),
+            Some(warning) => Finding::new(Level::Warning, format!("{shown}: {warning}")),
+            None => Finding::new(Level::Ok, format!("{shown}, on {}", model.device())),
         },
         Ok(None) => return Ok(None),
-        Err(error) => {
-            let told = Finding::of(Level::Warning, &error);
-            Finding { message: format!("{name} answers no question: {}", told.message), ..told }
-        }
+        Err(error) => Finding::of(Level::Warning, &answers_nothing(&name, &error)),
     }))
 }

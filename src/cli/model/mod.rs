@@ -5,6 +5,7 @@ mod pull;
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -48,6 +49,7 @@ struct List {
 #[derive(Debug, Args)]
 struct Use {
     /// A name as `list` shows it, the folder of a model (with a slash in it), or `built-in` for the table alone
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     model: String,
     /// Embed everything now, so that it finds chunks by itself when this returns, and not some time after
     #[arg(long)]
@@ -57,6 +59,7 @@ struct Use {
 /// Throw a model away
 #[derive(Debug, Args)]
 struct Remove {
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: String,
 }
 
@@ -196,8 +199,21 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
+/// What is told of the chosen model where it cannot be used.
+pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
+    let mut told = why.again();
+    told.message = format!("{} answers no question: {}", printable(name), why.message);
+    told
+}
+
 fn info(session: &Session, typed: &Info) -> Result<Outcome> {
-    let stats = session.call("stats", json!({}))?;
+    // Only one that was read is known to be whole.
+    let workspace = session.workspace()?;
+    let wrong = workspace.transformer().err();
+    let mut stats = session.call("stats", json!({}))?;
+    if let (Some(error), Some(name)) = (&wrong, workspace.chosen_model()) {
+        stats["transformer"]["warning"] = answers_nothing(&name, error).to_warning().into();
+    }
     let model = &stats["transformer"];
     if typed.json {
         output::json(&json!({ "built_in": stats["model"], "transformer": model }));
@@ -215,7 +231,13 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
         output::line(&format!("  {dimension} numbers a vector{device}"));
         let left = model["seconds_left"].as_u64().map_or_else(String::new, |left| format!(", {}", time_left(left)));
         output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
-        let says = if model["answers"] == true { "finds chunks by itself" } else { "looks at the best hits" };
+        let says = if wrong.is_some() {
+            "answers nothing"
+        } else if model["answers"] == true {
+            "finds chunks by itself"
+        } else {
+            "looks at the best hits"
+        };
         output::line(&format!("  it {says}"));
     }
     if let Some(warning) = model["warning"].as_str() {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::super::{Outcome, Session, output};
 use super::hub::Hub;
@@ -19,6 +20,7 @@ use crate::model::printable;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// As the hub has it [default: Xenova/paraphrase-albert-small-v2]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: Option<String>,
     /// Copy it from this folder; nothing is fetched
     #[arg(long, value_name = "FOLDER")]
