@@ -212,17 +212,21 @@ impl Watch {
 
     /// Whether each folder outside is still the one that is watched. The watches of another, or of none, are of no use.
     fn look_outside(&self) {
+        let known = locked(&self.shared.state).outside.clone();
+        // Of a folder on a network this may take a while, in which events must go on.
+        let looked = known.into_iter().map(|(folder, was)| (identity_of(&folder), folder, was));
+        let changed: Vec<_> = looked.filter(|(now, _, was)| now != was).collect();
+        if changed.is_empty() {
+            return;
+        }
         let mut state = locked(&self.shared.state);
-        let mut changed = Vec::new();
-        for (folder, was) in &mut state.outside {
-            let now = identity_of(folder);
-            if now != *was {
-                *was = now;
-                changed.extend(folder.to_str().and_then(RepoPath::outside));
+        for (now, folder, _) in changed {
+            state.moved.extend(folder.to_str().and_then(RepoPath::outside));
+            if let Some(known) = state.outside.iter_mut().find(|(other, _)| *other == folder) {
+                known.1 = now;
             }
         }
-        state.sweep |= !changed.is_empty();
-        state.moved.extend(changed);
+        state.sweep = true;
     }
 
     pub(super) fn has_dirt(&self) -> bool {
