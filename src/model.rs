@@ -99,6 +99,13 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
+/// The first `most` of these, printable, with commas between and a sign where more follow.
+pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(|name| printable(name.as_ref())).collect();
+    let more = if names.len() > most { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// blake3 of a file's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 32]);
@@ -204,8 +211,8 @@ impl SkipReason {
         }
     }
 
-    /// What the word of a document's reader means, for those who have not read the manual.
-    pub const fn meaning(self) -> Option<&'static str> {
+    /// What the word means where that is not plain, for those who have not read the manual.
+    const fn meaning(self) -> Option<&'static str> {
         Some(match self {
             Self::Encrypted => "it asks for a password",
             Self::Sealed => {
@@ -216,15 +223,16 @@ impl SkipReason {
             Self::Overrun => "its reader took more than 20 seconds of processor time, or two minutes in all",
             Self::Overweight => "it unpacks to more than its reader's 2 GiB of memory",
             Self::NoText => "it holds no text; scanned pages are pictures",
+            Self::UnreadableFolder => {
+                "the folder, or an ignore file in it, cannot be read: nothing of it is in the index"
+            }
             _ => return None,
         })
     }
 
     /// The word, and what it means where that is not plain.
     pub fn explained(self) -> String {
-        let of_folder = "the folder, or an ignore file in it, cannot be read: nothing of it is in the index";
-        let meaning = if self == Self::UnreadableFolder { Some(of_folder) } else { self.meaning() };
-        match meaning {
+        match self.meaning() {
             Some(meaning) => format!("{}: {meaning}", self.as_str()),
             None => self.as_str().to_owned(),
         }

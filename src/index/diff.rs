@@ -104,8 +104,12 @@ fn is_of_this_program(known: &StoredFile) -> bool {
 
 /// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
 fn by_content(reason: SkipReason) -> bool {
-    use SkipReason::{Binary, Encoding, Generated, Minified};
-    matches!(reason, Binary | Encoding | Minified | Generated) || reason.meaning().is_some()
+    use SkipReason::{
+        Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,
+    };
+    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated);
+    let is_of_document = matches!(reason, Encrypted | Sealed | Malformed | Overfull | Overrun | Overweight | NoText);
+    is_of_text || is_of_document
 }
 
 /// A stat that says nothing, for a file that could not be read.

@@ -13,7 +13,7 @@ use super::{Thoroughness, Workspace};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::model::{ROOT, RepoPath, SkipReason, is_in, printable};
+use crate::model::{ROOT, RepoPath, SkipReason, first_of, is_in, printable};
 use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
@@ -425,9 +425,8 @@ fn not_among(given: &str, known: &[Chosen]) -> Error {
     if known.is_empty() {
         return error.hint("No folder is: `index_files` has one indexed.");
     }
-    let shown: Vec<String> = known.iter().take(20).map(|folder| printable(&folder.path)).collect();
-    let more = if known.len() > shown.len() { ", …" } else { "" };
-    error.hint(format!("These are: {}{more}.", shown.join(", ")))
+    let paths: Vec<&str> = known.iter().map(|folder| folder.path.as_str()).collect();
+    error.hint(format!("These are: {}.", first_of(&paths, 20)))
 }
 
 /// Whose changes are counted.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::{FolderOptions, FolderReport};
-use crate::model::printable;
+use crate::model::first_of;
 use crate::query::Page;
 
 pub(super) static INDEX_FILES: Declaration = declare! {
@@ -150,10 +150,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 /// That the types which were asked for leave nothing to read.
 fn emptied(types: &[String], report: &FolderReport) -> Option<String> {
-    let shown: Vec<String> = types.iter().take(20).map(|one| printable(one)).collect();
-    let more = if types.len() > shown.len() { ", …" } else { "" };
     let is_empty = report.total_files == 0 && !types.is_empty();
-    is_empty.then(|| format!("No file of the folder is of a type that was asked for: {}{more}.", shown.join(", ")))
+    is_empty.then(|| format!("No file of the folder is of a type that was asked for: {}.", first_of(types, 20)))
 }
 
 fn chosen(options: &Options) -> Result<FolderOptions> {

@@ -8,7 +8,7 @@ use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::index::{DocumentFolder, Part, unread_types};
-use crate::model::printable;
+use crate::model::{first_of, printable};
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
 use crate::store::Snapshot;
@@ -178,11 +178,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 /// Which folders nothing can be found in.
 fn gone(call: &Call) -> Option<String> {
     let gone = call.workspace().gone_folders();
-    let named: Vec<String> = gone.iter().take(5).map(|folder| printable(folder)).collect();
-    let more = if gone.len() > named.len() { ", …" } else { "" };
-    let named = named.join(", ");
-    (!gone.is_empty())
-        .then(|| format!("Of the indexed folders these are gone, and nothing in them is found: {named}{more}."))
+    let told =
+        || format!("Of the indexed folders these are gone, and nothing in them is found: {}.", first_of(&gone, 5));
+    (!gone.is_empty()).then(told)
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
