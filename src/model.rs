@@ -271,10 +271,8 @@ pub struct Chunk {
     /// In characters of the decoded text.
     pub start_offset: u32,
     pub text: String,
-    /// The parts of compound identifiers in `text`, lower-case, each once, separated by spaces.
+    /// What it is found by beside `text`: see [`crate::words::Terms`], which these two are.
     pub words: String,
-    /// A line for each definition that begins in `text`: its name, then, if it has several parts, a tab and
-    /// these, lower-case.
     pub names: String,
     /// These definitions: places in the file's symbols.
     pub symbols: Range<usize>,

@@ -8,6 +8,7 @@ mod stem;
 pub mod trigrams;
 
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 
 use foldhash::fast::RandomState;
 use unicode_normalization::char::is_combining_mark;
@@ -16,13 +17,15 @@ pub use scripts::{has_unspaced, is_letter, is_unspaced, pieces, plain};
 pub use stem::stem;
 
 /// Changes when the same text or name would give other words: then the FTS is made anew.
-pub const SPLITTER: u32 = 2;
+pub const SPLITTER: u32 = 3;
 
-/// The words of an identifier: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
+/// The words of an identifier, or of all in a text: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier;
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let signs = rest.bytes().take_while(|&byte| matches!(CLASS[usize::from(byte)], Class::Other | Class::Joiner));
+        // Some of what is not ASCII is a sign, too.
+        rest = rest[signs.count()..].trim_start_matches(|c: char| !c.is_alphanumeric());
         let end = part_end(rest)?;
         let (part, tail) = rest.split_at(end);
         rest = tail;
@@ -178,22 +181,61 @@ fn is_in_token(c: char) -> bool {
     }
 }
 
-/// What `text` is found by beside its tokens, in small letters, each once, in order of appearance: the parts of all compound
-/// identifiers, and the pieces of what is not ASCII.
+/// What a chunk is found by beside its tokens, in small letters, nothing twice, in order of appearance.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The parts of compound identifiers in the text, and the pieces of what is not ASCII, but for what stands in the text by
+    /// itself or in `names`: an index of the words says of each chunk what it has, however often.
+    pub words: String,
+    /// The names, a line for each: the name, then, if it has parts that no name before it had, a tab and these.
+    pub names: String,
+}
+
+impl Terms {
+    /// Of a text and the names of what begins in it.
+    pub fn of<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Self {
+        let mut known: HashSet<String, RandomState> = HashSet::default();
+        let names = lines_of(names, |part| known.insert(part.to_owned()));
+        Self { words: unknown_parts(text, known), names }
+    }
+}
+
+/// The same of a text that defines nothing.
 pub fn compound_parts(text: &str) -> String {
-    let mut seen_tokens: HashSet<&str, RandomState> = HashSet::default();
-    let mut found = Found::default();
-    let mut lower = String::new();
-    for (token, _) in shaped_tokens(text).filter(|&(_, may_be_compound)| may_be_compound) {
-        if !seen_tokens.insert(token) {
-            continue;
+    unknown_parts(text, HashSet::default())
+}
+
+/// The parts of a text's compounds that are neither known nor tokens of it.
+fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String {
+    let mut compounds: HashSet<&str, RandomState> = HashSet::default();
+    let mut plain: HashSet<Plain, RandomState> = HashSet::default();
+    let mut in_order = Vec::new();
+    for (token, may_be_compound) in shaped_tokens(text) {
+        if !may_be_compound {
+            plain.insert(Plain(token));
+        } else if compounds.insert(token) {
+            in_order.push(token);
         }
+    }
+    let mut words = String::new();
+    let mut add = |word: &str| {
+        if word.len() < 2 || plain.contains(&Plain(word)) || known.contains(word) {
+            return;
+        }
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        known.insert(word.to_owned());
+    };
+    let mut lower = String::new();
+    for token in in_order {
         // A token of one part is already found as itself.
         if !token.is_ascii() {
             let whole = token.to_lowercase();
             pieces(token, &mut |piece, _| {
                 if piece != whole {
-                    found.add(piece);
+                    add(piece);
                 }
             });
             continue;
@@ -206,33 +248,36 @@ pub fn compound_parts(text: &str) -> String {
             lower.clear();
             lower.push_str(part);
             lower.make_ascii_lowercase();
-            found.add(&lower);
+            add(&lower);
         }
     }
-    found.words
+    words
 }
 
-/// Words in a row, each once.
-#[derive(Default)]
-struct Found {
-    words: String,
-    seen: HashSet<String, RandomState>,
-}
+/// A token of ASCII, the same in large letters as in small ones.
+#[derive(Eq)]
+struct Plain<'t>(&'t str);
 
-impl Found {
-    fn add(&mut self, word: &str) {
-        if word.len() > 1 && !self.seen.contains(word) {
-            if !self.words.is_empty() {
-                self.words.push(' ');
-            }
-            self.words.push_str(word);
-            self.seen.insert(word.to_owned());
-        }
+impl PartialEq for Plain<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(other.0)
     }
 }
 
-/// A line for each of these names, once each: the name, then, if it has several parts, a tab and these, lower-case.
-pub fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+impl Hash for Plain<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        // Digits and `_` are told apart from letters by more than this bit, or else by `eq`.
+        self.0.as_bytes().chunks(8).for_each(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            hasher.write_u64(u64::from_le_bytes(word) | 0x2020_2020_2020_2020);
+        });
+    }
+}
+
+/// A line for each of these names, once each: the name, then, if it has several parts, a tab and those, lower-case, that are
+/// wanted.
+fn lines_of<'n>(names: impl Iterator<Item = &'n str>, mut is_wanted: impl FnMut(&str) -> bool) -> String {
     let mut seen: HashSet<&str, RandomState> = HashSet::default();
     let mut lines = String::new();
     for name in names.filter(|name| seen.insert(name)) {
@@ -243,12 +288,11 @@ pub fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
         lines.extend(name.chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }));
         let mut parts = parts(name).peekable();
         if parts.peek().is_some_and(|first| first.len() < name.len()) {
-            lines.push('\t');
-            for part in parts {
-                if !lines.ends_with('\t') {
-                    lines.push(' ');
-                }
-                lines.push_str(&part.to_lowercase());
+            let mut before = '\t';
+            for part in parts.map(str::to_lowercase).filter(|part| is_wanted(part)) {
+                lines.push(before);
+                lines.push_str(&part);
+                before = ' ';
             }
         }
     }
@@ -308,23 +352,60 @@ mod tests {
         let mut random = Random(11);
         let alphabet: Vec<char> = "aZbQ_ 7-9éÄßß漢字かカ한글ไทย٣ǅİ\n".chars().collect();
         text.extend((0..4_000).map(|_| alphabet[random.below(alphabet.len())]));
-        let given = compound_parts(&text) + &of_names(text.split_whitespace());
+        let Terms { words, names } = Terms::of(&text, text.split_whitespace().step_by(3));
+        let given = words + &names;
         let sum = blake3::hash(given.as_bytes()).to_hex();
-        assert_eq!((SPLITTER, &sum[..16]), (2, "424576466cb8baf2"));
+        assert_eq!((SPLITTER, &sum[..16]), (3, "f805ad30d5644717"));
     }
 
     #[test]
     fn a_name_stands_once_with_its_parts() {
         let names = ["getUser", "plain", "getUser", "two\nlines", "_x", "__"];
-        assert_eq!(of_names(names.into_iter()), "getUser\tget user\nplain\ntwo lines\ttwo lines\n_x\tx\n__");
+        let names = Terms::of("", names.into_iter()).names;
+        assert_eq!(names, "getUser\tget user\nplain\ntwo lines\ttwo lines\n_x\tx\n__");
     }
 
     #[test]
     fn only_compound_identifiers_give_words_and_each_once() {
-        assert_eq!(compound_parts("get_user(getUser, user) x"), "get user");
+        assert_eq!(compound_parts("get_user(getUser, set_user) x"), "get user set");
         assert_eq!(compound_parts("plain words only"), "");
         assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab ete");
         assert_eq!(compound_parts("привет Größe cafe\u{301}s 図書館の本"), "grosse cafes 図書 書館 館の の本 本");
         assert_eq!(tokens("a_b.c-dé éa(x)").collect::<Vec<_>>(), ["a_b", "c", "dé", "éa", "x"]);
+    }
+
+    /// The index says of a chunk that it has a word, not how often.
+    #[test]
+    fn what_a_chunk_is_found_by_stands_nowhere_twice() {
+        let text = "get_user(USER_NAME, Get, fetchUserName) name Fetch";
+        let terms = Terms::of(text, ["get_user", "get_name", "get_user", "_x"].into_iter());
+        assert_eq!(terms.names, "get_user\tget user\nget_name\tname\n_x\tx");
+        assert_eq!(terms.words, "");
+        assert_eq!(Terms::of(text, ["get_user"].into_iter()).words, "");
+        assert_eq!(compound_parts("user_name getUserId user"), "name get id");
+    }
+
+    #[test]
+    fn every_part_of_a_compound_is_found() {
+        let alphabet: Vec<char> = "abAB_ 7é漢\n".chars().collect();
+        let mut random = Random(5);
+        for _ in 0..5_000 {
+            let text: String = (0..40).map(|_| alphabet[random.below(alphabet.len())]).collect();
+            let names: Vec<&str> = tokens(&text).step_by(2).collect();
+            let terms = Terms::of(&text, names.iter().copied());
+            let lower = |text: &str| tokens(text).map(str::to_lowercase).collect::<HashSet<String>>();
+            let by_name = lower(&terms.names);
+            let found: HashSet<String> =
+                [&lower(&text), &lower(&terms.words), &by_name].into_iter().flatten().cloned().collect();
+            // A number is found whole.
+            let is_compound = |token: &&str| token.is_ascii() && token.contains(char::is_alphabetic);
+            for token in tokens(&text).filter(is_compound) {
+                let is_found = |part: &str| part.len() < 2 || found.contains(&part.to_lowercase());
+                assert!(parts(token).all(is_found), "{token} of {text:?} by {terms:?}");
+            }
+            for name in names {
+                assert!(parts(name).all(|part| by_name.contains(&part.to_lowercase())), "{name} by {terms:?}");
+            }
+        }
     }
 }

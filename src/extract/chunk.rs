@@ -94,7 +94,6 @@ fn pieces(
             end_line: line + line_ends - u32::from(piece.ends_with('\n')),
             start_offset: offset,
             text: piece.to_owned(),
-            words: words::compound_parts(piece),
             lead: lead.to_owned(),
             ..Chunk::default()
         });
@@ -152,7 +151,9 @@ pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
     let mut end = symbols.len();
     for chunk in chunks.iter_mut().rev() {
         let start = symbols[..end].partition_point(|symbol| symbol.start_line < chunk.start_line);
-        chunk.names = words::of_names(symbols[start..end].iter().map(|symbol| symbol.name.as_str()));
+        let names = symbols[start..end].iter().map(|symbol| symbol.name.as_str());
+        let words::Terms { words, names } = words::Terms::of(&chunk.text, names);
+        (chunk.words, chunk.names) = (words, names);
         chunk.symbols = start..end;
         end = start;
     }

@@ -359,8 +359,7 @@ fn load(
             if names.is_empty() {
                 continue;
             }
-            let is_admitted = |line: &&str| names.contains(line.split('\t').next().unwrap_or(line));
-            chunk.names = chunk.names.lines().filter(is_admitted).collect::<Vec<_>>().join("\n");
+            chunk.names.retain(|name| names.contains(name.as_str()));
         }
         loaded.push(Loaded { id, chunk, meaning: 0.0, is_meant: meant.contains(&id) });
     }

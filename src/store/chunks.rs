@@ -12,7 +12,6 @@ use super::vectors::count;
 use super::{Batch, ChunkId, FileId, FileRow, Snapshot};
 use crate::error::Result;
 use crate::model::Chunk;
-use crate::words;
 
 statements! {
     INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, first_symbol,
@@ -24,6 +23,7 @@ statements! {
     COUNT = "SELECT count(*) FROM chunks";
     IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     PATH_AND_OFFSET = "SELECT f.path, c.start_offset FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?1";
+    IS_THERE = "SELECT 1 FROM chunks WHERE id = ?1";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     ENDS = "SELECT min(id), max(id), count(*) FROM chunks WHERE file_id = ?1";
     IN_ROW = "SELECT start_offset, text FROM chunks WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
@@ -50,8 +50,8 @@ pub struct ChunkHit {
     pub start_line: u32,
     pub end_line: u32,
     pub text: String,
-    /// See [`crate::model::Chunk::names`]; the headings that the chunk stands under come first.
-    pub names: String,
+    /// The headings that it stands under, then what begins in it, each once.
+    pub names: Vec<String>,
 }
 
 /// Numbers for the chunks of a file: those that their text had before, then numbers above all there are. So a vector
@@ -87,6 +87,11 @@ impl Snapshot<'_> {
 
     /// The first `most` of those of these chunks that are there, in path order.
     pub(super) fn in_path_order(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
+        if let [one] = chunks[..] {
+            let is_there = most > 0 && self.connection.prepare_cached(IS_THERE)?.exists([one.0])?;
+            chunks.truncate(usize::from(is_there));
+            return Ok(chunks);
+        }
         if chunks.len() <= LOOKED_UP {
             let mut statement = self.connection.prepare_cached(PATH_AND_OFFSET)?;
             let mut placed: Vec<(String, u32, ChunkId)> = Vec::with_capacity(chunks.len());
@@ -168,15 +173,15 @@ impl Snapshot<'_> {
                 start_line: row.get(2)?,
                 end_line: row.get(3)?,
                 text: row.get(4)?,
-                names: row.get(5)?,
+                names: row.get_ref(5)?.as_str()?.lines().map(str::to_owned).collect(),
             };
             Ok((hit, first..first + row.get::<_, i64>(7)?))
         })?;
-        let symbols = self.names_of_symbols(symbols)?;
-        if !hit.names.is_empty() && !symbols.is_empty() {
-            hit.names.push('\n');
+        for name in self.names_of_symbols(symbols)? {
+            if !hit.names.contains(&name) {
+                hit.names.push(name);
+            }
         }
-        hit.names += &words::of_names(symbols.iter().map(String::as_str));
         Ok(hit)
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::near::Vectors;
+use super::near::{Asked, Vectors};
 use super::vectors::{NearChunk, SpaceId, SpaceKey, State};
 use super::{Caches, ChunkId, Mode, Scope, Snapshot, in_snapshot, locked, open};
 use crate::error::Result;
@@ -137,14 +137,16 @@ impl Snapshot<'_> {
     /// How near chunks are to a vector; `None` for those without one, and while vectors are not in memory.
     pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         let Some(vectors) = self.at_hand(space)? else { return Ok(vec![None; chunks.len()]) };
-        Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, vector))).collect())
+        let asked = Asked::of(vector);
+        Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, &asked))).collect())
     }
 
     /// How near some chunks are to a vector, drawn evenly from all; none while vectors are not in memory.
     pub fn some_cosines(&self, space: SpaceId, vector: &[i8], most: usize) -> Result<Vec<f64>> {
         let Some(vectors) = self.at_hand(space)? else { return Ok(Vec::new()) };
         let step = vectors.len().div_ceil(most.max(1)).max(1);
-        Ok(vectors.every(step).into_iter().map(|place| vectors.cosine(place, vector)).collect())
+        let asked = Asked::of(vector);
+        Ok(vectors.every(step).into_iter().map(|place| vectors.cosine(place, &asked)).collect())
     }
 
     /// Chunks, of a scope or of all, that the questions to this snapshot found by their words alone: they have no vector yet,

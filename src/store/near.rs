@@ -45,6 +45,18 @@ struct Part {
 /// Where a vector stands: its part, and its place in that.
 type Place = (usize, usize);
 
+/// A vector that many are compared with.
+pub struct Asked<'v> {
+    vector: &'v [i8],
+    length: f32,
+}
+
+impl<'v> Asked<'v> {
+    pub fn of(vector: &'v [i8]) -> Self {
+        Self { vector, length: length(vector) }
+    }
+}
+
 impl Vectors {
     /// None yet.
     pub fn new(space: SpaceId, state: &State) -> Self {
@@ -112,6 +124,7 @@ impl Vectors {
         let among = scope.map_or_else(|| self.len(), Scope::len);
         let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES).max(among / ONE_IN);
         let wanted: Vec<u64> = bits(vector).collect();
+        let asked = Asked::of(vector);
         let candidates = match scope {
             Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
             scope => self.nearest_of_all(scope, &wanted, most),
@@ -120,7 +133,7 @@ impl Vectors {
             .into_iter()
             .map(|place| NearChunk {
                 id: ChunkId(self.parts[place.0].ids[place.1]),
-                cosine: self.cosine(place, vector),
+                cosine: self.cosine(place, &asked),
             })
             .collect();
         near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
@@ -165,10 +178,11 @@ impl Vectors {
         places.into_iter().zip(differ_in).filter(|(_, far)| *far <= farthest).map(|(place, _)| place).collect()
     }
 
-    pub fn cosine(&self, (part, at): Place, vector: &[i8]) -> f64 {
+    pub fn cosine(&self, (part, at): Place, asked: &Asked) -> f64 {
         let part = &self.parts[part];
         let own = &part.components[at * self.dimension..][..self.dimension];
-        cosine(own, part.lengths[at], vector)
+        let lengths = f64::from(part.lengths[at]) * f64::from(asked.length);
+        if lengths > 0.0 { (f64::from(dot(own, asked.vector)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
     /// Every so many of all.
@@ -219,11 +233,6 @@ fn length(vector: &[i8]) -> f32 {
     (dot(vector, vector) as f32).sqrt()
 }
 
-fn cosine(a: &[i8], length_of_a: f32, b: &[i8]) -> f64 {
-    let lengths = f64::from(length_of_a) * f64::from(length(b));
-    if lengths > 0.0 { (f64::from(dot(a, b)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,7 +279,7 @@ mod tests {
             let mut all: Vec<NearChunk> = (0..6_000)
                 .map(|id| NearChunk {
                     id: ChunkId(id),
-                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &question),
+                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &Asked::of(&question)),
                 })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
@@ -332,7 +341,7 @@ mod tests {
         for every in [1, 3, 15, 17, 100, 2_500] {
             let scope = Scope::of((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
             let mut all: Vec<NearChunk> = (scope.chunks())
-                .filter_map(|id| Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &question) }))
+                .filter_map(|id| Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &Asked::of(&question)) }))
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
             let near = vectors.nearest(&question, 10, Some(&scope));

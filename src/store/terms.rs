@@ -53,14 +53,16 @@ const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-al
 const CHECK: &str = "
     DROP VIEW chunk_text;
     CREATE VIEW chunk_text AS
-    SELECT c.id, coalesce(c.lead, '') || c.text AS text, words_of_text(c.text) AS words,
-        f.path || ' ' || f.path_words AS path, coalesce(c.headings || char(10), '') || words_of_names((
-            SELECT json_group_array(n.name) FROM (
-                SELECT r.name_id FROM symbol_rows r WHERE r.id >= (c.file_id << 20) + c.first_symbol
-                AND r.id < (c.file_id << 20) + c.first_symbol + c.symbols ORDER BY r.id
-            ) r JOIN names n ON n.id = r.name_id
-        )) AS names
-    FROM chunks c JOIN files f ON f.id = c.file_id;
+    SELECT id, lead || text AS text, words_by(text, names) AS words, path, headings || names_by(text, names) AS names FROM (
+        SELECT c.id, c.text, coalesce(c.lead, '') AS lead, f.path || ' ' || f.path_words AS path,
+            coalesce(c.headings || char(10), '') AS headings, (
+                SELECT json_group_array(n.name) FROM (
+                    SELECT r.name_id FROM symbol_rows r WHERE r.id >= (c.file_id << 20) + c.first_symbol
+                    AND r.id < (c.file_id << 20) + c.first_symbol + c.symbols ORDER BY r.id
+                ) r JOIN names n ON n.id = r.name_id
+            ) AS names
+        FROM chunks c JOIN files f ON f.id = c.file_id
+    );
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1);
 ";
 
@@ -91,8 +93,8 @@ impl<'a> Terms<'a> {
     }
 
     fn of_stored(chunk: &'a StoredChunk, path: &'a str) -> Self {
-        let words = Cow::Owned(words::compound_parts(&chunk.text));
-        let names = Cow::Owned(words::of_names(chunk.names.iter().map(String::as_str)));
+        let found_by = words::Terms::of(&chunk.text, chunk.names.iter().map(String::as_str));
+        let (words, names) = (Cow::Owned(found_by.words), Cow::Owned(found_by.names));
         Self::new(&chunk.lead, &chunk.text, words, path, &chunk.headings, names)
     }
 
@@ -221,16 +223,14 @@ impl Store {
 
 /// Whether the FTS has what the chunks are to be found by, as FTS5's own check sees it; `Err` says what it says.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
-    let text = |context: &Context| Ok(context.get_raw(0).as_str()?.to_owned());
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("words_of_text", 1, flags, move |context| {
-        text(context).map(|text| words::compound_parts(&text))
-    })?;
-    connection.create_scalar_function("words_of_names", 1, flags, move |context| {
-        let names: Vec<String> = serde_json::from_str(&text(context)?)
+    fn terms(context: &Context) -> rusqlite::Result<words::Terms> {
+        let names: Vec<String> = serde_json::from_str(context.get_raw(1).as_str()?)
             .map_err(|error| rusqlite::Error::UserFunctionError(Box::new(error)))?;
-        Ok(words::of_names(names.iter().map(String::as_str)))
-    })?;
+        Ok(words::Terms::of(context.get_raw(0).as_str()?, names.iter().map(String::as_str)))
+    }
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("words_by", 2, flags, |context| Ok(terms(context)?.words))?;
+    connection.create_scalar_function("names_by", 2, flags, |context| Ok(terms(context)?.names))?;
     // Rolled back when it goes.
     let _trial = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     connection.execute_batch(CHECK)
@@ -251,12 +251,12 @@ mod tests {
     }
 
     fn write(store: &Store, path: &RepoPath, text: &str, name: &str) {
-        let names = words::of_names(std::iter::once(name));
+        let words::Terms { words, names } = words::Terms::of(text, std::iter::once(name));
         let chunk = Chunk {
             start_line: 1,
             end_line: 1,
             text: text.to_owned(),
-            words: words::compound_parts(text),
+            words,
             names,
             symbols: 0..1,
             ..Chunk::default()

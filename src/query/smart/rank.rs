@@ -157,12 +157,11 @@ struct Names {
     name: Option<String>,
 }
 
-fn look_at_names(question: &Question, scanner: &mut Scanner, names: &str) -> Names {
+fn look_at_names(question: &Question, scanner: &mut Scanner, names: &[String]) -> Names {
     let mut found = Names::default();
     let heaviest = question.words.iter().map(|word| word.weight).fold(0.0, f64::max);
     let last = question.terms.len().saturating_sub(1);
-    for line in names.lines() {
-        let name = line.split('\t').next().unwrap_or(line);
+    for name in names {
         let (set, matched, count) = scanner.words_of(name);
         if set == 0 && question.shape == Shape::Prose {
             continue;
@@ -186,12 +185,12 @@ fn look_at_names(question: &Question, scanner: &mut Scanner, names: &str) -> Nam
                 Shape::Prose => 0.0,
             };
             defines = f64::max(defines, says);
-            if term.written == name {
+            if term.written == *name {
                 found.cased = f64::max(found.cased, says);
             }
         }
         if found.name.is_none() || fit + defines > found.best + found.defines {
-            found.name = (fit + defines > SHOWS).then(|| name.to_owned()).or(found.name);
+            found.name = (fit + defines > SHOWS).then(|| name.clone()).or(found.name);
         }
         found.best = found.best.max(fit);
         found.defines = found.defines.max(defines);

@@ -8,7 +8,7 @@ use crate::words;
 /// Lines that count as one place.
 const WINDOW: usize = 7;
 /// Neighbours in a question may have one more word between them in a text.
-const NEAR: usize = 2;
+const NEAR: u32 = 2;
 
 /// What a text has of a question. Sets of words are bits, by their place in the question.
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl<'q> Scanner<'q> {
     pub fn scan(&mut self, text: &str) -> Seen {
         let mut seen = Seen { all: 0, counts: [0; MAX_WORDS], length: 0, lines: Vec::new(), pairs: 0 };
         let mut position = 0;
-        let mut last: Option<(usize, usize)> = None;
+        let mut last: Option<(usize, u32)> = None;
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
         let mut start = 0;
         for end in ends {
@@ -100,37 +100,18 @@ impl<'q> Scanner<'q> {
             }
             start = end;
             let mut set = 0;
-            for (token, may_be_compound) in words::shaped_tokens(line) {
-                if !may_be_compound {
-                    position += 1;
-                    self.step(token, position, &mut last, &mut set, &mut seen);
-                } else if token.is_ascii() {
-                    for part in words::parts(token) {
-                        position += 1;
-                        self.step(part, position, &mut last, &mut set, &mut seen);
-                    }
-                } else {
-                    words::pieces(token, &mut |piece, is_end| {
-                        position += usize::from(!is_end);
-                        self.step(piece, position, &mut last, &mut set, &mut seen);
-                    });
-                }
-            }
+            each_word(line, |word, counts| {
+                position += counts;
+                self.step(word, position, &mut last, &mut set, &mut seen);
+            });
             seen.lines.push(set);
             seen.all |= set;
         }
-        seen.length = u32::try_from(position).unwrap_or(u32::MAX);
+        seen.length = position;
         seen
     }
 
-    fn step(
-        &mut self,
-        token: &str,
-        position: usize,
-        last: &mut Option<(usize, usize)>,
-        set: &mut u64,
-        seen: &mut Seen,
-    ) {
+    fn step(&mut self, token: &str, position: u32, last: &mut Option<(usize, u32)>, set: &mut u64, seen: &mut Seen) {
         let Some(at) = self.word(token) else { return };
         *set |= 1 << at;
         seen.counts[at] = seen.counts[at].saturating_add(1);
@@ -146,20 +127,13 @@ impl<'q> Scanner<'q> {
     /// The words of a name or a path, as a set; and how many words that has in all.
     pub fn words_of(&mut self, name: &str) -> (u64, u32, u32) {
         let (mut set, mut matched, mut count) = (0, 0, 0);
-        let mut step = |part: &str, counts: u32| {
+        each_word(name, |word, counts| {
             count += counts;
-            if let Some(at) = self.word(part) {
+            if let Some(at) = self.word(word) {
                 set |= 1 << at;
                 matched += counts;
             }
-        };
-        if name.is_ascii() {
-            words::parts(name).for_each(|part| step(part, 1));
-        } else {
-            for token in words::tokens(name) {
-                words::pieces(token, &mut |piece, is_end| step(piece, u32::from(!is_end)));
-            }
-        }
+        });
         (set, matched, count)
     }
 
@@ -193,6 +167,20 @@ impl<'q> Scanner<'q> {
         let at = of_first.iter().find(|(known, _)| *known == stem || begins(known)).map(|(_, at)| *at);
         self.known.insert(self.lower.clone(), at);
         at
+    }
+}
+
+/// The words of a text with their parts, each with how many it counts as.
+fn each_word(text: &str, mut step: impl FnMut(&str, u32)) {
+    if text.is_ascii() {
+        return words::parts(text).for_each(|part| step(part, 1));
+    }
+    for token in words::tokens(text) {
+        if token.is_ascii() {
+            words::parts(token).for_each(|part| step(part, 1));
+        } else {
+            words::pieces(token, &mut |piece, is_end| step(piece, u32::from(!is_end)));
+        }
     }
 }
 
