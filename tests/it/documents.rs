@@ -236,6 +236,55 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
 }
 
 #[test]
+fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
+    let part = |head: &str, body: &[u8]| [b"--b\r\n", head.as_bytes(), b"\r\n\r\n", body, b"\r\n"].concat();
+    let named = |kind: &str, name: &str| {
+        format!("Content-Type: {kind}\r\nContent-Disposition: attachment; filename=\"{name}\"")
+    };
+    let mail = |parts: &[Vec<u8>]| {
+        let head = b"Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";
+        let all = [&head[..], &part("Content-Type: text/plain", b"See below."), &parts.concat(), b"--b--\r\n"].concat();
+        read("x.eml", &all, &in_folder(1000, 0)).unwrap()
+    };
+    let all = text_of(&mail(&[
+        part(&named("text/csv", "weights.csv"), b"hive,kg\r\nlinden,41"),
+        part(&named("text/html", "page.html"), b"<p>Brood in <b>five</b> frames</p>"),
+        part(&named("application/octet-stream", "todo.md"), b"# Todo\r\n\r\nBuy wax"),
+        part(&named("text/plain", "koeln.txt"), b"Gr\xfc\xdfe aus K\xf6ln, Anna"),
+        part(&named("text/plain; charset=iso-8859-1", "gras.txt"), b"Gr\xfcnes Gras"),
+        part(&named("application/json; name=x", "scale.json"), b"{\"queen\": 1}"),
+        part("Content-Disposition: attachment", b"nameless words"),
+    ]));
+    let told = "See below.\n\nAttachment: weights.csv\n\nhive,kg\nlinden,41\n\nAttachment: page.html\n\nBrood in five frames\n\n\
+        Attachment: todo.md\n\n# Todo\n\nBuy wax\n\nAttachment: koeln.txt\n\nGrüße aus Köln, Anna\n\nAttachment: gras.txt\n\n\
+        Grünes Gras\n\nAttachment: scale.json\n\n{\"queen\": 1}\n\nnameless words\n";
+    assert!(all.ends_with(told), "{all}");
+    // What is no text to read is named, as it was.
+    let all = text_of(&mail(&[
+        part(&named("text/plain", "noise.txt"), b"\x00\x01\x02"),
+        part(&named("text/rtf", "letter.rtf"), b"{\\rtf1 hidden}"),
+        part(&named("image/svg+xml", "logo.svg"), b"<svg>hidden</svg>"),
+        part(&named("application/pdf", "plan.pdf"), b"%PDF-1.4 hidden"),
+        part(&named("application/pkcs7-signature", "smime.p7s"), b"hidden"),
+    ]));
+    let told = "Attachment: noise.txt\nAttachment: letter.rtf\nAttachment: logo.svg\nAttachment: plan.pdf\nAttachment: smime.p7s\n";
+    assert!(all.ends_with(told), "{all}");
+    // What is too long is left out and said, and takes nothing along: neither by itself nor many together.
+    let long = |bytes: usize| part(&named("text/plain", "log.txt"), "wax and honey\r\n".repeat(bytes / 15).as_bytes());
+    for parts in [vec![long(5 << 20)], vec![long(2_000_000); 12]] {
+        let read = mail(&[parts, vec![part(&named("text/plain", "last.txt"), b"the end")]].concat());
+        let told: Vec<&str> = read.problems.iter().map(|problem| problem.reason.as_str()).collect();
+        assert_eq!(told, ["attachments that are too long are named alone"]);
+        let all = text_of(&read);
+        assert!(all.contains("See below.") && all.contains("Attachment: log.txt") && all.contains("the end"));
+    }
+    let words = "wax and honey\r\n".repeat(1_000_000);
+    let inner = format!("Subject: inner\r\n\r\n{words}the end of it");
+    let read = mail(&[long(2_000_000), long(2_000_000), part("Content-Type: message/rfc822", inner.as_bytes())]);
+    assert!(text_of(&read).contains("the end of it"), "a message goes before what is attached to another");
+}
+
+#[test]
 fn nesting_costs_no_stack() {
     let started = Instant::now();
     let open = "<w:p><w:r>".repeat(200_000);

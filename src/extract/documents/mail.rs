@@ -1,15 +1,17 @@
-//! Mail: subject, people, date, and the text of every part that is for reading.
+//! Mail: subject, people, date, and the text of every part that is for reading, attachments among them.
 
-use mail_parser::{Address, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use std::borrow::Cow;
+
+use mail_parser::{Address, ContentType, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::flow::Flow;
-use super::{Document, Format, Reader, html};
-use crate::extract::text;
+use super::{Document, FORMATS, Format, Reader, html};
+use crate::extract::{self, text};
 use crate::model::SkipReason;
 
 pub(super) static MAIL: Format = Format {
     name: "mail",
-    version: 2,
+    version: 3,
     extensions: &["eml"],
     only_in_folders: false,
     is_risky: false,
@@ -19,17 +21,34 @@ pub(super) static MAIL: Format = Format {
 /// Messages within messages are read down to here.
 const DEEPEST: usize = 5;
 
+/// A longer attachment is named alone. So much is read of a file of text by itself, too.
+const LONGEST_ATTACHMENT: usize = 2 << 20;
+/// What attachments have together, so that those of one message leave the others room.
+const MOST_ATTACHED: usize = 8 << 20;
+
+/// Attached text that says little without the program that it is for.
+const NOT_FOR_READING: &[&str] = &["rtf", "svg"];
+
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let message = MessageParser::default().parse(bytes).ok_or(SkipReason::Malformed)?;
     if message.headers().is_empty() {
         return Err(SkipReason::Malformed);
     }
+    match read_with(&message, MOST_ATTACHED) {
+        // The messages themselves may need the room.
+        Err(SkipReason::Overfull) => read_with(&message, 0),
+        read => read,
+    }
+}
+
+fn read_with(message: &Message, mut room: usize) -> Result<Document, SkipReason> {
     let mut flow = Flow::default();
-    take(&message, 0, &mut flow);
+    take(message, 0, &mut room, &mut flow);
     flow.finish()
 }
 
-fn take(message: &Message, depth: usize, flow: &mut Flow) {
+/// `room` is what attachments may still have.
+fn take(message: &Message, depth: usize, room: &mut usize, flow: &mut Flow) {
     if let Some(subject) = message.subject() {
         flow.heading(u8::try_from(depth + 1).unwrap_or(1), subject);
     }
@@ -58,7 +77,7 @@ fn take(message: &Message, depth: usize, flow: &mut Flow) {
         if let PartType::Message(inner) = &attachment.body {
             flow.block();
             if depth < DEEPEST {
-                take(inner, depth + 1, flow);
+                take(inner, depth + 1, room, flow);
             } else {
                 flow.problem("messages that are nested deeper are left out");
             }
@@ -68,11 +87,70 @@ fn take(message: &Message, depth: usize, flow: &mut Flow) {
                 Err(_) => flow.problem("parts that nothing divides, and that are no text, are left out"),
             }
             flow.block();
-        } else if let Some(name) = attachment.attachment_name() {
-            flow.line();
-            flow.words(&format!("Attachment: {name}"));
+        } else {
+            attach(message, attachment, room, flow);
         }
     }
+}
+
+/// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is bounded
+/// a file, and a mail may have hundreds.
+fn attach(message: &Message, part: &MessagePart, room: &mut usize, flow: &mut Flow) {
+    if let Some(name) = part.attachment_name() {
+        flow.line();
+        flow.words(&format!("Attachment: {name}"));
+    } else if !part.content_disposition().is_some_and(ContentType::is_attachment) {
+        // Another form of what was shown, such as an invitation's.
+        return;
+    }
+    let Some(text) = attached(message, part) else { return };
+    if text.len() > LONGEST_ATTACHMENT.min(*room) {
+        flow.problem("attachments that are too long are named alone");
+        return;
+    }
+    *room -= text.len();
+    flow.block();
+    if is_page(part) {
+        html::take(&text, flow)
+    } else {
+        flow.verbatim(&text)
+    }
+    flow.block();
+}
+
+/// The text of an attachment that is one by its type or by its name.
+fn attached<'m>(message: &'m Message, part: &'m MessagePart) -> Option<Cow<'m, str>> {
+    let (kind, below) = part.content_type().map_or(("text", None), |kind| (kind.ctype(), kind.subtype()));
+    let below = below.unwrap_or_default();
+    let extension = extension(part);
+    let is_hidden = |name: &&str| below.eq_ignore_ascii_case(name) || extension == **name;
+    if NOT_FOR_READING.iter().any(is_hidden) {
+        return None;
+    }
+    let is_by_name = || kind.eq_ignore_ascii_case("application") && is_text_by_name(&extension);
+    if !kind.eq_ignore_ascii_case("text") && !is_by_name() {
+        return None;
+    }
+    let says_charset = part.content_type().is_some_and(|kind| kind.has_attribute("charset"));
+    let bytes = if says_charset { part.contents() } else { unparted(message, part) };
+    text::decode(bytes).ok().map(|decoded| decoded.text)
+}
+
+fn is_page(part: &MessagePart) -> bool {
+    matches!(part.body, PartType::Html(_)) || html::HTML.extensions.contains(&extension(part).as_str())
+}
+
+fn is_text_by_name(extension: &str) -> bool {
+    let has_no_text_on_disk = |format: &&Format| !format.keeps_text() && format.name != html::HTML.name;
+    let is_packed =
+        FORMATS.iter().copied().filter(has_no_text_on_disk).any(|format| format.extensions.contains(&extension));
+    extract::reads(extension) && !is_packed
+}
+
+/// In lower case, without the dot.
+fn extension(part: &MessagePart) -> String {
+    let name = part.attachment_name().unwrap_or_default();
+    name.rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
 }
 
 /// Whether a part says that it has parts. One that has is none of the attachments: of this the boundary is missing, or
