@@ -27,7 +27,7 @@ pub use links::is_data_field;
 pub use parse::fault_of;
 
 /// Raised when the code of this folder would give other rows for every language.
-const EXTRACTOR: u32 = 2;
+const EXTRACTOR: u32 = 3;
 
 /// What a person may choose about extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,8 +215,9 @@ fn extract_document(
     let decoded = text::decode(bytes)?;
     text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
+    let problems = replaced(&decoded).into_iter().collect();
     let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);
-    Ok(of_document(format, &Document { text, outline, problems: Vec::new(), encoding }, options))
+    Ok(of_document(format, &Document { text, outline, problems, encoding }, options))
 }
 
 fn of_document(format: &'static Format, document: &Document, options: &Options) -> Extracted {
@@ -274,6 +275,12 @@ pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
     parse::nodes(language, text)
 }
 
+/// What is to be told of bytes that are no text.
+fn replaced(decoded: &text::Decoded) -> Option<String> {
+    let places = if decoded.wrong == 1 { "in one place".to_owned() } else { format!("in {} places", decoded.wrong) };
+    (decoded.wrong > 0).then(|| format!("{places} U+FFFD stands for bytes that are no UTF-8"))
+}
+
 /// What can be had without the language's parser, after that has failed on these bytes.
 pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     let decoded = text::decode(bytes)?;
@@ -301,6 +308,7 @@ fn assemble(
     let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
     let mut problems = parsed.problems;
     problems.extend(said.problems);
+    problems.extend(replaced(decoded).map(|reason| Problem { line: None, reason }));
     Extracted {
         language: language.name,
         extractor: version(language),

@@ -16,27 +16,93 @@ const SAMPLE_BYTES: usize = 64 * 1024;
 /// More control characters than one in this many, and it is no text.
 const CHARACTERS_PER_CONTROL: usize = 50;
 
+/// UTF-16 without its mark is told from tables of numbers by so many bytes at least.
+const LEAST_UTF16: usize = 16;
+
+/// A file with more wrong places is no UTF-8.
+const MOST_WRONG: usize = 20;
+/// One in so many bytes may be wrong where nothing else speaks for UTF-8.
+const BYTES_PER_WRONG: usize = 1000;
+/// So many letters in UTF-8 a wrong place speak for it: in no other encoding do bytes stand like that by chance.
+const LETTERS_PER_WRONG: usize = 10;
+
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     /// `None` is UTF-8.
     pub encoding: Option<&'static str>,
+    /// Places in which U+FFFD stands for bytes that are no UTF-8.
+    pub wrong: usize,
 }
 
-/// The text of a file's bytes: UTF-8 as it is, without its mark; UTF-16 by its mark; else what detection finds
-/// plausible. Bytes that are no text are `Binary`, text of which no encoding fits is `Encoding`.
+/// The text of a file's bytes: UTF-8 as it is, without its mark; UTF-16 by its mark, or by its zeros; UTF-8 with a few wrong
+/// bytes; else what detection finds plausible. Bytes that are no text are `Binary`, text of which no encoding fits is
+/// `Encoding`.
+///
+/// Wrong bytes become U+FFFD each by itself, and a line break is never one of them: lines are those on disk.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, SkipReason> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes).filter(|(encoding, _)| *encoding != UTF_8) {
         return by(encoding, &bytes[mark..]);
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if is_binary(&bytes[..bytes.len().min(SAMPLE_BYTES)]) || memchr::memchr(0, bytes).is_some() {
+    if memchr::memchr(0, bytes).is_some() {
+        return unmarked_utf16(bytes).ok_or(SkipReason::Binary);
+    }
+    if has_controls(bytes[..bytes.len().min(SAMPLE_BYTES)].iter().map(|byte| char::from(*byte))) {
         return Err(SkipReason::Binary);
     }
     if let Ok(text) = std::str::from_utf8(bytes) {
-        return Ok(Decoded { text: Cow::Borrowed(text), encoding: None });
+        return Ok(Decoded { text: Cow::Borrowed(text), encoding: None, wrong: 0 });
     }
-    let decoded = by(detected(bytes), bytes)?;
-    if is_plausible(&decoded.text) { Ok(decoded) } else { Err(SkipReason::Encoding) }
+    let (wrong, letters) = faults(bytes);
+    if wrong <= MOST_WRONG && letters >= wrong * LETTERS_PER_WRONG {
+        return Ok(mended(bytes, wrong));
+    }
+    match by(detected(bytes), bytes) {
+        Ok(decoded) if is_plausible(&decoded.text) => Ok(decoded),
+        _ if wrong <= MOST_WRONG && wrong * BYTES_PER_WRONG <= bytes.len() => Ok(mended(bytes, wrong)),
+        Ok(_) => Err(SkipReason::Encoding),
+        Err(reason) => Err(reason),
+    }
+}
+
+/// How many places are no UTF-8, and how many letters beyond ASCII are; counted up to one place too many.
+fn faults(bytes: &[u8]) -> (usize, usize) {
+    let (mut wrong, mut letters) = (0, 0);
+    for part in bytes.utf8_chunks() {
+        letters += part.valid().chars().filter(|c| !c.is_ascii()).count();
+        wrong += usize::from(!part.invalid().is_empty());
+        if wrong > MOST_WRONG {
+            break;
+        }
+    }
+    (wrong, letters)
+}
+
+fn mended(bytes: &[u8], wrong: usize) -> Decoded<'_> {
+    Decoded { text: String::from_utf8_lossy(bytes), encoding: None, wrong }
+}
+
+/// The text of bytes that hold zeros, where those stand as in UTF-16 of mostly Latin letters: in nearly every pair, always on
+/// the same side, and what comes of it is words.
+fn unmarked_utf16(bytes: &[u8]) -> Option<Decoded<'_>> {
+    if bytes.len() < LEAST_UTF16 || !bytes.len().is_multiple_of(2) {
+        return None;
+    }
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    let pairs = sample.chunks_exact(2);
+    let most = pairs.len() / 10 * 9;
+    let (first, second) = pairs
+        .fold((0, 0), |(first, second), pair| (first + usize::from(pair[0] == 0), second + usize::from(pair[1] == 0)));
+    let encoding = match (first, second) {
+        (0, zeros) if zeros > most => UTF_16LE,
+        (zeros, 0) if zeros > most => UTF_16BE,
+        _ => return None,
+    };
+    let decoded = by(encoding, bytes).ok()?;
+    let words =
+        |text: &str| text.chars().take(SAMPLE_BYTES).filter(|c| c.is_alphanumeric() || c.is_whitespace()).count();
+    let is_words = words(&decoded.text) * 2 >= sample.len() / 2;
+    (is_words && is_plausible(&decoded.text)).then_some(decoded)
 }
 
 /// Decodes with an encoding that must fit everywhere.
@@ -46,15 +112,11 @@ fn by<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Result<Decoded<'a>, S
     if text.contains('\0') || (is_utf16 && has_controls(text.chars().take(SAMPLE_BYTES))) {
         return Err(SkipReason::Binary);
     }
-    Ok(Decoded { text, encoding: Some(encoding.name()) })
+    Ok(Decoded { text, encoding: Some(encoding.name()), wrong: 0 })
 }
 
-/// Bytes above ASCII say nothing here: in half of the encodings they are letters.
-fn is_binary(sample: &[u8]) -> bool {
-    memchr::memchr(0, sample).is_some() || has_controls(sample.iter().map(|byte| char::from(*byte)))
-}
-
-/// Whether there are too many control characters for a text. Escape is one of terminal recordings and ISO-2022-JP.
+/// Whether there are too many control characters for a text. Escape is one of terminal recordings and ISO-2022-JP. Bytes above
+/// ASCII say nothing here: in half of the encodings they are letters.
 fn has_controls(characters: impl Iterator<Item = char>) -> bool {
     let is_odd = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x08' | '\x1b');
     let (total, odd) = characters.fold((0_usize, 0_usize), |(total, odd), c| (total + 1, odd + usize::from(is_odd(c))));

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use ixmcp::budget::Budget;
 use ixmcp::index::Workspace;
 use ixmcp::query::{Page, PathFilter, exact};
+use serde_json::json;
 
 use self::patterns::{Asked, Maker};
 use crate::harness::Repo;
@@ -71,7 +72,8 @@ impl Tree {
         }
         // Elsewhere ripgrep reads bytes where we read letters, or a format where we read what stands in it.
         let odd = "SELECT path FROM files WHERE encoding IS NOT NULL
-            OR language IN ('docx', 'epub', 'mail', 'notebook', 'odt', 'pdf')";
+            OR language IN ('docx', 'epub', 'mail', 'notebook', 'odt', 'pdf')
+            OR id IN (SELECT file_id FROM problems WHERE reason LIKE '%U+FFFD%')";
         let decoded = Command::new("sqlite3").arg(repo.database()).arg(odd).output().unwrap();
         let decoded: BTreeSet<&str> = std::str::from_utf8(&decoded.stdout).unwrap().lines().collect();
         let paths = plain.read(&Budget::unlimited(), |snapshot| snapshot.paths(None)).unwrap();
@@ -251,4 +253,41 @@ fn patterns_find_in_a_real_tree_what_ripgrep_finds() {
     tree.compare(patterns::by_hand(), 1);
     let seed = number("IXMCP_SEED", 8);
     tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 500)).unwrap()), seed);
+}
+
+/// What stands around a byte that is no UTF-8 is found where ripgrep finds it, and shown as it is on disk.
+#[test]
+fn a_stray_byte_moves_no_line_and_no_column() {
+    let repo = Repo::new("");
+    let german = "Die Größe für Übergaben: naïve façade, täglich geändert, schöne Grüße.\r\n";
+    let stray = [german.as_bytes(), b"stray \xff byte, M\xc3\xbcll\n", b"cut \xe2\x82\n", german.as_bytes()].concat();
+    repo.write("notes/stray.txt", &stray);
+    let wide: Vec<u8> = "[HKEY]\r\nfirst line of it\r\nGröße\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    repo.write("notes/wide.txt", &wide);
+    repo.sync();
+    for literal in ["Grüße", "stray ", " byte, Müll", "cut ", "ö", "e"] {
+        let found =
+            repo.call("query", &json!({ "text": literal, "mode": "literal", "include": ["stray.txt"], "limit": 99 }));
+        let lines: Vec<String> =
+            found["results"].as_array().unwrap().iter().map(|hit| hit["line"].to_string()).collect();
+        let told =
+            Command::new("rg").args(["-nF", "--no-heading", literal]).arg(repo.path().join("notes/stray.txt")).output();
+        let told = String::from_utf8_lossy(&told.unwrap().stdout).into_owned();
+        let theirs: Vec<&str> = told.lines().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(lines, theirs, "{literal}");
+    }
+    let slice = |path: &str, line: u64| {
+        repo.call("get_slice", &json!({ "file_path": path, "start_line": line, "end_line": line }))
+    };
+    let shown = slice("notes/stray.txt", 2);
+    assert_eq!((&shown["content"], &shown["lossy"]), (&json!("stray \u{fffd} byte, Müll\n"), &json!(true)));
+    assert_eq!(slice("notes/stray.txt", 4)["content"], german);
+    let details = repo.call("get_file_details", &json!({ "filePath": "notes/stray.txt" }));
+    assert_eq!(details["content"], String::from_utf8_lossy(&stray).as_ref());
+    assert_eq!(details["encoding"], "UTF-8");
+    assert_eq!(details["problems"], json!(["in 2 places U+FFFD stands for bytes that are no UTF-8"]));
+    let shown = slice("notes/wide.txt", 2);
+    assert_eq!((&shown["content"], &shown["encoding"]), (&json!("first line of it\r\n"), &json!("UTF-16LE")));
+    let found = repo.call("query", &json!({ "text": "Größe", "mode": "literal", "include": ["wide.txt"] }));
+    assert_eq!(found["results"][0]["line"], 3);
 }

@@ -30,6 +30,58 @@ fn utf16_is_told_by_its_mark() {
 }
 
 #[test]
+fn utf16_without_its_mark_is_told_by_its_zeros() {
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    for text in ["Windows Registry Editor\r\n\r\n[HKEY]\r\n", "Die Größe für Übergaben – naïve façade, und so weiter\n"]
+    {
+        assert_eq!(decoded(&little(text)), Ok((text.to_owned(), Some("UTF-16LE"))));
+        assert_eq!(decoded(&big(text)), Ok((text.to_owned(), Some("UTF-16BE"))));
+    }
+    // Half a character, a NUL in the text, both sides, controls, numbers and signs that make no words.
+    let text = little("some words that make a line of text\n");
+    let numbers = |from: u16, to: u16| (from..to).chain(from..to).flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let wide: Vec<u8> = "wide text of four bytes each".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    for wrong in [
+        &text[..text.len() - 1],
+        &[text.as_slice(), b"\0\0"].concat(),
+        &[text.as_slice(), &big("and more")].concat(),
+        &wide,
+        &numbers(1, 256),
+        &numbers(160, 256),
+        &numbers(33, 48),
+    ] {
+        assert_eq!(decoded(wrong), Err(SkipReason::Binary), "{wrong:?}");
+    }
+}
+
+#[test]
+fn few_wrong_bytes_leave_utf8_what_it_is() {
+    let german = "Die Größe für Übergaben: naïve façade, täglich geändert, schöne Grüße.\n";
+    for (wrong, stands) in [(&b"\xff"[..], "\u{fffd}"), (b"\xe2\x82", "\u{fffd}"), (b"\xc3\n", "\u{fffd}\n")] {
+        let bytes = [german.as_bytes(), b"before ", wrong, b" behind\n", german.as_bytes()].concat();
+        let text = format!("{german}before {stands} behind\n{german}");
+        assert_eq!(decoded(&bytes), Ok((text, None)));
+        assert_eq!(decode(&bytes).unwrap().wrong, 1);
+    }
+    // Cut in the middle of a letter.
+    let cut = &german.repeat(3).into_bytes()[..german.len() * 2 + "Die Gr".len() + 1];
+    assert!(decoded(cut).unwrap().0.ends_with("Die Gr\u{fffd}"));
+    // Of plain text with one byte that no encoding has a letter for.
+    let plain = "No letter beyond ASCII in this line.\n".repeat(60).into_bytes();
+    let with = |wrong: &[u8], times: usize| [plain.repeat(times), wrong.repeat(times), b"\n".to_vec()].concat();
+    assert!(decoded(&with(b"\x81", 1)).unwrap().0.ends_with("\u{fffd}\n"));
+    assert_eq!(decoded(b"short \x81\n"), Err(SkipReason::Encoding), "one of nine");
+    assert_eq!(decoded(&with(b"\x81 ", MOST_WRONG + 1)), Err(SkipReason::Encoding), "too many");
+    // What was written in Latin-1 stays so.
+    assert_eq!(decoded(&with(b"caf\xe9", 1)).unwrap().1, Some("windows-1252"));
+    assert_eq!(
+        decoded(&[german.as_bytes(), &b"\xe4\xf6\xfc\xdf ".repeat(MOST_WRONG)].concat()).unwrap().1.map(|_| ()),
+        Some(())
+    );
+}
+
+#[test]
 fn older_encodings_are_detected() {
     let cases = [
         (encoding_rs::WINDOWS_1252, "“Dear Sir” – the café’s terrace costs €5 per person – please reply.\n"),
