@@ -384,7 +384,8 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Deep>, questions: &[Asked], o
     for &question in of_tree {
         let asked = &questions[question];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
-        let found = relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?;
+        let found =
+            relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?.chunks;
         let candidates = found.iter().map(|one| {
             let chunk = snapshot.chunk(one.id)?;
             let place = Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) };

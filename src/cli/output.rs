@@ -79,16 +79,16 @@ pub(super) fn error(error: &Error) {
 
 /// Whether an answer's list goes on, for a person; and on a terminal, that there is nothing in it.
 pub(super) fn note_rest(answer: &Value, list: &str) {
-    if answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
+    let is_cut = answer["truncated"] == Value::Bool(true);
+    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
         note("nothing found");
     }
-    if answer["truncated"] == Value::Bool(true) {
+    if is_cut {
         let shown = answer[list].as_array().map_or(0, Vec::len);
-        let next = &answer["next_offset"];
-        match answer["total"].as_u64() {
-            Some(total) => note(&format!("{shown} of {total} shown; more with --offset {next}")),
-            None => note(&format!("{shown} shown; more with --offset {next}")),
-        }
+        let of = answer["total"].as_u64().map_or_else(String::new, |total| format!(" of {total}"));
+        let more =
+            answer["next_offset"].as_u64().map_or_else(String::new, |next| format!("; more with --offset {next}"));
+        note(&format!("{shown}{of} shown{more}"));
     }
     if let Some(warning) = answer["warning"].as_str() {
         note(&printable(warning));

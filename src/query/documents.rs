@@ -1,7 +1,8 @@
 //! Questions about documents: the chunks that answer one, and what a file says around a chunk.
 
-use super::PathFilter;
-use super::smart::{Deep, relevance};
+use super::smart::Deep;
+use super::smart::relevance::{self, Relevant};
+use super::{Page, PathFilter};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::store::{DocumentFile, Piece, Snapshot};
@@ -21,9 +22,11 @@ pub struct Answer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
     pub answers: Vec<Answer>,
-    /// All that are sure enough, on this page or not.
-    pub total: usize,
-    /// What was found and is not sure enough.
+    /// All that are sure enough, on this page or not; `None` where more was found than was judged.
+    pub total: Option<usize>,
+    /// Where the next page begins; `None` at the end of what was judged.
+    pub next_offset: Option<usize>,
+    /// What was judged and is not sure enough.
     pub below: usize,
 }
 
@@ -37,16 +40,20 @@ pub fn search(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Answers> {
-    let found = relevance::relevant(snapshot, deep, text, filter, budget)?;
-    let total = found.iter().filter(|one| one.score >= least).count();
-    let page = found.iter().filter(|one| one.score >= least).skip(offset).take(limit);
+    let judged = relevance::relevant(snapshot, deep, text, filter, budget)?;
+    let found = judged.chunks.len();
+    let sure: Vec<Relevant> = judged.chunks.into_iter().filter(|one| one.score >= least).collect();
+    let below = found - sure.len();
+    let page = Page::of(sure, offset, limit);
     let answers = page
+        .items
+        .iter()
         .map(|one| {
             let piece = snapshot.piece(one.id)?;
             Ok(Answer { id: id_of(snapshot, &piece)?, score: one.score, piece })
         })
         .collect::<Result<_>>()?;
-    Ok(Answers { answers, total, below: found.len() - total })
+    Ok(Answers { answers, total: page.total.filter(|_| judged.complete), next_offset: page.next_offset, below })
 }
 
 fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {

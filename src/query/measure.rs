@@ -176,7 +176,7 @@ pub fn ask_smart(
 /// Asks as `search_documents` does, whatever the score.
 pub fn ask_documents(snapshot: &Snapshot, deep: Option<&smart::Deep>, text: &str) -> Result<(Vec<Place>, Duration)> {
     let begun = Instant::now();
-    let found = relevance::relevant(snapshot, deep, text, &PathFilter::default(), &Budget::unlimited())?;
+    let found = relevance::relevant(snapshot, deep, text, &PathFilter::default(), &Budget::unlimited())?.chunks;
     let took = begun.elapsed();
     let place = |one: &Relevant| {
         let chunk = snapshot.chunk(one.id)?;

@@ -69,7 +69,9 @@ struct Answer {
     results: Vec<Hit>,
     #[serde(rename = "belowMinScore")]
     below_min_score: usize,
-    total: usize,
+    /// Absent where more chunks were found than could be judged: then there may be more than all pages have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -159,14 +161,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let pending = super::vectors_pending(call, snapshot)?;
         Ok((found, results, pending, unknown))
     })?;
-    let next = offset + results.len();
-    let next_offset = (next < found.total && !results.is_empty()).then_some(next);
     Ok(Answer {
         results,
         below_min_score: found.below,
         total: found.total,
-        truncated: next_offset.is_some(),
-        next_offset,
+        truncated: found.next_offset.is_some(),
+        next_offset: found.next_offset,
         vectors_pending: pending,
         warning: [unknown, call.warning(), gone(call)]
             .into_iter()

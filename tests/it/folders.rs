@@ -936,16 +936,43 @@ fn limits_are_what_their_schemas_say() {
     let (most, more) = (repo.call("search_documents", &asked(100)), repo.call("search_documents", &asked(101)));
     assert_eq!(most["results"].as_array().unwrap().len(), 100);
     assert_eq!((&most["results"], &most["next_offset"]), (&more["results"], &more["next_offset"]));
-    // Who asks for nothing wants the count: nothing was cut off, and there is no place to go on from.
+    // Who asks for nothing wants to know how much there is: more than was shown, and no place to go on from by pages of none.
+    repo.write("docs/broken.pdf", "%PDF-1.7 and then nothing");
+    repo.write("tug.py", "def tug():\n    pass\n");
+    repo.write(
+        ".ixchel/decisions/dec-000001.md",
+        "---\nid: dec-000001\ntype: decision\ntitle: Pilot\ntags: [a]\n---\n\nPilot.\n",
+    );
     for (tool, none) in [
         ("search_documents", asked(0)),
         ("query", json!({ "text": "pilot", "limit": 0 })),
         ("query", json!({ "text": "pilot", "mode": "literal", "limit": 0 })),
         ("list_files", json!({ "limit": 0 })),
+        ("get_symbol", json!({ "symbol_name": "tug", "limit": 0 })),
+        ("update_index", json!({ "folderPath": "docs", "limit": 0 })),
+        ("ixchel_search", json!({ "query": "pilot", "limit": 0 })),
+        ("ixchel_tags", json!({ "limit": 0 })),
+    ] {
+        let answer = repo.call(tool, &none);
+        assert_eq!((&answer["truncated"], answer.get("next_offset")), (&json!(true), None), "{tool}: {answer}");
+    }
+    for (tool, none) in [
+        ("query", json!({ "text": "xyzzy", "mode": "literal", "limit": 0 })),
+        ("list_files", json!({ "limit": 0, "include": ["*.none"] })),
+        ("list_files", json!({ "limit": 0, "offset": 99 })),
     ] {
         let answer = repo.call(tool, &none);
         assert_eq!((&answer["truncated"], answer.get("next_offset")), (&json!(false), None), "{tool}: {answer}");
     }
+    let shown = repo.run(&["query", "-m", "literal", "pilot", "-n", "0"]);
+    assert!(String::from_utf8_lossy(&shown.stderr).contains("0 of 1500 shown\n"), "{shown:?}");
+    // Of more chunks than are judged nobody says how many there are.
+    assert!(most.get("total").is_none() && most["truncated"] == json!(true), "{most}");
+    let few = repo.call(
+        "search_documents",
+        &json!({ "query": "pilot number 1401", "options": { "fileTypes": ["pdf"], "minScore": 0 } }),
+    );
+    assert_eq!((&few["total"], &few["truncated"]), (&json!(0), &json!(false)));
     let lines = |arguments: Value| {
         let answer = repo.call("get_file_details", &arguments);
         (answer["startLine"].as_u64().unwrap(), answer["endLine"].as_u64().unwrap())

@@ -119,6 +119,15 @@ pub struct Relevant {
     pub place: usize,
 }
 
+/// What may answer a question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judged {
+    /// The surest first, and of what is as sure the best by all weights.
+    pub chunks: Vec<Relevant>,
+    /// Whether nothing that was found was left unjudged.
+    pub complete: bool,
+}
+
 /// Where documents are asked for, they are no lesser hits than code.
 fn ranking() -> Ranking {
     let mut ranking = Ranking::default();
@@ -129,21 +138,20 @@ fn ranking() -> Ranking {
     ranking
 }
 
-/// What may answer `text`, the surest first, and of what is as sure the best by all weights. A model's word on the surest
-/// counts instead of the table's, as far as there is time for it.
+/// What may answer `text`. A model's word on the surest counts instead of the table's, as far as there is time for it.
 pub fn relevant(
     snapshot: &Snapshot,
     deep: Option<&Deep>,
     text: &str,
     filter: &PathFilter,
     budget: &Budget,
-) -> Result<Vec<Relevant>> {
+) -> Result<Judged> {
     if let Some(deep) = deep {
         deep.begin_scored();
     }
     let mut question = Question::of_words(text);
     let among = Among { filter, scope: None, least: ANYTHING, deep };
-    let Found { ranked, .. } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
+    let Found { ranked, complete } = ranked(&ranking(), snapshot, &mut question, among, budget)?;
     let ids: Vec<ChunkId> = ranked.iter().map(|found| found.id).collect();
     // To the table all texts of a language that it does not know are alike.
     let meaning = if question.is_foreign { None } else { Meaning::of_any(&question, snapshot)? };
@@ -180,7 +188,7 @@ pub fn relevant(
         }
         order(&mut scored);
     }
-    Ok(scored)
+    Ok(Judged { chunks: scored, complete })
 }
 
 /// A text that may answer, of this index or of another.
