@@ -156,7 +156,8 @@ pub fn run() -> ExitCode {
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     // Who calls tools by their names is told of tools.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
-    match dispatch(cli).map_err(|error| if names_tools { error } else { hints::in_commands(error) }) {
+    let told = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
+    match dispatch(cli).map_err(told) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Broken) => ExitCode::from(2),

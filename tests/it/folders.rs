@@ -991,3 +991,23 @@ fn limits_are_what_their_schemas_say() {
         assert!(schema.contains(words), "{name}: {schema}");
     }
 }
+
+#[test]
+fn errors_on_the_command_line_name_what_a_person_types() {
+    let repo = Repo::new("//- /docs/a.md\n# Tugs\n\nTugs pull barges.\n");
+    for (arguments, named) in [
+        (&["documents", "index", "docs", "--chunk-size", "3"][..], "option `--chunk-size` must be from 50"),
+        (&["documents", "index", "docs", "--overlap", "3000"], "option `--overlap` must be from 0 to 999"),
+        (&["documents", "index", "docs", "--max-files", "0"], "option `--max-files` is 0"),
+        (&["documents", "search", " "], "argument `TEXT` is empty"),
+        (&["symbol", "tug", "--kind", "boat"], "option `--kind`: there is no kind"),
+        (&["files", "--language", "boat"], "option `--language`:"),
+        (
+            &["call", "index_files", "--args", r#"{"folderPath": "docs", "options": {"chunkSize": 3}}"#],
+            "`options.chunkSize`",
+        ),
+    ] {
+        let said = repo.fails(arguments);
+        assert!(said.contains(named), "{arguments:?}: {said}");
+    }
+}
