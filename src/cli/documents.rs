@@ -30,13 +30,13 @@ enum Command {
 struct Index {
     /// The folder, in the repository or outside it
     folder: String,
-    /// Most characters of a chunk
+    /// Most characters of a chunk [default: 1000]
     #[arg(long)]
     chunk_size: Option<u64>,
-    /// Characters that a chunk repeats of the one before
+    /// Characters that a chunk repeats of the one before [default: 200, or a fifth of the chunk's if that is less]
     #[arg(long)]
     overlap: Option<u64>,
-    /// Most files of the folder
+    /// Most files of the folder [default: 10000]
     #[arg(long)]
     max_files: Option<u64>,
     /// Extensions to read, or names such as markdown, separated by commas [default: all that can be read]

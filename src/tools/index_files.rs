@@ -48,7 +48,7 @@ struct Options {
     /// Most characters of a chunk (default 1000, 50 to 100000).
     #[serde(default)]
     chunk_size: Option<u64>,
-    /// Characters that a chunk repeats of the one before (default 200; less than chunkSize).
+    /// Characters that a chunk repeats of the one before (default 200, or a fifth of chunkSize if that is less; less than chunkSize).
     #[serde(default)]
     overlap: Option<u64>,
     /// Most files of the folder, in path order (default 10000; 1 or more).

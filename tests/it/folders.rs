@@ -1011,3 +1011,45 @@ fn errors_on_the_command_line_name_what_a_person_types() {
         assert!(said.contains(named), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn a_chunk_size_alone_brings_an_overlap_below_it() {
+    let repo = Repo::new("//- /docs/a.md\n# Tugs\n\nTugs pull barges.\n");
+    for (size, overlap) in [(50, 10), (51, 10), (199, 39), (1000, 200), (100_000, 200)] {
+        repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": size } }));
+        let folder = &repo.call("stats", &json!({}))["document_folders"][0];
+        assert_eq!((&folder["chunkSize"], &folder["overlap"]), (&json!(size), &json!(overlap)));
+    }
+    let said = "200, or a fifth of";
+    assert!(ixmcp::tools::find("index_files").unwrap().input_schema().to_string().contains(said));
+    assert!(repo.ok(&["documents", "index", "--help"]).contains(said));
+}
+
+/// Whoever answers: paths are meant from where the person stands.
+#[test]
+fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
+    let repo = Repo::new("//- /boats/docs/tug.md\n# Tugs\n\n//- /docs/other.md\n# Other\n");
+    let here = |arguments: &[&str]| {
+        let output = repo.command(arguments).current_dir(repo.path().join("boats")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for name in ["ferry", "barge"] {
+        here(&["documents", "index", "docs"]);
+        let file = format!("boats/docs/{name}.md");
+        repo.write(&file, format!("# The {name}\n"));
+        let at = format!("docs/{name}.md");
+        assert!(
+            here(&["documents", "update", "docs", &at, "docs/tug.md"])
+                .starts_with("1 added, 0 updated, 0 removed, 1 un")
+        );
+        repo.write(&file, format!("# Another {name}\n"));
+        let at = format!("../boats/docs/{name}.md");
+        assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("0 added, 1 updated"));
+        repo.remove(&file);
+        assert!(here(&["documents", "update", "docs", &at]).starts_with("0 added, 0 updated, 1 removed"));
+        // Then the same of a daemon that stands elsewhere.
+        repo.ok(&["daemon", "start"]);
+    }
+    assert!(here(&["documents", "list"]).starts_with("boats/docs  1 files"));
+}
