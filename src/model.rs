@@ -158,7 +158,7 @@ pub enum SkipReason {
     Overrun,
     /// A document whose reader asked for too much memory.
     Overweight,
-    /// A document without a word in it, such as scanned pages.
+    /// A document without a word in it, such as an empty file or scanned pages.
     NoText,
     /// One more than its folder may have.
     MaxFiles,
@@ -222,7 +222,7 @@ impl SkipReason {
             Self::Overfull => "it unpacks to more than 128 MiB, or holds more than 16 MiB of text",
             Self::Overrun => "its reader took more than 20 seconds of processor time, or two minutes in all",
             Self::Overweight => "it unpacks to more than its reader's 2 GiB of memory",
-            Self::NoText => "it holds no text; scanned pages are pictures",
+            Self::NoText => "it holds no text: it is empty, or of pictures alone, as scanned pages are",
             Self::UnreadableFolder => {
                 "the folder, or an ignore file in it, cannot be read: nothing of it is in the index"
             }

@@ -215,7 +215,7 @@ fn extract_document(
     let decoded = text::decode(bytes)?;
     text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
-    let problems = replaced(&decoded).into_iter().collect();
+    let problems = replaced(&decoded).into_iter().chain(nothing_in(&decoded.text, options)).collect();
     let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);
     Ok(of_document(format, &Document { text, outline, problems, encoding }, options))
 }
@@ -275,10 +275,25 @@ pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
     parse::nodes(language, text)
 }
 
+const EMPTY: &str = "it is empty: there is nothing to find in it";
+const BLANK: &str = "it holds white space alone: there is nothing to find in it";
+const REPLACED: &str = "U+FFFD stands for bytes that are no UTF-8";
+
 /// What is to be told of bytes that are no text.
 fn replaced(decoded: &text::Decoded) -> Option<String> {
     let places = if decoded.wrong == 1 { "in one place".to_owned() } else { format!("in {} places", decoded.wrong) };
-    (decoded.wrong > 0).then(|| format!("{places} U+FFFD stands for bytes that are no UTF-8"))
+    (decoded.wrong > 0).then(|| format!("{places} {REPLACED}"))
+}
+
+/// What a person is to know of a file that they had indexed, and of which no question can find anything.
+fn nothing_in(text: &str, options: &Options) -> Option<String> {
+    let what = if text.is_empty() { EMPTY } else { BLANK };
+    (options.folder.is_some() && text.trim().is_empty()).then(|| what.to_owned())
+}
+
+/// Whether a problem is one of the text as a whole, which is told of every file; others are of documents or of syntax.
+pub fn is_of_text(problem: &str) -> bool {
+    problem == EMPTY || problem == BLANK || problem.ends_with(REPLACED)
 }
 
 /// What can be had without the language's parser, after that has failed on these bytes.
@@ -308,7 +323,9 @@ fn assemble(
     let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
     let mut problems = parsed.problems;
     problems.extend(said.problems);
-    problems.extend(replaced(decoded).map(|reason| Problem { line: None, reason }));
+    // Sources are empty for a reason.
+    let nothing = nothing_in(text, options).filter(|_| is_markdown || language.grammar.is_none());
+    problems.extend(replaced(decoded).into_iter().chain(nothing).map(|reason| Problem { line: None, reason }));
     Extracted {
         language: language.name,
         extractor: version(language),

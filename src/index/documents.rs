@@ -320,8 +320,10 @@ impl Workspace {
         })?;
         indexed.retain(|(path, _)| is_own(path));
         // Of source that is odd all is there.
-        let is_document = |language: &str| extract::documents::by_name(language).is_some();
-        let problems = said.into_iter().filter(|(path, language, _)| is_document(language) && is_own(path));
+        let is_told = |language: &str, reason: &str| {
+            extract::documents::by_name(language).is_some() || extract::is_of_text(reason)
+        };
+        let problems = said.into_iter().filter(|(path, language, reason)| is_told(language, reason) && is_own(path));
         let problems: Vec<Skipped> = problems.map(|(path, _, reason)| (path, reason)).collect();
         let concerns =
             |file: &SkippedFile| own(&file.path).is_some_and(|path| folders::concerns(chosen, &path, file.reason));

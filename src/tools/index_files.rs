@@ -103,7 +103,7 @@ impl LeftOut {
     }
 }
 
-/// Documents that are in the index, but not all of their text.
+/// Documents that are in the index, but not all of their text, and such as have none.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Partial {
     #[serde(skip_serializing_if = "Vec::is_empty")]

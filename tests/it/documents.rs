@@ -197,7 +197,8 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
         ("not.ipynb", b"{\"cells\": 1}".to_vec(), SkipReason::Malformed),
         ("deep.ipynb", format!("{{\"cells\": {}", "[".repeat(100_000)).into_bytes(), SkipReason::Malformed),
         ("blank.html", b"<html><script>no()</script></html>".to_vec(), SkipReason::NoText),
-        ("not.eml", b"".to_vec(), SkipReason::Malformed),
+        ("not.eml", b"\r\nno header".to_vec(), SkipReason::Malformed),
+        ("empty.eml", b"\r\n ".to_vec(), SkipReason::NoText),
     ];
     for (name, bytes, reason) in cases {
         assert_eq!(read(name, &bytes, &in_folder(1000, 0)).err(), Some(reason), "{name}");

@@ -1053,3 +1053,42 @@ fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
     }
     assert!(here(&["documents", "list"]).starts_with("boats/docs  1 files"));
 }
+
+#[test]
+fn files_with_nothing_in_them_are_told_as_such() {
+    let repo = Repo::new("//- /docs/tug.md\n# Tugs\n");
+    for (name, bytes) in [
+        ("empty.md", &b""[..]),
+        ("mark.txt", b"\xef\xbb\xbf"),
+        ("blank.txt", b" \n\n\t\n"),
+        ("empty.csv", b""),
+        ("__init__.py", b""),
+        ("empty.pdf", b""),
+        ("empty.docx", b"\n"),
+        ("empty.eml", b" \r\n"),
+        ("empty.ipynb", b""),
+        ("empty.html", b""),
+    ] {
+        repo.write(&format!("docs/{name}"), bytes);
+    }
+    let answer = repo.call("index_files", &json!({ "folderPath": "docs" }));
+    let told = |list: &str| {
+        let of = |file: &Value| format!("{}: {}", file["path"].as_str().unwrap(), file["reason"].as_str().unwrap());
+        answer[list].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let (empty, blank) =
+        ("it is empty: there is nothing to find in it", "it holds white space alone: there is nothing to find in it");
+    assert_eq!(
+        told("problems"),
+        [("blank.txt", blank), ("empty.csv", empty), ("empty.md", empty), ("mark.txt", empty)]
+            .map(|(name, reason)| format!("docs/{name}: {reason}"))
+    );
+    let skipped = ["docx", "eml", "html", "ipynb", "pdf"];
+    let why = "no_text: it holds no text: it is empty, or of pictures alone, as scanned pages are";
+    assert_eq!(told("skipped"), skipped.map(|end| format!("docs/empty.{end}: {why}")));
+    assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(11), &json!(6)));
+    let details = |name: &str| repo.call("get_file_details", &json!({ "filePath": format!("docs/{name}") }));
+    assert_eq!((&details("empty.md")["problems"], &details("empty.md")["totalChunks"]), (&json!([empty]), &json!(0)));
+    assert_eq!(details("blank.txt")["problems"], json!([blank]));
+    assert!(details("tug.md").get("problems").is_none());
+}

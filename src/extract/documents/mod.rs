@@ -116,6 +116,9 @@ impl Format {
     /// The document in these bytes, or why there is none.
     pub fn read(&self, bytes: &[u8]) -> Result<Document, SkipReason> {
         let Reader::Bytes(read) = self.reader else { return Err(SkipReason::Malformed) };
+        if bytes.trim_ascii().is_empty() {
+            return Err(SkipReason::NoText);
+        }
         let document = read(bytes)?;
         if document.text.trim().is_empty() { Err(SkipReason::NoText) } else { Ok(document) }
     }
