@@ -459,3 +459,18 @@ fn the_empty_text_is_no_model() {
         assert!(said.contains("a value is required"), "{command}: {said}");
     }
 }
+
+/// With a library of ONNX Runtime that was built for the CPU, on a machine without a GPU: `ORT_DYLIB_PATH=… cargo test no_gpu_is_missed`.
+#[test]
+fn no_gpu_is_missed_where_nothing_speaks_of_one() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() || std::path::Path::new("/dev/nvidiactl").exists() {
+        return;
+    }
+    let repo = repository();
+    repo.ok(&["model", "use", fixture("albert").to_str().unwrap()]);
+    let output = repo.run(&["query", "erase the file"]);
+    assert!(output.status.success() && !said(&output).contains("GPU"), "{}", said(&output));
+    assert!(repo.ok(&["model", "info"]).contains("cpu (ONNX Runtime)"));
+    let output = repo.command(&["query", "erase"]).env("IXMCP_GPU", "required").output().unwrap();
+    assert!(said(&output).contains("GPU_NOT_AVAILABLE"), "{}", said(&output));
+}

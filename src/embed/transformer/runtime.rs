@@ -50,8 +50,17 @@ fn environment(library: &Path) -> Result<&'static Environment> {
     Ok(&ENVIRONMENT.get_or_init(|| (library.to_owned(), environment)).1)
 }
 
+/// Where NVIDIA's driver shows.
+const TRACES_OF_A_GPU: &[&str] = &["/dev/nvidiactl", "/dev/nvidia0", r"C:\Windows\System32\nvcuda.dll"];
+
+/// Whether the library was built for a GPU, or the machine has one: else nobody expects the model to run there.
+fn is_hoped_for() -> bool {
+    CUDA::is_available().unwrap_or(false) || TRACES_OF_A_GPU.iter().any(|trace| Path::new(trace).exists())
+}
+
 impl Session {
-    /// The model in the library, on a GPU where that is wanted and works; the text says why it does not.
+    /// The model in the library, on a GPU where that is wanted and works; the text says why it does not, where one is there or the
+    /// library is made for one.
     pub fn open(library: &Path, model: &[u8], gpu: Gpu) -> Result<(Self, Option<String>)> {
         let environment = environment(library)?;
         let mut note = None;
@@ -59,7 +68,11 @@ impl Session {
             match Self::on_gpu(environment, model) {
                 Ok(session) => return Ok((session, None)),
                 Err(reason) if gpu == Gpu::Required => return Err(no_gpu(reason)),
-                Err(reason) => note = Some(format!("no GPU can be used, the model runs on the CPU: {reason}")),
+                Err(reason) if is_hoped_for() => {
+                    note = Some(format!("no GPU can be used, the model runs on the CPU: {reason}"));
+                }
+                // The device says what it runs on.
+                Err(_) => {}
             }
         }
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
