@@ -463,7 +463,7 @@ fn the_empty_text_is_no_model() {
 /// With a library of ONNX Runtime that was built for the CPU, on a machine without a GPU: `ORT_DYLIB_PATH=… cargo test no_gpu_is_missed`.
 #[test]
 fn no_gpu_is_missed_where_nothing_speaks_of_one() {
-    if std::env::var_os("ORT_DYLIB_PATH").is_none() || std::path::Path::new("/dev/nvidiactl").exists() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() || Path::new("/dev/nvidiactl").exists() {
         return;
     }
     let repo = repository();

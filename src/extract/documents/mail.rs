@@ -111,9 +111,9 @@ fn attach(message: &Message, part: &MessagePart, room: &mut usize, flow: &mut Fl
     *room -= text.len();
     flow.block();
     if is_page(part) {
-        html::take(&text, flow)
+        html::take(&text, flow);
     } else {
-        flow.verbatim(&text)
+        flow.verbatim(&text);
     }
     flow.block();
 }
