@@ -24,8 +24,10 @@ pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier;
     std::iter::from_fn(move || {
         let signs = rest.bytes().take_while(|&byte| matches!(CLASS[usize::from(byte)], Class::Other | Class::Joiner));
-        // Some of what is not ASCII is a sign, too.
-        rest = rest[signs.count()..].trim_start_matches(|c: char| !c.is_alphanumeric());
+        rest = &rest[signs.count()..];
+        if rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
+            rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+        }
         let end = part_end(rest)?;
         let (part, tail) = rest.split_at(end);
         rest = tail;
@@ -40,22 +42,55 @@ fn part_end(text: &str) -> Option<usize> {
     let mut before = CLASS[usize::from(*bytes.first()?)];
     for (at, byte) in bytes.iter().enumerate().skip(1) {
         let class = CLASS[usize::from(*byte)];
-        let turns = match (before, class) {
-            (_, Class::Foreign) | (Class::Foreign, _) => return part_end_in_any_script(text),
-            (_, Class::Other | Class::Joiner) | (Class::Lower, Class::Upper) => true,
-            (Class::Upper, Class::Upper) => match bytes.get(at + 1).map(|&after| CLASS[usize::from(after)]) {
+        match TURN[before as usize][class as usize] {
+            Turn::No => {}
+            Turn::Yes => return Some(at),
+            Turn::BeforeSmall => match bytes.get(at + 1).map(|&after| CLASS[usize::from(after)]) {
+                Some(Class::Lower) => return Some(at),
                 Some(Class::Foreign) => return part_end_in_any_script(text),
-                after => after == Some(Class::Lower),
+                _ => {}
             },
-            _ => (before == Class::Digit) != (class == Class::Digit),
-        };
-        if turns {
-            return Some(at);
+            Turn::Unknown => return part_end_in_any_script(text),
         }
         before = class;
     }
     Some(text.len())
 }
+
+/// Whether a word ends between two bytes.
+#[derive(Clone, Copy)]
+enum Turn {
+    No,
+    Yes,
+    /// If a small letter comes behind them.
+    BeforeSmall,
+    /// Tables of ASCII do not say.
+    Unknown,
+}
+
+/// By the classes of the two.
+static TURN: [[Turn; 6]; 6] = {
+    let mut turns = [[Turn::No; 6]; 6];
+    let mut class = 0;
+    while class < 6 {
+        turns[class][Class::Other as usize] = Turn::Yes;
+        turns[class][Class::Joiner as usize] = Turn::Yes;
+        turns[class][Class::Foreign as usize] = Turn::Unknown;
+        turns[Class::Foreign as usize][class] = Turn::Unknown;
+        class += 1;
+    }
+    let digit = Class::Digit as usize;
+    let not_digits = [Class::Other as usize, Class::Lower as usize, Class::Upper as usize, Class::Joiner as usize];
+    let mut at = 0;
+    while at < not_digits.len() {
+        turns[digit][not_digits[at]] = Turn::Yes;
+        turns[not_digits[at]][digit] = Turn::Yes;
+        at += 1;
+    }
+    turns[Class::Lower as usize][Class::Upper as usize] = Turn::Yes;
+    turns[Class::Upper as usize][Class::Upper as usize] = Turn::BeforeSmall;
+    turns
+};
 
 /// The same by what Unicode says of characters.
 fn part_end_in_any_script(text: &str) -> Option<usize> {

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, Snapshot};
 use crate::words;
 
+/// Fewer candidates are read before another thread has begun.
+const MANY: usize = 64;
 /// Candidates whose names are looked up for how much they are used.
 const LOOKED_UP: usize = 40;
 /// BM25's k1 and b, as the FTS has them, and what a defined name counts.
@@ -57,9 +59,7 @@ pub(super) fn rank(
     candidates: Vec<Loaded>,
 ) -> Result<Vec<Ranked>> {
     let weights = weights(question, ranking);
-    let mut scanner = Scanner::new(question);
-    let mut ranked: Vec<Ranked> =
-        candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect();
+    let mut ranked = look_at_all(question, candidates);
     by_words(question, &mut ranked);
     of_files(question, &mut ranked);
     let fused = weights.of_alone(&[Part::Words, Part::Meaning]);
@@ -85,6 +85,24 @@ pub(super) fn rank(
         sort(&mut ranked);
     }
     Ok(ranked)
+}
+
+/// Reading the texts is the largest part of a question, so that two threads do it where there are many.
+fn look_at_all(question: &Question, mut candidates: Vec<Loaded>) -> Vec<Ranked> {
+    let look = |candidates: Vec<Loaded>| -> Vec<Ranked> {
+        let mut scanner = Scanner::new(question);
+        candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect()
+    };
+    if candidates.len() < MANY {
+        return look(candidates);
+    }
+    let rest = candidates.split_off(candidates.len() / 2);
+    std::thread::scope(|scope| {
+        let rest = scope.spawn(|| look(rest));
+        let mut ranked = look(candidates);
+        ranked.extend(rest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ranked
+    })
 }
 
 pub(super) fn weights<'r>(question: &Question, ranking: &'r Ranking) -> &'r Weights {

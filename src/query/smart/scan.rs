@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::question::{MAX_WORDS, Question};
 use crate::words;
 
@@ -61,7 +63,7 @@ pub(super) struct Scanner<'q> {
     next: Vec<Option<usize>>,
     lower: String,
     /// What lower-cased tokens turned out to be whose beginning is that of a stem: the same few stand in most texts.
-    known: HashMap<String, Option<usize>>,
+    known: HashMap<String, Option<usize>, RandomState>,
 }
 
 impl<'q> Scanner<'q> {
@@ -77,7 +79,7 @@ impl<'q> Scanner<'q> {
         }
         let count = question.words.len();
         let next = (0..count).map(|at| (at + 1..count).find(|&after| !question.words[after].is_stop)).collect();
-        Self { question, by_first, next, lower: String::new(), known: HashMap::new() }
+        Self { question, by_first, next, lower: String::new(), known: HashMap::default() }
     }
 
     /// How many pairs of neighbours the question has.
