@@ -12,7 +12,7 @@ use super::{ChunkId, Scope};
 /// Candidates by bits for each chunk that is asked for, at least so many, and one in so many of all that are looked at: the
 /// more there are, the more crowd around the nearest (`benches/vectors.rs` says what is found).
 const CANDIDATES_EACH: usize = 20;
-const LEAST_CANDIDATES: usize = 400;
+const LEAST_CANDIDATES: usize = 4_000;
 const ONE_IN: usize = 50;
 /// Where a scope has not one in so many vectors, only its own are looked at.
 const FEW: usize = 16;
@@ -269,14 +269,14 @@ mod tests {
         let near = |middle: &[i8], random: &mut Random| -> Vec<i8> {
             middle.iter().map(|&number| number / 2 + random.next() / 2).collect()
         };
-        for id in 0..6_000 {
+        for id in 0..24_000 {
             let vector = near(&middles[id % 50], &mut random);
             vectors.push(ChunkId(i64::try_from(id).unwrap()), &bytes(&vector));
         }
         let (mut found, mut wanted) = (0, 0);
         for middle in &middles {
             let question = near(middle, &mut random);
-            let mut all: Vec<NearChunk> = (0..6_000)
+            let mut all: Vec<NearChunk> = (0..24_000)
                 .map(|id| NearChunk {
                     id: ChunkId(id),
                     cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &Asked::of(&question)),
