@@ -77,7 +77,7 @@ pub(super) fn error(error: &Error) {
     note(&format!("ixmcp: {error}"));
 }
 
-/// Whether an answer's list goes on, for a person; and on a terminal, that there is nothing in it.
+/// Whether an answer's list goes on, for a person, and what it may lack; and on a terminal, that there is nothing in it.
 pub(super) fn note_rest(answer: &Value, list: &str) {
     let is_cut = answer["truncated"] == Value::Bool(true);
     if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
@@ -95,6 +95,11 @@ pub(super) fn note_rest(answer: &Value, list: &str) {
     }
     if let Some(reason) = answer["stale"].as_str() {
         note(&format!("may be outdated: {reason}"));
+    }
+    if let Some(pending) = answer["vectors_pending"].as_u64().filter(|pending| *pending > 0) {
+        note(&format!(
+            "{pending} chunks are found by their words alone until they have vectors; ask again in a moment"
+        ));
     }
 }
 

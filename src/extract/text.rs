@@ -25,6 +25,8 @@ const MOST_WRONG: usize = 20;
 const BYTES_PER_WRONG: usize = 1000;
 /// So many letters in UTF-8 a wrong place speak for it: in no other encoding do bytes stand like that by chance.
 const LETTERS_PER_WRONG: usize = 10;
+/// The same where no other encoding fits.
+const LETTERS_AT_LEAST: usize = 3;
 
 pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
@@ -59,7 +61,9 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, SkipReason> {
     }
     match by(detected(bytes), bytes) {
         Ok(decoded) if is_plausible(&decoded.text) => Ok(decoded),
-        _ if wrong <= MOST_WRONG && wrong * BYTES_PER_WRONG <= bytes.len() => Ok(mended(bytes, wrong)),
+        _ if wrong <= MOST_WRONG && (wrong * BYTES_PER_WRONG <= bytes.len() || letters >= wrong * LETTERS_AT_LEAST) => {
+            Ok(mended(bytes, wrong))
+        }
         Ok(_) => Err(SkipReason::Encoding),
         Err(reason) => Err(reason),
     }

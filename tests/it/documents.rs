@@ -237,6 +237,28 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
 }
 
 #[test]
+fn mail_that_is_cut_off_keeps_what_came() {
+    let read = |parts: &str| {
+        let head = "Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";
+        let read = read("x.eml", [head, parts].concat().as_bytes(), &in_folder(1000, 0)).unwrap();
+        let told: Vec<String> = read.problems.iter().map(|problem| problem.reason.clone()).collect();
+        (text_of(&read), told)
+    };
+    let inner = "--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\nContent-Type: text/plain\r\n\r\nin the other";
+    for (parts, last) in [
+        ("--b\r\n\r\nthe only one", "the only one"),
+        ("--b\r\n\r\nthe first\r\n--b\r\n\r\nthe second\r\n", "the second"),
+        (&format!("--b\r\n\r\nthe first\r\n{inner}"), "in the other"),
+    ] {
+        let (text, told) = read(parts);
+        assert!(text.trim_end().ends_with(last), "{parts}: {text}");
+        assert_eq!(told, ["it ends before its last part does"], "{parts}");
+    }
+    let (text, told) = read("--b\r\n\r\nthe whole\r\n--b--\r\n");
+    assert_eq!((text.contains("the whole"), told.len()), (true, 0), "{text}");
+}
+
+#[test]
 fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
     let part = |head: &str, body: &[u8]| [b"--b\r\n", head.as_bytes(), b"\r\n\r\n", body, b"\r\n"].concat();
     let named = |kind: &str, name: &str| {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use mail_parser::{Address, ContentType, Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use memchr::memmem;
 
 use super::flow::Flow;
 use super::{Document, FORMATS, Format, Reader, html};
@@ -21,6 +22,8 @@ pub(super) static MAIL: Format = Format {
 /// Messages within messages are read down to here.
 const DEEPEST: usize = 5;
 
+/// So many divided parts of a message are looked at for whether they end.
+const MOST_DIVIDED: usize = 16;
 /// A longer attachment is named alone. So much is read of a file of text by itself, too.
 const LONGEST_ATTACHMENT: usize = 2 << 20;
 /// What attachments have together, so that those of one message leave the others room.
@@ -30,20 +33,80 @@ const MOST_ATTACHED: usize = 8 << 20;
 const NOT_FOR_READING: &[&str] = &["rtf", "svg"];
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
-    let message = MessageParser::default().parse(bytes).ok_or(SkipReason::Malformed)?;
+    let message = parsed(bytes)?;
     if message.headers().is_empty() {
         return Err(SkipReason::Malformed);
     }
-    match read_with(&message, MOST_ATTACHED) {
+    let closed = closed(bytes, &message);
+    let message = closed.as_deref().map_or(Ok(message), parsed)?;
+    match read_with(&message, closed.is_some(), MOST_ATTACHED) {
         // The messages themselves may need the room.
-        Err(SkipReason::Overfull) => read_with(&message, 0),
+        Err(SkipReason::Overfull) => read_with(&message, closed.is_some(), 0),
         read => read,
     }
 }
 
-fn read_with(message: &Message, mut room: usize) -> Result<Document, SkipReason> {
+fn parsed(bytes: &[u8]) -> Result<Message<'_>, SkipReason> {
+    MessageParser::default().parse(bytes).ok_or(SkipReason::Malformed)
+}
+
+/// A mail that was cut off, with the ends that its parts lack: the parser lets a part go that has none.
+fn closed(bytes: &[u8], message: &Message) -> Option<Vec<u8>> {
+    let mut open = unclosed(bytes, message, 0);
+    let mut whole = None;
+    // What is within a part is seen once that has its end.
+    for _ in 0..DEEPEST {
+        if open.is_empty() {
+            break;
+        }
+        let ends: Vec<String> = open.iter().rev().map(|boundary| format!("\r\n--{boundary}--\r\n")).collect();
+        let longer = [bytes, ends.concat().as_bytes()].concat();
+        let seen = parsed(&longer).map(|message| unclosed(bytes, &message, 0));
+        whole = Some(longer);
+        match seen {
+            Ok(seen) if seen != open => open = seen,
+            _ => break,
+        }
+    }
+    whole
+}
+
+/// The boundaries of parts that begin and never end, outermost first.
+fn unclosed(bytes: &[u8], message: &Message, depth: usize) -> Vec<String> {
+    let mut open = Vec::new();
+    for part in message.parts.iter().filter(|part| is_multipart(part)).take(MOST_DIVIDED) {
+        let Some(boundary) = part.content_type().and_then(|kind| kind.attribute("boundary")) else { continue };
+        if !boundary.is_empty()
+            && has_line(bytes, &format!("--{boundary}"))
+            && !has_line(bytes, &format!("--{boundary}--"))
+        {
+            open.push(boundary.to_owned());
+        }
+    }
+    for part in &message.parts {
+        if let PartType::Message(inner) = &part.body
+            && depth < DEEPEST
+        {
+            open.extend(unclosed(bytes, inner, depth + 1));
+        }
+    }
+    open
+}
+
+/// Whether a line is this, but for white space behind it.
+fn has_line(bytes: &[u8], line: &str) -> bool {
+    memmem::find_iter(bytes, line).any(|at| {
+        let begins = at == 0 || bytes[at - 1] == b'\n';
+        begins && bytes.get(at + line.len()).is_none_or(u8::is_ascii_whitespace)
+    })
+}
+
+fn read_with(message: &Message, is_cut: bool, mut room: usize) -> Result<Document, SkipReason> {
     let mut flow = Flow::default();
     take(message, 0, &mut room, &mut flow);
+    if is_cut {
+        flow.problem("it ends before its last part does");
+    }
     flow.finish()
 }
 

@@ -64,6 +64,8 @@ fn few_wrong_bytes_leave_utf8_what_it_is() {
         assert_eq!(decoded(&bytes), Ok((text, None)));
         assert_eq!(decode(&bytes).unwrap().wrong, 1);
     }
+    let short = b"Gr\xc3\xbc\xc3\x9fe: na\xc3\xafve \xff here\n";
+    assert_eq!(decoded(short).unwrap().0, "Grüße: naïve \u{fffd} here\n", "a few letters, and nothing else fits");
     // Cut in the middle of a letter.
     let cut = &german.repeat(3).into_bytes()[..german.len() * 2 + "Die Gr".len() + 1];
     assert!(decoded(cut).unwrap().0.ends_with("Die Gr\u{fffd}"));
