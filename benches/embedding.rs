@@ -22,6 +22,9 @@ const CHUNKS_OF_A_MODEL: usize = 200;
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a bench speaks on stdout")]
 fn main() -> ExitCode {
+    if cfg!(debug_assertions) {
+        panic!("a program that checks itself takes longer: measure by `cargo bench`");
+    }
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let [folder, model @ ..] = given.as_slice() else {
         eprintln!("usage: cargo bench --bench embedding -- DIR [MODEL [LIBRARY]]");
