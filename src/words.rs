@@ -68,28 +68,17 @@ enum Turn {
     Unknown,
 }
 
-/// By the classes of the two.
+/// By the classes of the two, in the order of [`Class`].
 static TURN: [[Turn; 6]; 6] = {
-    let mut turns = [[Turn::No; 6]; 6];
-    let mut class = 0;
-    while class < 6 {
-        turns[class][Class::Other as usize] = Turn::Yes;
-        turns[class][Class::Joiner as usize] = Turn::Yes;
-        turns[class][Class::Foreign as usize] = Turn::Unknown;
-        turns[Class::Foreign as usize][class] = Turn::Unknown;
-        class += 1;
-    }
-    let digit = Class::Digit as usize;
-    let not_digits = [Class::Other as usize, Class::Lower as usize, Class::Upper as usize, Class::Joiner as usize];
-    let mut at = 0;
-    while at < not_digits.len() {
-        turns[digit][not_digits[at]] = Turn::Yes;
-        turns[not_digits[at]][digit] = Turn::Yes;
-        at += 1;
-    }
-    turns[Class::Lower as usize][Class::Upper as usize] = Turn::Yes;
-    turns[Class::Upper as usize][Class::Upper as usize] = Turn::BeforeSmall;
-    turns
+    use Turn::{BeforeSmall, No, Unknown, Yes};
+    [
+        [Yes, No, No, Yes, Yes, Unknown],
+        [Yes, No, Yes, Yes, Yes, Unknown],
+        [Yes, No, BeforeSmall, Yes, Yes, Unknown],
+        [Yes, Yes, Yes, No, Yes, Unknown],
+        [Yes, No, No, Yes, Yes, Unknown],
+        [Unknown; 6],
+    ]
 };
 
 /// The same by what Unicode says of characters.
