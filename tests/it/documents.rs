@@ -236,26 +236,30 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
     assert!(read.contains("only this") && !read.contains("here"), "{read}");
 }
 
+/// A mail of such a body, whose parts `b` divides.
+fn divided(body: &[u8]) -> Extracted {
+    let head = b"Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";
+    read("x.eml", &[head, body].concat(), &in_folder(1000, 0)).unwrap()
+}
+
+fn reasons(extracted: &Extracted) -> Vec<&str> {
+    extracted.problems.iter().map(|problem| problem.reason.as_str()).collect()
+}
+
 #[test]
 fn mail_that_is_cut_off_keeps_what_came() {
-    let read = |parts: &str| {
-        let head = "Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";
-        let read = read("x.eml", [head, parts].concat().as_bytes(), &in_folder(1000, 0)).unwrap();
-        let told: Vec<String> = read.problems.iter().map(|problem| problem.reason.clone()).collect();
-        (text_of(&read), told)
-    };
     let inner = "--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\nContent-Type: text/plain\r\n\r\nin the other";
     for (parts, last) in [
         ("--b\r\n\r\nthe only one", "the only one"),
         ("--b\r\n\r\nthe first\r\n--b\r\n\r\nthe second\r\n", "the second"),
         (&format!("--b\r\n\r\nthe first\r\n{inner}"), "in the other"),
     ] {
-        let (text, told) = read(parts);
-        assert!(text.trim_end().ends_with(last), "{parts}: {text}");
-        assert_eq!(told, ["it ends before its last part does"], "{parts}");
+        let cut = divided(parts.as_bytes());
+        assert!(text_of(&cut).trim_end().ends_with(last), "{parts}: {}", text_of(&cut));
+        assert_eq!(reasons(&cut), ["it ends before its last part does"], "{parts}");
     }
-    let (text, told) = read("--b\r\n\r\nthe whole\r\n--b--\r\n");
-    assert_eq!((text.contains("the whole"), told.len()), (true, 0), "{text}");
+    let whole = divided(b"--b\r\n\r\nthe whole\r\n--b--\r\n");
+    assert_eq!((text_of(&whole).contains("the whole"), reasons(&whole).len()), (true, 0), "{}", text_of(&whole));
 }
 
 #[test]
@@ -265,9 +269,7 @@ fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
         format!("Content-Type: {kind}\r\nContent-Disposition: attachment; filename=\"{name}\"")
     };
     let mail = |parts: &[Vec<u8>]| {
-        let head = b"Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";
-        let all = [&head[..], &part("Content-Type: text/plain", b"See below."), &parts.concat(), b"--b--\r\n"].concat();
-        read("x.eml", &all, &in_folder(1000, 0)).unwrap()
+        divided(&[&part("Content-Type: text/plain", b"See below."), &parts.concat(), &b"--b--\r\n"[..]].concat())
     };
     let all = text_of(&mail(&[
         part(&named("text/csv", "weights.csv"), b"hive,kg\r\nlinden,41"),
@@ -296,8 +298,7 @@ fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
     let long = |bytes: usize| part(&named("text/plain", "log.txt"), "wax and honey\r\n".repeat(bytes / 15).as_bytes());
     for parts in [vec![long(5 << 20)], vec![long(2_000_000); 12]] {
         let read = mail(&[parts, vec![part(&named("text/plain", "last.txt"), b"the end")]].concat());
-        let told: Vec<&str> = read.problems.iter().map(|problem| problem.reason.as_str()).collect();
-        assert_eq!(told, ["attachments that are too long are named alone"]);
+        assert_eq!(reasons(&read), ["attachments that are too long are named alone"]);
         let all = text_of(&read);
         assert!(all.contains("See below.") && all.contains("Attachment: log.txt") && all.contains("the end"));
     }
