@@ -48,7 +48,7 @@ pub struct FolderReport {
 pub struct DocumentFolder {
     /// As the index has it: relative to the repository, which itself is `.`; of one outside, absolute.
     pub path: String,
-    /// Files of it that are in the index, those of folders within it included.
+    /// Files of it that are in the index: neither those of another folder within it, nor of types that it leaves out.
     pub files: usize,
     /// In characters, as the overlap.
     pub chunk_size: usize,
@@ -289,17 +289,20 @@ impl Workspace {
 
     /// The folders that are indexed as documents.
     pub fn document_folders(&self, snapshot: &Snapshot) -> Result<Vec<DocumentFolder>> {
+        let settings = self.settings();
         let described = |folder: &Chosen| {
+            let mut files = snapshot.paths_in(&folder.path)?;
+            files.retain(|path| settings.folders.owns(folder, path));
             Ok(DocumentFolder {
                 path: folder.path.clone(),
-                files: snapshot.fill_of(&folder.path)?.0,
+                files: files.len().min(folder.max_files),
                 chunk_size: folder.chunk_size,
                 overlap: folder.overlap,
                 max_files: folder.max_files,
                 file_types: folder.file_types.clone(),
             })
         };
-        self.settings().folders.all().iter().map(described).collect()
+        settings.folders.all().iter().map(described).collect()
     }
 
     /// Whether what answers show of a file is text that was taken out of it, whose lines are not those on disk.
@@ -314,7 +317,7 @@ impl Workspace {
             let path = RepoPath::stored(path)?;
             settings.folders.of_file(&path).is_some_and(|folder| folder.path == chosen.path).then_some(path)
         };
-        let is_own = |path: &str| own(path).is_some_and(|path| folders::takes(chosen, &path));
+        let is_own = |path: &str| settings.folders.owns(chosen, path);
         let (mut indexed, left, said) = self.read(budget, |snapshot| {
             Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?, snapshot.problems()?))
         })?;

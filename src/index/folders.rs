@@ -61,6 +61,13 @@ impl Folders {
         self.0.iter().filter(holds).max_by_key(depth)
     }
 
+    /// Whether a file, as the index names it, is read as that folder says: of no folder nearer to it, and of a type that is
+    /// wanted there.
+    pub fn owns(&self, folder: &Chosen, path: &str) -> bool {
+        let is_nearest = |path: &RepoPath| self.of_file(path).is_some_and(|nearest| nearest.path == folder.path);
+        RepoPath::stored(path).is_some_and(|path| is_nearest(&path) && takes(folder, &path))
+    }
+
     /// How a file is cut where its folder says so.
     pub fn chunking(&self, path: &RepoPath) -> Option<Chunking> {
         let folder = self.of_file(path).filter(|folder| takes(folder, path))?;

@@ -42,6 +42,8 @@ statements! {
     /// paths of files outside: here and below they are left out.
     CHUNKS_OF = "SELECT f.path, count(c.id) FROM files f LEFT JOIN chunks c ON c.file_id = f.id
         WHERE f.path >= :first AND f.path < :end AND (:first <> '' OR f.path < '/' OR f.path >= '0') GROUP BY f.id ORDER BY f.path";
+    PATHS_IN = "SELECT path FROM files
+        WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0') ORDER BY path";
     FILES_IN = "SELECT count(*) FROM files
         WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0')";
     IS_CUT = "SELECT 1 FROM skipped
@@ -216,6 +218,14 @@ impl Snapshot<'_> {
         let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
         })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The indexed files in a folder, in path order; `.` is the repository.
+    pub fn paths_in(&self, folder: &str) -> Result<Vec<String>> {
+        let (first, end) = range_of(folder);
+        let mut statement = self.connection.prepare_cached(PATHS_IN)?;
+        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

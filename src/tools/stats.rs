@@ -91,7 +91,7 @@ struct Transformer {
 #[serde(rename_all = "camelCase")]
 struct Folder {
     folder_path: String,
-    /// Files in the index.
+    /// Files of it in the index: neither those of another such folder within it, nor of types that it leaves out.
     total_files: usize,
     chunk_size: usize,
     overlap: usize,

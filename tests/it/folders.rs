@@ -1055,6 +1055,28 @@ fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
 }
 
 #[test]
+fn a_folder_counts_the_same_files_when_it_is_indexed_and_when_it_is_listed() {
+    let repo =
+        Repo::new("//- /a.md\n# A\n//- /b.txt\nB\n//- /docs/c.md\n# C\n//- /docs/d.md\n# D\n//- /docs/e.txt\nE\n");
+    let counts = |folder: &str, options: &Value| {
+        let answer = repo.call("index_files", &json!({ "folderPath": folder, "options": options }));
+        let stats = repo.call("stats", &json!({}));
+        let folders = stats["document_folders"].as_array().unwrap();
+        let listed = folders.iter().find(|one| one["folderPath"] == folder).unwrap();
+        (answer["processedFiles"].clone(), listed["totalFiles"].clone())
+    };
+    for (folder, options, files) in [
+        (".", json!({}), 5),
+        ("docs", json!({ "fileTypes": [".md"] }), 2),
+        (".", json!({}), 2),
+        (".", json!({ "fileTypes": ["txt"] }), 1),
+        ("docs", json!({ "maxFiles": 1 }), 1),
+    ] {
+        assert_eq!(counts(folder, &options), (json!(files), json!(files)), "{folder} {options}");
+    }
+}
+
+#[test]
 fn files_with_nothing_in_them_are_told_as_such() {
     let repo = Repo::new("//- /docs/tug.md\n# Tugs\n");
     for (name, bytes) in [
