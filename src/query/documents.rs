@@ -18,19 +18,8 @@ pub struct Answer {
     pub piece: Piece,
 }
 
-/// What answers a question.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers {
-    pub answers: Vec<Answer>,
-    /// All that are sure enough, on this page or not; `None` where more was found than was judged.
-    pub total: Option<usize>,
-    /// Where the next page begins; `None` at the end of what was judged.
-    pub next_offset: Option<usize>,
-    /// What was judged and is not sure enough.
-    pub below: usize,
-}
-
-/// Chunks that answer `text` with a score of at least `least`, the surest first.
+/// Chunks that answer `text` with a score of at least `least`, the surest first, and how many were judged and are not that sure.
+/// They are not counted where more was found than was judged.
 pub fn search(
     snapshot: &Snapshot,
     deep: Option<&Deep>,
@@ -39,21 +28,18 @@ pub fn search(
     least: f64,
     (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<Answers> {
+) -> Result<(Page<Answer>, usize)> {
     let judged = relevance::relevant(snapshot, deep, text, filter, budget)?;
     let found = judged.chunks.len();
     let sure: Vec<Relevant> = judged.chunks.into_iter().filter(|one| one.score >= least).collect();
     let below = found - sure.len();
-    let page = Page::of(sure, offset, limit);
-    let answers = page
-        .items
-        .iter()
-        .map(|one| {
-            let piece = snapshot.piece(one.id)?;
-            Ok(Answer { id: id_of(snapshot, &piece)?, score: one.score, piece })
-        })
-        .collect::<Result<_>>()?;
-    Ok(Answers { answers, total: page.total.filter(|_| judged.complete), next_offset: page.next_offset, below })
+    let mut page = Page::of(sure, offset, limit);
+    page.total = page.total.filter(|_| judged.complete);
+    let page = page.try_map(|one| {
+        let piece = snapshot.piece(one.id)?;
+        Ok(Answer { id: id_of(snapshot, &piece)?, score: one.score, piece })
+    })?;
+    Ok((page, below))
 }
 
 fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {

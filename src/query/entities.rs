@@ -143,7 +143,7 @@ pub fn search(
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
     let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
-    let complete = hits.next_offset.is_none();
+    let complete = !hits.is_cut;
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<Found> = Vec::new();
     let mut seen = HashSet::new();
@@ -167,7 +167,7 @@ pub fn search(
     let mut page = Page::of(found, offset, limit);
     if !complete {
         page.total = None;
-        page.next_offset = page.next_offset.or((page.items.len() == limit).then(|| offset + limit));
+        page.is_cut |= page.items.len() == limit;
     }
     Ok(page)
 }

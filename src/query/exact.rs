@@ -138,9 +138,8 @@ pub fn search(
             parts: Vec::new(),
         }));
     }
-    let next = offset + items.len();
-    let more = !items.is_empty() && next < window.seen;
-    Ok(Page { items, total: complete.then_some(window.seen), next_offset: more.then_some(next) })
+    let is_cut = offset.saturating_add(items.len()) < window.seen;
+    Ok(Page { items, offset, total: complete.then_some(window.seen), is_cut })
 }
 
 /// Reads the texts that may have a line to show or to count, in path order, and hands them on.

@@ -24,14 +24,18 @@ pub mod symbols;
 
 pub use globs::PathFilter;
 
+use crate::error::Result;
+
 /// One page of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
+    /// How many items come before it.
+    pub offset: usize,
     /// The real number of items on all pages; `None` where they were not counted.
     pub total: Option<usize>,
-    /// Where the next page begins; `None` at the end.
-    pub next_offset: Option<usize>,
+    /// Whether items come behind it.
+    pub is_cut: bool,
 }
 
 impl<T> Page<T> {
@@ -39,8 +43,25 @@ impl<T> Page<T> {
     pub fn of(all: Vec<T>, offset: usize, limit: usize) -> Self {
         let total = all.len();
         let items: Vec<T> = all.into_iter().skip(offset).take(limit).collect();
-        let next_offset = (offset + items.len() < total && !items.is_empty()).then(|| offset + items.len());
-        Self { items, total: Some(total), next_offset }
+        let is_cut = offset.saturating_add(items.len()) < total;
+        Self { items, offset, total: Some(total), is_cut }
+    }
+
+    /// Where the next page begins; `None` at the end, and behind a page of nothing: such pages come to no end.
+    pub fn next_offset(&self) -> Option<usize> {
+        (self.is_cut && !self.items.is_empty()).then(|| self.offset + self.items.len())
+    }
+
+    /// The same page with something else in place of each item.
+    pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
+        let Self { items, offset, total, is_cut } = self;
+        Page { items: items.into_iter().map(make).collect(), offset, total, is_cut }
+    }
+
+    /// The same where something may fail.
+    fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
+        let Self { items, offset, total, is_cut } = self;
+        Ok(Page { items: items.into_iter().map(make).collect::<Result<_>>()?, offset, total, is_cut })
     }
 }
 

@@ -167,7 +167,7 @@ fn inside(
     if offset >= SPREAD {
         return search((offset, limit));
     }
-    let Page { mut items, total, next_offset } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
+    let Page { mut items, total, is_cut, .. } = search((0, SPREAD.max(offset.saturating_add(limit))))?;
     let further = items.split_off(items.len().min(SPREAD));
     let mut code: HashMap<String, bool> = HashMap::new();
     for hit in &items {
@@ -179,11 +179,8 @@ fn inside(
     items.sort_by_key(|hit| !code[&hit.path]);
     let mut ordered = diverse(items, |hit| &hit.path);
     ordered.extend(further);
-    let all = ordered.len();
-    let items: Vec<Hit> = ordered.into_iter().skip(offset).take(limit).collect();
-    let end = offset + items.len();
-    let goes_on = !items.is_empty() && (end < all || next_offset.is_some());
-    Ok(Page { items, total, next_offset: goes_on.then_some(end) })
+    let page = Page::of(ordered, offset, limit);
+    Ok(Page { total, is_cut: page.is_cut || is_cut, ..page })
 }
 
 fn shown(
@@ -199,8 +196,7 @@ fn shown(
         page.total = None;
     }
     let weights = rank::weights(question, ranking);
-    let items = page.items.into_iter().map(|found| hit(snapshot, question, weights, found, context));
-    Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
+    page.try_map(|found| hit(snapshot, question, weights, found, context))
 }
 
 /// The question with each word that nothing has replaced by the nearest name that is defined somewhere; `None` where no

@@ -83,9 +83,8 @@ pub fn occurrences(
         let total = all.len() + total_uses;
         let items: Vec<Occurrence> =
             all.into_iter().skip(skipped).take(shown).chain(uses.into_iter().map(used)).collect();
-        let next = offset + items.len();
-        let next_offset = (!items.is_empty() && next < total).then_some(next);
-        return Ok(Page { items, total: Some(total), next_offset });
+        let is_cut = offset.saturating_add(items.len()) < total;
+        return Ok(Page { items, offset, total: Some(total), is_cut });
     }
     let (mut uses, _) = snapshot.uses(&written, 0, usize::MAX)?;
     if !qualifier.is_empty() {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, INVALID_SETTING, Note, Question, Severity};
+use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Note, Question, Severity};
+use crate::query::Page;
 
 pub(super) static CHECK: Declaration = Declaration {
     asks_index: false,
@@ -120,6 +121,25 @@ struct Noted {
     message: String,
 }
 
+impl Shown {
+    fn of(found: &Diagnostic) -> Self {
+        let span = &found.span;
+        Self {
+            file: span.file.clone(),
+            line: span.line,
+            column: span.column,
+            end_line: span.end_line,
+            end_column: span.end_column,
+            cell: span.cell,
+            severity: found.severity.name(),
+            code: found.code.clone(),
+            message: found.message.clone(),
+            rendered: found.rendered.clone(),
+            notes: found.notes.iter().map(Noted::of).collect(),
+        }
+    }
+}
+
 impl Noted {
     fn of(note: &Note) -> Self {
         let span = note.span.as_ref();
@@ -169,39 +189,21 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
     let wanted: Vec<_> = checked.diagnostics.iter().filter(|one| fits(one.severity)).collect();
-    let diagnostics: Vec<Shown> = wanted
-        .iter()
-        .skip(offset)
-        .take(limit)
-        .map(|one| Shown {
-            file: one.span.file.clone(),
-            line: one.span.line,
-            column: one.span.column,
-            end_line: one.span.end_line,
-            end_column: one.span.end_column,
-            cell: one.span.cell,
-            severity: one.severity.name(),
-            code: one.code.clone(),
-            message: one.message.clone(),
-            rendered: one.rendered.clone(),
-            notes: one.notes.iter().map(Noted::of).collect(),
-        })
-        .collect();
-    let next = offset + diagnostics.len();
-    let goes_on = next < wanted.len() && !diagnostics.is_empty();
+    let total = wanted.len();
+    let diagnostics = Page::of(wanted, offset, limit).map(Shown::of);
     let count = |fits: fn(Severity) -> bool| checked.diagnostics.iter().filter(|one| fits(one.severity)).count();
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);
     Ok(Answer {
-        diagnostics,
+        total,
+        truncated: diagnostics.is_cut,
+        next_offset: diagnostics.next_offset(),
+        diagnostics: diagnostics.items,
         files_checked: checked.files,
         errors,
         warnings,
         misconfigured: checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING),
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
-        total: wanted.len(),
-        truncated: goes_on,
-        next_offset: goes_on.then_some(next),
         precision: "types",
     })
 }

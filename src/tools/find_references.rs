@@ -9,6 +9,7 @@ use super::goto_definition::{named, preview, width};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Question, Reference};
+use crate::query::Page;
 use crate::query::places::{self, Mention};
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
@@ -89,7 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (total, references, precision) = if file.is_python {
         let (found, unlisted) = by_types(call, at, include_declaration)?;
         left_out = unlisted;
-        (found.len(), found.into_iter().skip(offset).take(limit).map(Shown::from).collect(), "types")
+        (found.len(), Page::of(found, offset, limit).map(Shown::from), "types")
     } else {
         let named = named(call, &file, arguments.line, arguments.column)?;
         let (name, found) = match &named {
@@ -104,13 +105,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         let found: Vec<Mention> =
             found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
-        let page = found.iter().skip(offset).take(limit).map(|mention| shown(call, mention, name)).collect();
-        (found.len(), page, "syntax")
+        (found.len(), Page::of(found, offset, limit).map(|mention| shown(call, &mention, name)), "syntax")
     };
-    let references: Vec<Shown> = references;
-    let next = offset + references.len();
-    let goes_on = next < total && !references.is_empty();
-    Ok(Answer { references, total, truncated: goes_on, next_offset: goes_on.then_some(next), left_out, precision })
+    Ok(Answer {
+        total,
+        truncated: references.is_cut,
+        next_offset: references.next_offset(),
+        references: references.items,
+        left_out,
+        precision,
+    })
 }
 
 /// Asks the engine what is meant, the index which files name it, and the engine again what those mean.

@@ -101,8 +101,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })?;
     Ok(Answer {
         total: page.total,
-        truncated: page.next_offset.is_some(),
-        next_offset: page.next_offset,
+        truncated: page.is_cut,
+        next_offset: page.next_offset(),
         symbols: page.items.into_iter().map(shown).collect(),
     })
 }

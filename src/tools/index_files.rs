@@ -97,9 +97,10 @@ struct Skipped {
 impl LeftOut {
     pub(super) fn page(all: Vec<(String, String)>, offset: Option<u64>, limit: Option<u64>) -> Self {
         let (offset, limit) = super::page(offset, limit, usize::MAX, usize::MAX);
-        let Page { items, total, next_offset } = Page::of(all, offset, limit);
-        let skipped = items.into_iter().map(|(path, reason)| Skipped { path, reason }).collect();
-        Self { skipped, total, truncated: next_offset.map(|_| true), next_offset }
+        let page = Page::of(all, offset, limit);
+        let (total, truncated, next_offset) = (page.total, page.is_cut.then_some(true), page.next_offset());
+        let skipped = page.items.into_iter().map(|(path, reason)| Skipped { path, reason }).collect();
+        Self { skipped, total, truncated, next_offset }
     }
 }
 

@@ -171,6 +171,6 @@ fn page(around: &Around, direction: graph::Direction, depth: u32, offset: usize,
         beyond: (depth > 1).then_some(beyond),
         total,
         truncated: end < total,
-        next_offset: (end < total).then_some(end),
+        next_offset: (end < total && end > offset).then_some(end),
     }
 }

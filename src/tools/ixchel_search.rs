@@ -84,8 +84,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         vectors_pending: Some(pending).filter(|pending| *pending > 0),
         warning: call.warning(),
         total: found.total,
-        truncated: found.next_offset.is_some(),
-        next_offset: found.next_offset,
+        truncated: found.is_cut,
+        next_offset: found.next_offset(),
         hits: found
             .items
             .into_iter()

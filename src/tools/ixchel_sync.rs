@@ -72,8 +72,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         deleted: report.deleted,
         unchanged: report.unchanged,
         total_problems: problems.total,
-        truncated: problems.next_offset.map(|_| true),
-        next_offset: problems.next_offset,
+        truncated: problems.is_cut.then_some(true),
+        next_offset: problems.next_offset(),
         problems: problems.items.into_iter().map(shown).collect(),
     })
 }

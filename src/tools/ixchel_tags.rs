@@ -51,6 +51,19 @@ struct Answer {
     next_offset: Option<usize>,
 }
 
+impl Answer {
+    /// What is to be said of any list.
+    fn about<T>(page: &Page<T>) -> Self {
+        Self {
+            total: page.total.unwrap_or(0),
+            tags: None,
+            items: None,
+            truncated: page.is_cut.then_some(true),
+            next_offset: page.next_offset(),
+        }
+    }
+}
+
 #[derive(Serialize, JsonSchema)]
 struct Tag {
     tag: String,
@@ -68,30 +81,25 @@ struct Item {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let kind = arguments.kind.as_deref();
-    let answer = |total: Option<usize>, next_offset: Option<usize>| Answer {
-        total: total.unwrap_or(0),
-        tags: None,
-        items: None,
-        truncated: next_offset.map(|_| true),
-        next_offset,
-    };
     if arguments.untagged.unwrap_or(false) {
         let all = call.read_entities(|snapshot| entities::untagged(snapshot, kind))?;
         return Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
             let page = Page::of(all.clone(), offset, kept);
+            let answer = Answer::about(&page);
             let items = page.items.into_iter().map(|found| Item {
                 id: found.id,
                 kind: found.kind,
                 title: found.title,
                 path: found.path,
             });
-            Answer { items: Some(items.collect()), ..answer(page.total, page.next_offset) }
+            Answer { items: Some(items.collect()), ..answer }
         }));
     }
     let all = call.read_entities(|snapshot| entities::tags(snapshot, kind))?;
     Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
         let page = Page::of(all.clone(), offset, kept);
+        let answer = Answer::about(&page);
         let tags = page.items.into_iter().map(|(tag, count)| Tag { tag, count });
-        Answer { tags: Some(tags.collect()), ..answer(page.total, page.next_offset) }
+        Answer { tags: Some(tags.collect()), ..answer }
     }))
 }

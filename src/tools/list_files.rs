@@ -56,12 +56,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let language = arguments.language.as_deref().map(known_language).transpose()?;
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let page = call.read(|snapshot| files::list(snapshot, &filter, language, offset, limit))?;
-    Ok(Answer {
-        total: page.total,
-        truncated: page.next_offset.is_some(),
-        next_offset: page.next_offset,
-        files: page.items,
-    })
+    Ok(Answer { total: page.total, truncated: page.is_cut, next_offset: page.next_offset(), files: page.items })
 }
 
 fn known_language(name: &str) -> Result<&'static str> {

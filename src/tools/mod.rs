@@ -330,12 +330,7 @@ fn answered(
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
     let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
-    let asks_for_none = [arguments.get("limit"), arguments.get("options").and_then(|options| options.get("limit"))];
-    let asks_for_none = asks_for_none.into_iter().flatten().any(|limit| limit.as_u64() == Some(0));
     let mut answer = (tool.run)(&call, arguments).map_err(with_next_step)?;
-    if asks_for_none {
-        render::tell_of_none_shown(&mut answer, offset.unwrap_or(0));
-    }
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }

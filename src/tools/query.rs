@@ -140,8 +140,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     Ok(Answer {
         total: found.total,
-        truncated: found.next_offset.is_some(),
-        next_offset: found.next_offset,
+        truncated: found.is_cut,
+        next_offset: found.next_offset(),
         suggestion,
         vectors_pending,
         warning: call.warning(),

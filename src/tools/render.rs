@@ -24,22 +24,6 @@ pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     answer["next_offset"] = json!(next);
 }
 
-/// What answers that count the items of their list call the count.
-const TOTALS: &[&str] = &["total", "totalSkipped", "total_problems"];
-
-/// Makes an answer whose list was to show nothing say whether there is something from `offset` on. It has no `next_offset`:
-/// pages of nothing come to no end.
-pub(super) fn tell_of_none_shown(answer: &mut Value, offset: usize) {
-    let total = TOTALS.iter().find_map(|name| answer[*name].as_u64());
-    // Where nobody counted, there were too many.
-    let is_more = total.map_or(offset == 0, |total| total > offset as u64);
-    let Some(fields) = answer.as_object_mut() else { return };
-    fields.remove("next_offset");
-    if is_more || fields.contains_key("truncated") {
-        fields.insert("truncated".to_owned(), json!(is_more));
-    }
-}
-
 /// The answer that `make` gives for the largest number of items, from `items` down, that fits `cap`; one always stays.
 pub(super) fn shrunk<T: Serialize>(items: usize, cap: Option<usize>, make: impl Fn(usize) -> T) -> T {
     let mut kept = items;

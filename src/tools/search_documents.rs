@@ -145,28 +145,28 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let with_metadata = options.include_metadata.unwrap_or(true);
     let with_embedding = options.include_embedding.unwrap_or(false);
     let space = call.workspace().space();
-    let (found, results, pending, unknown) = call.read_deeply(Part::Everything, |snapshot, deep| {
+    let (found, below, results, pending, unknown) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if snapshot.file_count()? == 0 {
             return Err(nothing(&call.workspace().document_folders(snapshot)?));
         }
         let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
-        let found =
+        let (found, below) =
             documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
         let id = snapshot.space(&space)?;
-        let results = found.answers.iter().map(|answer| {
+        let results = found.items.iter().map(|answer| {
             let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
             Ok(shown(call, answer, with_metadata, vector.flatten()))
         });
         let results = results.collect::<Result<Vec<_>>>()?;
         let pending = super::vectors_pending(call, snapshot)?;
-        Ok((found, results, pending, unknown))
+        Ok((found, below, results, pending, unknown))
     })?;
     Ok(Answer {
         results,
-        below_min_score: found.below,
+        below_min_score: below,
         total: found.total,
-        truncated: found.next_offset.is_some(),
-        next_offset: found.next_offset,
+        truncated: found.is_cut,
+        next_offset: found.next_offset(),
         vectors_pending: pending,
         warning: [unknown, call.warning(), gone(call)]
             .into_iter()

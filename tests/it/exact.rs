@@ -108,9 +108,7 @@ impl Tree {
         let budget = Budget::unlimited();
         let found =
             workspace.read(&budget, |snapshot| exact::search(snapshot, &pattern, &filter, 0, (offset, limit), &budget));
-        let Page { items, total, next_offset } = found.map_err(|error| error.to_string())?;
-        let lines = items.into_iter().map(|hit| (hit.path, hit.line)).collect();
-        Ok(Page { items: lines, total, next_offset })
+        Ok(found.map_err(|error| error.to_string())?.map(|hit| (hit.path, hit.line)))
     }
 
     /// All lines that ripgrep prints; `None` for a pattern that it refuses.
@@ -190,12 +188,12 @@ impl Tree {
             let extra: Vec<_> = ours.difference(&expected).take(3).collect();
             return Some(format!("from {offset}: missing {missing:?}, extra {extra:?}"));
         }
-        if page.next_offset != (end > offset && end < theirs.len()).then_some(end) {
-            return Some(format!("from {offset}: goes on at {:?} of {}", page.next_offset, theirs.len()));
+        if page.next_offset() != (end > offset && end < theirs.len()).then_some(end) {
+            return Some(format!("from {offset}: goes on at {:?} of {}", page.next_offset(), theirs.len()));
         }
         // Where there is much to search, lines are not counted, never wrongly.
         let is_plain = std::ptr::eq(workspace, &raw const *self.plain);
-        let is_right = page.total.map_or(!is_plain && page.next_offset.is_some(), |total| total == theirs.len());
+        let is_right = page.total.map_or(!is_plain && page.next_offset().is_some(), |total| total == theirs.len());
         (!is_right).then(|| format!("{:?} lines for {}", page.total, theirs.len()))
     }
 

@@ -56,8 +56,7 @@ pub(super) fn list(
     if !is_complete {
         page.total = None;
     }
-    let items = page.items.into_iter().map(|listed| hit(snapshot, listed, context));
-    Ok(Page { items: items.collect::<Result<_>>()?, total: page.total, next_offset: page.next_offset })
+    page.try_map(|listed| hit(snapshot, listed, context))
 }
 
 fn two_of_each_first(all: Vec<Listed>) -> Vec<Listed> {
