@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes table.bin, vocabulary.txt and references.jsonl: make.sh WORK-FOLDER. Takes about 2 GB of disk and a quarter of an
+# Makes table.bin, vocabulary.txt and references.jsonl: make.sh WORK-FOLDER. Takes about 2 GB of disk and half an
 # hour of one core; needs python3 (3.11), pip, cargo, npm, and Debian's apt-get.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,8 @@ python=$work/venv/bin/python
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 "$python" "$here/fetch.py" "$work/packages"
 "$python" "$here/mine.py" "$work/packages" "$work/pairs.jsonl"
-"$python" "$here/prepare.py" "$work/data" "$work/pairs.jsonl"
+"$python" "$here/everyday.py" "$work/packages" "$work/everyday.jsonl"
+"$python" "$here/prepare.py" "$work/data" "$work/pairs.jsonl" "$work/everyday.jsonl"
+"$python" "$here/teach.py" "$work/data" "$work/pairs.jsonl" "$work/everyday.jsonl"
 "$python" "$here/train.py" "$work/data" --out "$work" --label table
 "$python" "$here/export.py" "$work/data" "$work/table.npz"

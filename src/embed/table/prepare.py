@@ -17,12 +17,16 @@ import teacher
 import tokens
 from train import bags, load
 
+# Kinds of pairs that are no packages' own language.
+EVERYDAY = ("word", "sense", "talk", "place")
+
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("pairs", nargs="+")
-    parser.add_argument("--size", type=int, default=30000, help="tokens")
+    parser.add_argument("--size", type=int, default=30000, help="tokens by what packages use")
+    parser.add_argument("--more", type=int, default=8000, help="words more, by what everyday texts use")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     started = time.time()
@@ -33,12 +37,14 @@ def main():
     pairs = load(options.pairs)
     split = np.array([pair["split"] for pair in pairs])
     log(f"{len(pairs)} pairs, {dict(collections.Counter((p['split'], p['kind']) for p in pairs))}")
-    texts = collections.defaultdict(list)
+    texts, everyday = collections.defaultdict(list), []
     for pair in pairs:
-        if pair["split"] == "train":
+        if pair["kind"] in EVERYDAY:
+            everyday += [pair["asked"], pair["answer"]]
+        elif pair["split"] == "train":
             texts[pair["package"]] += [pair["asked"], pair["answer"]]
     bert = tokens.bert_tokens(teacher.FOLDER / "tokenizer.json")
-    chosen = bert if options.size == 0 else tokens.choose(texts, bert, options.size)
+    chosen = bert if options.size == 0 else tokens.choose(texts, bert, options.size, everyday, options.more)
     log(f"{len(chosen)} tokens")
     vocabulary = tokens.Vocabulary(chosen)
     asked = bags([pair["asked"] for pair in pairs], vocabulary, 256)

@@ -1,6 +1,6 @@
-"""Asks the teacher for the vectors of some texts of the training split: questions first, then answers.
+"""Asks the teacher for the vectors of everyday texts and of prose of the training split, for `train.py`.
 
-    teach.py DATA PAIRS… [--questions N] [--answers N]
+    teach.py DATA PAIRS… [--texts N]
 """
 
 import argparse
@@ -8,33 +8,40 @@ import pathlib
 
 import numpy as np
 
+import measure
 import teacher
 from train import load
 
 AT_ONCE = 2048
+LONGEST = 64
+# Which side of a pair is a text by itself, by its kind.
+SIDES = {"talk": ("asked",), "sense": ("answer",), "place": ("answer",)} | dict.fromkeys(measure.PROSE, ("asked", "answer"))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("pairs", nargs="+")
-    parser.add_argument("--questions", type=int, default=60000)
-    parser.add_argument("--answers", type=int, default=15000)
+    parser.add_argument("--texts", type=int, default=24576)
     options = parser.parse_args()
     pairs = load(options.pairs)
-    train = np.array([at for at, pair in enumerate(pairs) if pair["split"] == "train"])
-    train = np.random.default_rng(7).permutation(train)
+    # As rows of all questions, then of all answers.
+    texts = {
+        at + (len(pairs) if side == "answer" else 0): pair[side][:800]
+        for at, pair in enumerate(pairs)
+        if pair["split"] == "train"
+        for side in SIDES.get(pair["kind"], ())
+    }
+    chosen = np.random.default_rng(7).permutation(list(texts))[: options.texts]
     network = teacher.Teacher(threads=1)
-    rows, vectors = [], []
-    for side, count, longest, offset in (("asked", options.questions, 48, 0), ("answer", options.answers, 96, len(pairs))):
-        for start in range(0, count, AT_ONCE):
-            part = train[start : min(start + AT_ONCE, count)]
-            vectors.append(network.encode([pairs[row][side][:800] for row in part], longest).astype(np.float16))
-            rows.append(part + offset)
-            # What there is can be used if this is stopped.
-            np.savez(options.data / "new.npz", rows=np.concatenate(rows), vectors=np.concatenate(vectors))
-            (options.data / "new.npz").rename(options.data / "taught.npz")
-            print(side, start + len(part), flush=True)
+    vectors = []
+    for start in range(0, len(chosen), AT_ONCE):
+        part = chosen[start : start + AT_ONCE]
+        vectors.append(network.encode([texts[row] for row in part], LONGEST).astype(np.float16))
+        # What there is can be used if this is stopped.
+        np.savez(options.data / "new.npz", rows=chosen[: start + len(part)], vectors=np.concatenate(vectors))
+        (options.data / "new.npz").rename(options.data / "taught.npz")
+        print(start + len(part), flush=True)
 
 
 main()

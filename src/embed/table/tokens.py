@@ -92,8 +92,18 @@ def bert_tokens(file):
     return [token for token in tokens if not token.startswith("[") and is_alphanumeric(token.removeprefix("##")[0])]
 
 
-def choose(texts_by_package, bert, size, pieces=4000):
-    """Words that many packages use, then BERT's pieces that the other words are made of.
+def often_used(texts, known, count):
+    """The words of letters that most texts have and that are not known."""
+    texts_with = collections.Counter()
+    for text in texts:
+        texts_with.update(set(words(text)))
+    new = [word for word in texts_with if word not in known and word.isascii() and word.isalpha() and 2 < len(word) <= 20]
+    return sorted(new, key=lambda word: (-texts_with[word], word))[:count]
+
+
+def choose(texts_by_package, bert, size, everyday, more, pieces=4000):
+    """Words that many packages use, BERT's pieces that the other words are made of, and `more` words that everyday
+    texts use most.
 
     A word counts by the packages that it is in, and by how often: words of one package are of no use to the next.
     """
@@ -129,4 +139,5 @@ def choose(texts_by_package, bert, size, pieces=4000):
         if len(chosen) >= size:
             break
         chosen.add(token)
+    chosen |= set(often_used(everyday, chosen, more))
     return sorted(chosen, key=lambda token: (token.startswith("##"), token))

@@ -125,9 +125,19 @@ def batches(packages, options, random):
     return [np.array(order[start : start + options.batch]) for start in range(0, len(order) - options.batch + 1, options.batch)]
 
 
-def contrast(table, asked, answers, packages, teacher, options, log, check):
-    """Questions against the answers of the whole batch, both ways. Where the teacher's vectors are given, its own
-    likeness of each question and answer is followed too."""
+def alike(raw, taught, options):
+    """The gradient that makes texts as like each other as they are to the teacher."""
+    rows = unit(raw)
+    here = np.arange(len(rows))
+    own, wanted = options.scale * (rows @ rows.T), options.teacher_scale * (taught @ taught.T)
+    own[here, here] = wanted[here, here] = -1e9
+    change = (softmax(own) - softmax(wanted)) * (options.scale / len(rows))
+    return through_unit(raw, (change + change.T) @ rows)
+
+
+def contrast(table, asked, answers, packages, taught, options, log, check):
+    """Questions against the answers of the whole batch, both ways; beside them, in each step, some texts that the teacher
+    knows (their bags, the teacher's vectors)."""
     adam, random = Adam(table), np.random.default_rng(options.seed + 1)
     scale, done, started = options.scale, 0, time.time()
     steps = options.epochs * (len(packages) // options.batch)
@@ -141,16 +151,17 @@ def contrast(table, asked, answers, packages, teacher, options, log, check):
             here = np.arange(len(rows))
             forth, back = softmax(scores), softmax(scores.T)
             losses.append(-np.log(np.maximum(forth[here, here], 1e-9)).mean())
-            goal_forth = goal_back = np.eye(len(rows), dtype=np.float32)
-            if teacher is not None:
-                likeness = options.teacher_scale * (teacher[0][rows] @ teacher[1][rows].T).astype(np.float32)
-                goal_forth = (1 - options.follow) * goal_forth + options.follow * softmax(likeness)
-                goal_back = (1 - options.follow) * goal_back + options.follow * softmax(likeness.T)
-            change = ((forth - goal_forth) + (back - goal_back).T) * (scale / (2 * len(rows)))
+            goal = np.eye(len(rows), dtype=np.float32)
+            change = ((forth - goal) + (back - goal).T) * (scale / (2 * len(rows)))
             rate = options.rate * min(1, (done + 1) / 50) * (1 - done / steps)
-            both = sparse.vstack([left, right], format="csr")
-            gradient = np.vstack([through_unit(raw_left, change @ v), through_unit(raw_right, change.T @ u)])
-            learn(adam, both, gradient, rate)
+            parts = [left, right]
+            gradients = [through_unit(raw_left, change @ v), through_unit(raw_right, change.T @ u)]
+            if options.alike:
+                bag, vectors = taught
+                chosen = random.integers(0, len(vectors), options.batch // 2)
+                parts.append(bag[chosen])
+                gradients.append(options.alike * alike(parts[-1] @ table, vectors[chosen], options))
+            learn(adam, sparse.vstack(parts, format="csr"), np.vstack(gradients).astype(np.float32), rate)
             done += 1
         log(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, {time.time() - started:.0f} s; {check(table)}")
 
@@ -173,16 +184,16 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--label", default="run")
     parser.add_argument("--dimension", type=int, default=256)
-    parser.add_argument("--a", type=float, default=1e-3)
+    parser.add_argument("--a", type=float, default=5e-4)
     parser.add_argument("--power", type=float, default=0.5)
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--group", type=int, default=32)
     parser.add_argument("--regress-epochs", type=int, default=0)
     parser.add_argument("--regress-rate", type=float, default=0.02)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--rate", type=float, default=0.005)
     parser.add_argument("--scale", type=float, default=20)
-    parser.add_argument("--follow", type=float, default=0)
+    parser.add_argument("--alike", type=float, default=0.25, help="weight of the teacher's likeness of texts")
     parser.add_argument("--drop", type=float, default=0, help="share of an answer's tokens left out, each time anew")
     parser.add_argument("--teacher-scale", type=float, default=20)
     parser.add_argument("--pairs", type=int, default=0, help="train on so many pairs only")
@@ -196,7 +207,7 @@ def main():
     def log(line):
         print(f"[{options.label}] {line}", flush=True)
 
-    train = data.train
+    train = data.train[data.kinds[data.train] != "talk"]
     if options.kinds:
         train = train[np.isin(data.kinds[train], options.kinds.split(","))]
     if options.pairs:
@@ -211,23 +222,13 @@ def main():
         return measure.summary(data, asked, answers, table)
 
     log(f"{len(train)} pairs, {len(table)} tokens, start: {check(table)}")
+    taught = sparse.vstack([asked, answers], format="csr")[data.taught], data.taught_vectors.astype(np.float32)
     if options.regress_epochs:
-        known = data.taught
-        targets = unit(((data.taught_vectors - data.taught_vectors.mean(0)) @ rotation).astype(np.float32))
-        both = sparse.vstack([asked, answers], format="csr")[known]
-        regress(table, both, targets, options, log)
+        targets = unit((taught[1] - taught[1].mean(0)) @ rotation)
+        regress(table, taught[0], targets, options, log)
         log(f"after regression: {check(table)}")
     if options.epochs:
-        teacher = None
-        if options.follow:
-            has = np.isin(train, data.taught) & np.isin(train + len(data.kinds), data.taught)
-            train = train[has]
-            where = {row: at for at, row in enumerate(data.taught)}
-            left = np.array([where[row] for row in train])
-            right = np.array([where[row + len(data.kinds)] for row in train])
-            teacher = (data.taught_vectors[left], data.taught_vectors[right])
-            log(f"{len(train)} pairs have the teacher's vectors")
-        contrast(table, asked[train], answers[train], data.packages[train], teacher, options, log, check)
+        contrast(table, asked[train], answers[train], data.packages[train], taught, options, log, check)
     rows, scales = quantised(table)
     log(f"int8: {check(rows * scales[:, None])}")
     if options.out:
