@@ -236,6 +236,45 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
     assert!(read.contains("only this") && !read.contains("here"), "{read}");
 }
 
+#[test]
+fn mail_of_a_type_that_is_none_is_text() {
+    for kind in ["text; charset=us-ascii", "text"] {
+        let mail = format!("Subject: hives\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\nThe queen is gone.\r\n");
+        let read = text_of(&read("x.eml", mail.as_bytes(), &in_folder(1000, 0)).unwrap());
+        assert!(read.ends_with("The queen is gone.\n"), "{kind}: {read}");
+    }
+}
+
+/// What stands in tags of its own keeps its distance where white space counts.
+#[test]
+fn code_on_a_page_keeps_its_words_lines_and_indentation() {
+    let page = "<pre>\n<span>async</span> <span>def</span> <em>main</em>():\n    <span>await</span><span> </span><b>bell</b>()\n\n  \n\
+        CREATE USER <em><code>name</code></em> [ WITH ]  \n</pre><p><b>bold</b> <i>plain</i></p><pre>x <b>y</b> z<br>  w</pre>";
+    let read = text_of(&read("x.html", page.as_bytes(), &in_folder(1000, 0)).unwrap());
+    let shown = "async def main():\n    await bell()\n\nCREATE USER name [ WITH ]\n\nbold plain\n\nx y z\n  w\n";
+    assert_eq!(read, shown);
+}
+
+#[test]
+fn a_word_document_is_read_by_what_its_parts_say_they_are() {
+    let of_type = |kind: &str, target: &str| {
+        format!(
+            "<Relationships><Relationship Type=\"http://x/relationships/{kind}\" Target=\"{target}\"/></Relationships>"
+        )
+    };
+    let text = |words: &str| format!("<w:p><w:r><w:t>{words}</w:t></w:r></w:p>");
+    for target in ["word/document2.xml", "/word/document2.xml"] {
+        let file = archive(&[
+            ("_rels/.rels", of_type("officeDocument", target).as_bytes()),
+            ("word/_rels/document2.xml.rels", of_type("footnotes", "notes7.xml").as_bytes()),
+            ("word/document2.xml", text("in the text").as_bytes()),
+            ("word/notes7.xml", text("in a note").as_bytes()),
+        ]);
+        let read = text_of(&read("x.docx", &file, &in_folder(1000, 0)).unwrap());
+        assert_eq!(read, "in the text\n\nin a note\n", "{target}");
+    }
+}
+
 /// A mail of such a body, whose parts `b` divides.
 fn divided(body: &[u8]) -> Extracted {
     let head = b"Subject: hives\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n";

@@ -10,7 +10,7 @@ use crate::model::SkipReason;
 
 pub(super) static DOCX: Format = Format {
     name: "docx",
-    version: 1,
+    version: 2,
     extensions: &["docx", "docm", "dotx"],
     only_in_folders: false,
     is_risky: false,
@@ -22,18 +22,39 @@ const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallbac
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
-    let levels = match archive.part("word/styles.xml")? {
+    let main = related(&mut archive, "", "officeDocument")?.unwrap_or_else(|| "word/document.xml".to_owned());
+    let other = |archive: &mut Archive, kind: &str| match related(archive, &main, kind)? {
+        Some(name) => archive.part(&name),
+        None => archive.part(&format!("word/{kind}.xml")),
+    };
+    let levels = match other(&mut archive, "styles")? {
         Some(styles) => heading_styles(&styles)?,
         None => HashMap::new(),
     };
     let mut flow = Flow::default();
-    take(&archive.needed("word/document.xml")?, &levels, &mut flow)?;
-    for notes in ["word/footnotes.xml", "word/endnotes.xml"] {
-        if let Some(notes) = archive.part(notes)? {
+    take(&archive.needed(&main)?, &levels, &mut flow)?;
+    for notes in ["footnotes", "endnotes"] {
+        if let Some(notes) = other(&mut archive, notes)? {
             take(&notes, &levels, &mut flow)?;
         }
     }
     flow.finish()
+}
+
+/// The part that is this to another one, or to the whole file where that has no name.
+fn related(archive: &mut Archive, to: &str, kind: &str) -> Result<Option<String>, SkipReason> {
+    let (folder, name) = to.rsplit_once('/').map_or(("", to), |(folder, name)| (folder, name));
+    let below = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+    let Some(relations) = archive.part(&below(&format!("_rels/{name}.rels")))? else { return Ok(None) };
+    let mut found = None;
+    xml::walk(&relations, &mut |piece| {
+        if let Piece::Open("Relationship", attributes) = piece
+            && attributes.get("Type").is_some_and(|of| of.rsplit('/').next() == Some(kind))
+        {
+            found = attributes.get("Target");
+        }
+    })?;
+    Ok(found.map(|target| target.strip_prefix('/').map_or_else(|| below(&target), str::to_owned)))
 }
 
 /// The styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote the file.

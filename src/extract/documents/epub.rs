@@ -10,7 +10,7 @@ use crate::model::SkipReason;
 
 pub(super) static EPUB: Format = Format {
     name: "epub",
-    version: 1,
+    version: 2,
     extensions: &["epub"],
     only_in_folders: false,
     is_risky: false,

@@ -16,6 +16,8 @@ pub(super) struct Flow {
     problems: Vec<String>,
     /// What the next word has to be parted from the text by.
     gap: Gap,
+    /// White space that counts where more text follows on the line.
+    held: String,
     heading: Option<(u8, usize)>,
     is_overfull: bool,
 }
@@ -56,16 +58,19 @@ impl Flow {
         self.words(text);
     }
 
-    /// Text whose lines and spaces count.
+    /// Text whose lines and spaces count. A line may come in pieces.
     pub fn verbatim(&mut self, text: &str) {
         for (at, line) in text.split('\n').enumerate() {
             if at > 0 {
-                self.part(Gap::Line);
-                if line.trim().is_empty() {
-                    self.part(Gap::Block);
-                }
+                // Of a line that ends here nothing has come since the last one did.
+                self.part(if self.gap >= Gap::Line { Gap::Block } else { Gap::Line });
             }
-            self.put(line.trim_end());
+            let shown = line.trim_end();
+            if !shown.is_empty() {
+                let before = std::mem::take(&mut self.held);
+                self.put(&(before + shown));
+            }
+            self.held.push_str(&line[shown.len()..]);
         }
     }
 
@@ -137,6 +142,7 @@ impl Flow {
     }
 
     fn part(&mut self, gap: Gap) {
+        self.held.clear();
         self.gap = self.gap.max(gap);
     }
 

@@ -12,7 +12,7 @@ use crate::model::SkipReason;
 
 pub(super) static HTML: Format = Format {
     name: "html",
-    version: 2,
+    version: 3,
     extensions: &["html", "htm", "xhtml"],
     // In a repository it is source, with tags and all.
     only_in_folders: true,

@@ -12,7 +12,7 @@ use crate::model::SkipReason;
 
 pub(super) static MAIL: Format = Format {
     name: "mail",
-    version: 3,
+    version: 4,
     extensions: &["eml"],
     only_in_folders: false,
     is_risky: false,
@@ -162,7 +162,7 @@ fn attach(message: &Message, part: &MessagePart, room: &mut usize, flow: &mut Fl
     if let Some(name) = part.attachment_name() {
         flow.line();
         flow.words(&format!("Attachment: {name}"));
-    } else if !part.content_disposition().is_some_and(ContentType::is_attachment) {
+    } else if !message.text_body.is_empty() && !part.content_disposition().is_some_and(ContentType::is_attachment) {
         // Another form of what was shown, such as an invitation's.
         return;
     }
