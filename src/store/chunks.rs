@@ -23,6 +23,7 @@ statements! {
     COUNT = "SELECT count(*) FROM chunks";
     IN_PATH_ORDER = "SELECT c.id FROM files f JOIN chunks c ON c.file_id = f.id ORDER BY f.path, c.start_offset";
     PATH_AND_OFFSET = "SELECT f.path, c.start_offset FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = ?1";
+    DRAWN = "SELECT min(id) FROM chunks GROUP BY substr(hash, 1, 4) ORDER BY substr(hash, 1, 4) LIMIT ?1";
     IS_THERE = "SELECT 1 FROM chunks WHERE id = ?1";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     ENDS = "SELECT min(id), max(id), count(*) FROM chunks WHERE file_id = ?1";
@@ -78,6 +79,13 @@ impl Numbers {
 impl Snapshot<'_> {
     pub fn chunk_count(&self) -> Result<u64> {
         Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    }
+
+    /// So many chunks, drawn by their texts: the same whatever order they came in.
+    pub(super) fn drawn_chunks(&self, most: usize) -> Result<Vec<ChunkId>> {
+        let mut statement = self.connection.prepare_cached(DRAWN)?;
+        let rows = statement.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// The first `most` of these chunks in path order; all of them, as they came, where they are no more.

@@ -141,12 +141,10 @@ impl Snapshot<'_> {
         Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, &asked))).collect())
     }
 
-    /// How near some chunks are to a vector, drawn evenly from all; none while vectors are not in memory.
+    /// How near some chunks are to a vector, drawn evenly from all texts; none while vectors are not in memory.
     pub fn some_cosines(&self, space: SpaceId, vector: &[i8], most: usize) -> Result<Vec<f64>> {
-        let Some(vectors) = self.at_hand(space)? else { return Ok(Vec::new()) };
-        let step = vectors.len().div_ceil(most.max(1)).max(1);
-        let asked = Asked::of(vector);
-        Ok(vectors.every(step).into_iter().map(|place| vectors.cosine(place, &asked)).collect())
+        let drawn = self.drawn_chunks(most)?;
+        Ok(self.cosines(space, vector, &drawn)?.into_iter().flatten().collect())
     }
 
     /// Chunks, of a scope or of all, that the questions to this snapshot found by their words alone: they have no vector yet,

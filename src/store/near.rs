@@ -185,16 +185,6 @@ impl Vectors {
         if lengths > 0.0 { (f64::from(dot(own, asked.vector)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
-    /// Every so many of all.
-    pub fn every(&self, step: usize) -> Vec<Place> {
-        let (mut places, mut next) = (Vec::new(), 0);
-        for (number, part) in self.parts.iter().enumerate() {
-            places.extend((next..part.ids.len()).step_by(step).map(|at| (number, at)));
-            next = places.last().filter(|place| place.0 == number).map_or(next, |&(_, at)| at + step) - part.ids.len();
-        }
-        places
-    }
-
     pub fn of(&self, id: ChunkId) -> Option<Place> {
         let number = self.parts.partition_point(|part| part.ids.last().is_some_and(|&last| last < id.0));
         let at = self.parts.get(number)?.ids.binary_search(&id.0).ok()?;
@@ -288,21 +278,6 @@ mod tests {
             found += all[..10].iter().filter(|near| by_bits.contains(&near.id)).count();
         }
         assert!(found * 100 >= wanted * 98, "{found} of {wanted}");
-    }
-
-    #[test]
-    fn places_are_drawn_evenly_over_all_parts() {
-        let (mut vectors, mut random) = (none(), Random(7));
-        let same = bytes(&random.vector());
-        for id in 0..9_000 {
-            vectors.reserve(1);
-            vectors.push(ChunkId(id), &same);
-        }
-        for step in [1, 70, 4_096, 5_000, 10_000] {
-            let wanted: Vec<Place> = (0..9_000).step_by(step).filter_map(|id| vectors.of(ChunkId(id as i64))).collect();
-            assert_eq!(vectors.every(step), wanted, "{step}");
-        }
-        assert_eq!(none().every(3), []);
     }
 
     #[test]

@@ -1076,6 +1076,40 @@ fn a_folder_counts_the_same_files_when_it_is_indexed_and_when_it_is_listed() {
     }
 }
 
+/// More texts than are asked for what is usual.
+#[test]
+fn answers_do_not_depend_on_the_order_in_which_files_came() {
+    let repo = Repo::new("");
+    let things = ["boats", "ferries", "honey", "kernels", "rents", "soups", "storms", "taxes"];
+    let text = |at: usize| {
+        let (first, second) = (things[at % 8], things[at / 8 % 8]);
+        format!("# Note {at}\n\nWhat {first} and {second} have to do with each other, told for the {at}th time.\n")
+    };
+    let write = |folder: &str, all: &mut dyn Iterator<Item = usize>| {
+        all.for_each(|at| repo.write(&format!("{folder}/n{at}.md"), text(at)));
+    };
+    let index = || drop(repo.call("index_files", &json!({ "folderPath": "." })));
+    let answers = || {
+        let asked = |text: &&str| json!({ "query": text, "options": { "minScore": 0, "limit": 20 } });
+        let told = |hit: &Value| (hit["filePath"].clone(), hit["score"].clone());
+        let of = |text: &&str| {
+            let answer = repo.call("search_documents", &asked(text));
+            answer["results"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+        };
+        ["what does bad weather do to ships", "sweet things", "money for the flat"].iter().map(of).collect::<Vec<_>>()
+    };
+    write("notes", &mut (0..300));
+    index();
+    let at_once = answers();
+    fs::remove_dir_all(repo.path().join("notes")).unwrap();
+    repo.ok(&["sync"]);
+    for part in 0..5 {
+        write("notes", &mut (0..300).rev().filter(|at| at % 5 == part));
+        repo.ok(&["sync"]);
+    }
+    assert_eq!(answers(), at_once);
+}
+
 #[test]
 fn files_with_nothing_in_them_are_told_as_such() {
     let repo = Repo::new("//- /docs/tug.md\n# Tugs\n");

@@ -55,7 +55,7 @@ evidence! {
     /// Neighbours in the question that are neighbours in the chunk.
     "phrase", 2.16, 3.97, 1.0;
     /// The same for every chunk.
-    "bias", -3.8, -2.8, -4.5;
+    "bias", -4.0, -2.8, -4.5;
 }
 
 /// What a chunk is taken for whose vector is still to come, or whose question the table knows nothing of: less than texts
