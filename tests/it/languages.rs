@@ -231,6 +231,9 @@ fn hostile(sample: &str, random: &mut Random) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// A parser is given up after so many steps, which take some seconds on a good machine and several times that on a busy one.
+const SECONDS_NOT_HOURS: Duration = Duration::from_secs(60);
+
 #[test]
 fn hostile_texts_are_covered_in_bounded_time() {
     let seed = 0x1234_5678;
@@ -255,7 +258,7 @@ fn hostile_texts_are_covered_in_bounded_time() {
                 let inside = symbol.start_line <= symbol.end_line && symbol.end_line <= total.max(1);
                 assert!(inside, "{}: '{kind}' has {symbol:?} in {total} lines", language.name);
             }
-            assert!(took < Duration::from_secs(5), "{}: '{kind}' took {took:?}", language.name);
+            assert!(took < SECONDS_NOT_HOURS, "{}: '{kind}' took {took:?}", language.name);
             if took > Duration::from_millis(500) {
                 println!("{}: '{kind}' took {took:?}", language.name);
             }
