@@ -22,10 +22,10 @@ const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallbac
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
-    let main = related(&mut archive, "", "officeDocument")?.unwrap_or_else(|| "word/document.xml".to_owned());
-    let other = |archive: &mut Archive, kind: &str| match related(archive, &main, kind)? {
-        Some(name) => archive.part(&name),
-        None => archive.part(&format!("word/{kind}.xml")),
+    let main = relations(&mut archive, "")?.remove("officeDocument").unwrap_or_else(|| "word/document.xml".to_owned());
+    let mut others = relations(&mut archive, &main)?;
+    let mut other = |archive: &mut Archive, kind: &str| {
+        archive.part(&others.remove(kind).unwrap_or_else(|| format!("word/{kind}.xml")))
     };
     let levels = match other(&mut archive, "styles")? {
         Some(styles) => heading_styles(&styles)?,
@@ -41,20 +41,21 @@ fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// The part that is this to another one, or to the whole file where that has no name.
-fn related(archive: &mut Archive, to: &str, kind: &str) -> Result<Option<String>, SkipReason> {
-    let (folder, name) = to.rsplit_once('/').map_or(("", to), |(folder, name)| (folder, name));
+/// The other parts of a part, or of the whole file where that has no name, by what they are to it.
+fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>, SkipReason> {
+    let (folder, name) = of.rsplit_once('/').map_or(("", of), |(folder, name)| (folder, name));
     let below = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
-    let Some(relations) = archive.part(&below(&format!("_rels/{name}.rels")))? else { return Ok(None) };
-    let mut found = None;
+    let mut related = HashMap::new();
+    let Some(relations) = archive.part(&below(&format!("_rels/{name}.rels")))? else { return Ok(related) };
     xml::walk(&relations, &mut |piece| {
         if let Piece::Open("Relationship", attributes) = piece
-            && attributes.get("Type").is_some_and(|of| of.rsplit('/').next() == Some(kind))
+            && let (Some(kind), Some(target)) = (attributes.get("Type"), attributes.get("Target"))
         {
-            found = attributes.get("Target");
+            let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+            related.insert(kind, target.strip_prefix('/').map_or_else(|| below(&target), str::to_owned));
         }
     })?;
-    Ok(found.map(|target| target.strip_prefix('/').map_or_else(|| below(&target), str::to_owned)))
+    Ok(related)
 }
 
 /// The styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote the file.
