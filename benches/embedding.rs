@@ -1,7 +1,7 @@
 //! How fast texts are embedded: `cargo bench --bench embedding -- DIR [MODEL [LIBRARY]]`.
 //!
 //! Takes the chunks that the index would make of the files in DIR: all of them by the built-in table, or some by the model in
-//! the folder MODEL, which LIBRARY (ONNX Runtime's) runs or tract. Prints chunks a second of wall time and of CPU time, on one
+//! the folder MODEL, which LIBRARY (ONNX Runtime's) runs, or rten. Prints chunks a second of wall time and of CPU time, on one
 //! thread and on two, in rounds that take turns, and for a model how long it takes to read it and its memory.
 
 use std::path::{Path, PathBuf};

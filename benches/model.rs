@@ -1,6 +1,6 @@
 //! How long `search_documents` takes with a model of a person's choice: `cargo bench --bench model -- DIR MODEL LIBRARY`.
 //!
-//! DIR is a repository, MODEL the folder of a model, LIBRARY that of ONNX Runtime (none: tract). Asks a process that watches:
+//! DIR is a repository, MODEL the folder of a model, LIBRARY that of ONNX Runtime (none: rten). Asks a process that watches:
 //! each question once while nothing of its answer has a vector by the model, then again and again, and at last when all chunks
 //! have one and it finds by itself. Questions are sentences and the beginnings of chunks all over the index. Prints a table with
 //! what is to be held; judges nothing.

@@ -356,7 +356,7 @@ fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
     for warning in [ask("search_documents", &document), ask("query", &text)] {
         let warning = warning.as_str().unwrap();
         assert!(warning.contains(name) && warning.contains("built-in table answered"), "{warning}");
-        assert!(warning.contains("no ONNX file") && warning.contains("ixmcp model use"), "{warning}");
+        assert!(warning.contains("not an ONNX file") && warning.contains("ixmcp model use"), "{warning}");
         assert!(!warning.contains("ORT_DYLIB_PATH"), "no library could read it: {warning}");
     }
     assert_eq!(ask("query", &json!({ "text": "erase", "mode": "literal" })), json!(null), "no model is needed");
@@ -385,7 +385,7 @@ fn a_process_that_stays_notices_that_a_model_is_another() {
     let model = std::fs::read(folder.join("onnx/model.onnx")).unwrap();
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     crate::wire::until("it is found to be broken", || {
-        warning().as_str().is_some_and(|why| why.contains("no ONNX file"))
+        warning().as_str().is_some_and(|why| why.contains("not an ONNX file"))
     });
     std::fs::write(folder.join("onnx/model.onnx"), model).unwrap();
     crate::wire::until("it is read again", || warning().is_null());
@@ -446,7 +446,7 @@ fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
     };
     alike("required", "GPU");
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
-    alike("auto", "no ONNX file");
+    alike("auto", "not an ONNX file");
     std::fs::remove_dir_all(&folder).unwrap();
     alike("auto", "is not here");
 }

@@ -1,16 +1,16 @@
 //! A sentence-transformer that a person named: a folder with an ONNX file, a tokenizer, and how they go together.
 //!
 //! Owns the way from a text to its vector: tokens, windows, pooling. `recipe` reads what the folder says, `tokens` and
-//! `normal` are its tokenizer, and one of two runners does the arithmetic in a process of its own (`apart`): `runtime` by
-//! ONNX Runtime where its library is, `inside` by tract. `onnx` looks at the file first. Does not own which model is used, nor
+//! `normal` are its tokenizer, and one of two runtimes does the arithmetic in a child process (`apart`): `onnx_runtime` where
+//! that library is configured, `rten_session` otherwise. `onnx` checks the file first. Does not own which model is used, nor
 //! where models come from.
 
 mod apart;
-mod inside;
 mod normal;
 mod onnx;
+mod onnx_runtime;
 mod recipe;
-mod runtime;
+mod rten_session;
 mod tokens;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,7 +55,7 @@ impl Gpu {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Means {
     pub gpu: Gpu,
-    /// The library of ONNX Runtime; without it tract runs the model.
+    /// The library of ONNX Runtime; without it rten runs the model.
     pub library: Option<PathBuf>,
     /// The file of this very program, to run the model in a process of its own; without it that is this process.
     pub program: Option<PathBuf>,
@@ -86,7 +86,7 @@ const NO_OTHER_RUNNER: &str =
     "Mend what ORT_DYLIB_PATH or `model.onnxruntime` names, or choose another model with `ixmcp model use`.";
 
 /// The same where another runner might be able to.
-fn beyond_tract(error: Error) -> Error {
+fn beyond_rten(error: Error) -> Error {
     error.hint("Name the library of ONNX Runtime by ORT_DYLIB_PATH, or choose another model with `ixmcp model use`.")
 }
 
@@ -266,10 +266,10 @@ fn normalise(values: &mut [f32]) {
 fn runner(model: &Path, means: &Means) -> Result<(Box<dyn Runner>, Option<String>)> {
     // A file that this program cannot take apart is not given to a library that would trust it.
     let bytes = recipe::model(model)?;
-    let parsed = onnx::read(&bytes)?;
+    let outline = onnx::Outline::read(&bytes)?;
     let mut warning = None;
     if let Some(library) = &means.library {
-        match runtime::Session::open(library, &bytes, means.gpu) {
+        match onnx_runtime::Session::open(library, &bytes, means.gpu) {
             Ok((session, note)) => return Ok((Box::new(session), note)),
             Err(error) if means.gpu == Gpu::Required => return Err(error),
             Err(error) => warning = Some(format!("ONNX Runtime is not used: {}", error.message)),
@@ -277,13 +277,12 @@ fn runner(model: &Path, means: &Means) -> Result<(Box<dyn Runner>, Option<String
     } else if means.gpu == Gpu::Required {
         return Err(no_gpu("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it"));
     }
-    drop(bytes);
-    match inside::Inside::of(parsed) {
-        Ok(inside) => Ok((Box::new(inside), warning)),
+    match rten_session::RtenSession::load(bytes, &outline) {
+        Ok(session) => Ok((Box::new(session), warning)),
         Err(error) => Err(match warning {
             // What is wrong with the library is what there is to mend.
             Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(NO_OTHER_RUNNER),
-            None => beyond_tract(error),
+            None => beyond_rten(error),
         }),
     }
 }

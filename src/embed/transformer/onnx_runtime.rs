@@ -103,7 +103,7 @@ impl Session {
         };
         let first = sessions.first().ok_or_else(|| unfit("nothing can run it"))?;
         let (inputs, outputs) = (names(first.inputs()), names(first.outputs()));
-        let output = onnx::wanted(&outputs.iter().map(String::as_str)).to_owned();
+        let output = onnx::preferred_output(&outputs.iter().map(String::as_str)).to_owned();
         Ok(Self { inputs, output, on_gpu, sessions: sessions.into_iter().map(Mutex::new).collect() })
     }
 }
@@ -130,7 +130,7 @@ impl Runner for Session {
         let failed = |error: ort::Error| unfit(brief(&error));
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for name in &self.inputs {
-            let values = onnx::values(name, ids);
+            let values = onnx::input_values(name, ids);
             let tensor = Tensor::from_array(([1, ids.len()], values)).map_err(failed)?;
             inputs.push((name.as_str(), SessionInputValue::from(tensor)));
         }
