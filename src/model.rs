@@ -148,7 +148,7 @@ pub enum SkipReason {
     UnreadableFolder,
     /// A document that asks for a password.
     Encrypted,
-    /// A document that is encrypted in a way of which its reader knows nothing.
+    /// A document that is encrypted in a way that its reader does not know.
     Sealed,
     /// A document that breaks the rules of its format.
     Malformed,
@@ -201,7 +201,7 @@ impl SkipReason {
             Self::Unreadable => "unreadable",
             Self::UnreadableFolder => "unreadable_folder",
             Self::Encrypted => "encrypted",
-            Self::Sealed => "encrypted_aes256",
+            Self::Sealed => "encrypted_unknown",
             Self::Malformed => "malformed",
             Self::Overfull => "overfull",
             Self::Overrun => "overrun",
@@ -215,9 +215,7 @@ impl SkipReason {
     const fn meaning(self) -> Option<&'static str> {
         Some(match self {
             Self::Encrypted => "it asks for a password",
-            Self::Sealed => {
-                "it is encrypted with AES-256, which the reader of PDF cannot open, not even without a password"
-            }
+            Self::Sealed => "it is encrypted in a way that its reader does not know",
             Self::Malformed => "it breaks the rules of its format",
             Self::Overfull => "it unpacks to more than 128 MiB, or holds more than 16 MiB of text",
             Self::Overrun => "its reader took more than 20 seconds of processor time, or two minutes in all",

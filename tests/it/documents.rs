@@ -188,7 +188,7 @@ fn documents_that_defeat_their_reader_are_skipped_with_the_reason() {
         ("long.docx", long, SkipReason::Overfull),
         ("locked.odt", locked_odt, SkipReason::Encrypted),
         ("locked.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on".to_vec(), SkipReason::Encrypted),
-        ("locked.pdf", fixture("locked.pdf"), SkipReason::Sealed),
+        ("locked.pdf", fixture("locked.pdf"), SkipReason::Encrypted),
         ("laughs.docx", archive(&[("word/document.xml", laughs.as_bytes())]), SkipReason::NoText),
         ("empty.docx", archive(&[]), SkipReason::Malformed),
         ("not.docx", b"words".to_vec(), SkipReason::Malformed),
@@ -444,8 +444,7 @@ fn a_repository_of_mixed_documents_is_searched_as_one() {
         .iter()
         .map(|file| (file["path"].as_str().unwrap(), file["reason"].as_str().unwrap()))
         .collect();
-    for told in
-        [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted_aes256")]
+    for told in [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
     {
         assert!(reasons.contains(&told), "{told:?} is not in {reasons:?}");
     }

@@ -1,4 +1,5 @@
-//! PDF as it comes: cut off, with a wrong table, locked, too large. What is not read, or not whole, is told.
+//! PDF as it comes: cut off, with a wrong table, encrypted, too large, set by old programs. What is not read, or not whole,
+//! is reported.
 
 use std::io::Write;
 
@@ -137,27 +138,181 @@ fn what_no_mending_helps_is_malformed() {
     }
 }
 
+/// The file of `pages`, encrypted: that stream, and what its trailer says of the keys.
+fn encrypted(stream_hex: &str, keys: &str) -> Vec<u8> {
+    let bytes = (0..stream_hex.len()).step_by(2).map(|at| u8::from_str_radix(&stream_hex[at..at + 2], 16).unwrap());
+    let mut objects = pages(1, stream("", &bytes.collect::<Vec<u8>>()));
+    objects.push(format!("<</Filter/Standard{keys}>>").into_bytes());
+    let id = "31415926535897932384626433832795";
+    let (mut file, _) = pdf(&objects);
+    let end = memchr::memmem::rfind(&file, b"/Root 1 0 R").unwrap();
+    file.splice(end..end, format!("/Encrypt 6 0 R/ID[<{id}><{id}>]").into_bytes());
+    file
+}
+
+/// `SHOWN`, encrypted by qpdf 11 with an owner's password, and no user's.
+const BY_RC4: (&str, &str) = (
+    "5db3922276a4c426aa84c4ff047f4d53178c6c11dcab56bb7284251d8a455f0fcd5bcfe5f1a3066730e01bf4b08dbf39b8f5b712f0ec54ce",
+    "/O<c92422687facee686e373f10b5c7d04738053152f7e2ee30e11c69ec442576ab>\
+     /U<b3d9fa366906ef42f354c6deb74c59075eaf334eb7c04356ba0d7f3dd8b51d0a>",
+);
+const BY_AES_256: (&str, &str) = (
+    "c8671e96730606e75aa153a13d899cf21b2ce3b0f3903eca93920bd2555b5d51\
+     a2945426f8c1725d30dd55b9c122a289c224a06521b2383457880f2fe8e9730c\
+     19bd9ca7f50bfb8ffbf867018eefb676",
+    "/V 5/R 6/Length 256/P -4/CF<</StdCF<</AuthEvent/DocOpen/CFM/AESV3/Length 32>>>>/StmF/StdCF/StrF/StdCF\
+     /O<d86834b5e8682a6aba9395c83f9a536afc302199549a34ce74c6b4c7217fc8b7dfcbece33f06359b915d4aa9610d940a>\
+     /U<f560d439a9ba0049c53acd98a08ed8ec0ddc57957f5a5ff0829e811afcc13157e1613104ee4fd5bd82f9c5410b6b3808>\
+     /OE<76a660714bd9023407cd1bf86bef685ab1653f76a70e552b55b42b913b0201f0>\
+     /UE<65c8869e30a24b8ead771f7cc9ec1a912aa5f5d53cf3687d83d023e4b9e60c3e>/Perms<cef41a0539a409cfe18bfd655c57cf38>",
+);
+
 #[test]
-fn a_cipher_that_cannot_be_read_is_told() {
-    let mut objects = pages(1, stream("", SHOWN));
-    let key = "00".repeat(48);
-    objects.push(
-        format!(
-            "<</Filter/Standard/V 5/R 6/Length 256/P -4/O<{key}>/U<{key}>/OE<{0}>/UE<{0}>/Perms<{1}>\
-             /CF<</StdCF<</CFM/AESV3/AuthEvent/DocOpen/Length 32>>>>/StmF/StdCF/StrF/StdCF>>",
-            &key[..64],
-            &key[..32]
-        )
-        .into_bytes(),
-    );
-    let (file, _) = pdf(&objects);
-    let text = String::from_utf8(file).unwrap().replace("/Root 1 0 R", "/Root 1 0 R/Encrypt 6 0 R/ID[<00><00>]");
-    assert_eq!(read(text.as_bytes()).err(), Some(SkipReason::Sealed));
+fn an_encrypted_pdf_without_a_user_password_is_read() {
+    let (drawn, keys) = BY_RC4;
+    for (form, what) in [
+        ("/V 1/R 2/Length 40/P -4", "as qpdf writes it"),
+        ("/V 1/R 2/P -4", "without the length of the key"),
+        // As Acrobat wrote it for years.
+        ("/V 1/R 2/P 4294967292", "permissions without a sign"),
+    ] {
+        let extracted = read(&encrypted(drawn, &format!("{form}{keys}")));
+        let extracted = extracted.unwrap_or_else(|reason| panic!("RC4, {what}: {}", reason.as_str()));
+        assert_eq!(extracted.chunks[0].text.trim(), "the survivor is a potoroo", "RC4, {what}");
+        assert!(extracted.problems.is_empty(), "{what}: {:?}", extracted.problems);
+    }
+    let extracted = read(&encrypted(BY_AES_256.0, BY_AES_256.1)).unwrap();
+    assert_eq!(extracted.chunks[0].text.trim(), "the survivor is a potoroo");
+}
+
+#[test]
+fn an_encrypted_pdf_that_cannot_be_read_says_why() {
+    let (drawn, keys) = BY_RC4;
+    let locked = keys.replace("b3d9fa36", "00000000");
     let repo = Repo::new("");
-    repo.write("docs/sealed.pdf", text);
+    repo.write("docs/locked.pdf", encrypted(drawn, &format!("/V 1/R 2/P -4{locked}")));
+    repo.write("docs/sealed.pdf", encrypted(drawn, &format!("/V 9/R 9/P -4{keys}")));
     let answer = repo.call("index_files", &json!({ "folderPath": "docs" }));
-    let reason = answer["skipped"][0]["reason"].as_str().unwrap();
-    assert!(reason.starts_with("encrypted_aes256: ") && reason.contains("AES-256"), "{answer}");
+    let reason = |at: usize| answer["skipped"][at]["reason"].as_str().unwrap();
+    assert!(reason(0).starts_with("encrypted: ") && reason(0).contains("password"), "{answer}");
+    assert!(reason(1).starts_with("encrypted_unknown: "), "{answer}");
+}
+
+/// A page with that content and font.
+fn page_of(content: &str, font: &str, more: &[Vec<u8>]) -> Vec<u8> {
+    let mut objects = pages(1, stream("", content.as_bytes()));
+    objects[4] = font.as_bytes().to_vec();
+    objects.extend_from_slice(more);
+    pdf(&objects).0
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    let extracted = read(bytes).unwrap_or_else(|reason| panic!("{}", reason.as_str()));
+    let text: Vec<&str> = extracted.chunks.iter().flat_map(|chunk| chunk.text.split_whitespace()).collect();
+    text.join(" ")
+}
+
+const HELVETICA: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>";
+
+#[test]
+fn words_are_parted_where_a_page_leaves_a_gap() {
+    for (content, font, expected) in [
+        // A narrow space, as justified text has it, is a gap and no character.
+        ("/F1 10 Tf [(not)-130(need)20(ed)] TJ", HELVETICA, "not needed"),
+        // Letters that are set apart are one word.
+        ("/F1 10 Tf 2 Tc (APART) Tj ( ) Tj (FROM) Tj", HELVETICA, "APART FROM"),
+        // A string ends where the font that every reader has says, and no list of widths.
+        ("/F1 10 Tf (will) Tj 13.32 0 Td (ing) Tj", HELVETICA, "willing"),
+        // A space that the font has no glyph for.
+        (
+            "/F1 10 Tf (two words) Tj",
+            "<</Type/Font/Subtype/Type1/BaseFont/Times-Roman/Encoding<</Differences[32/.notdef]>>>>",
+            "two words",
+        ),
+        // A font that is drawn, in units of its own, with the letters named by their numbers in TeX's fonts.
+        (
+            "/F1 1 Tf .12 0 0 -.12 72 700 Tm [(a)-3000(b)-31000(c\\014)] TJ",
+            "<</Type/Font/Subtype/Type3/FontMatrix[1 0 0 -1 0 0]/FontBBox[0 0 60 60]/FirstChar 12/LastChar 99\
+             /Encoding<</Differences[12/a12 97/a97/a98/a99]>>/Widths 6 0 R>>",
+            "ab cfi",
+        ),
+    ] {
+        let widths = format!("[{}]", "50 ".repeat(88)).into_bytes();
+        let file = page_of(&format!("BT 72 700 Td {content} ET"), font, &[widths]);
+        assert_eq!(text_of(&file), expected, "{content}");
+    }
+}
+
+#[test]
+fn ligatures_are_read_by_the_encoding_of_the_font_program() {
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/XXXXXX+CMR10/FirstChar 12/LastChar 13/Widths[556 556]\
+                /FontDescriptor<</Type/FontDescriptor/Flags 4/FontFile 6 0 R>>>>";
+    let program = b"%!PS-AdobeFont-1.0: CMR10\n/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\n\
+        dup 12 /fi put\ndup 11/ff put\ndup 83 /S put\nreadonly def\ncurrentfile eexec\n";
+    let letters: String = "Simplied".chars().map(|c| format!("dup {} /{c} put ", u32::from(c))).collect();
+    let program = String::from_utf8_lossy(program).replace("readonly def", &format!("{letters}\nreadonly def"));
+    let file =
+        page_of("BT /F1 10 Tf 72 700 Td (Simpli\\014ed) Tj ET", font, &[stream("/Length1 1", program.as_bytes())]);
+    assert_eq!(text_of(&file), "Simplified");
+}
+
+#[test]
+fn what_a_page_shows_is_read_and_what_it_hides_is_not() {
+    let hidden = b"<</Type/OCG/Name(hidden)>>".to_vec();
+    let field = b"<</Type/Annot/Subtype/Widget/Rect[72 100 272 120]/AP<</N 8 0 R>>>>".to_vec();
+    let looks = stream(
+        "/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 5 0 R>>>>",
+        b"/Tx BMC BT /F1 10 Tf (filled in) Tj ET EMC",
+    );
+    let content = b"BT /F1 10 Tf 72 700 Td /Span<</ActualText(Again)>>BDC (xyz-) Tj EMC (st) Tj ET\n\
+        /OC /L BDC BT /F1 10 Tf 72 600 Td (a layer that is off) Tj ET EMC\n\
+        BT /F1 10 Tf 72 9000 Td (beside the page) Tj ET";
+    let objects = [
+        b"<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>>>".to_vec(),
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>".to_vec(),
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 5 0 R>>/Properties<</L 6 0 R>>>>\
+          /Contents 4 0 R/Annots[7 0 R]>>"
+            .to_vec(),
+        stream("", content),
+        HELVETICA.as_bytes().to_vec(),
+        hidden,
+        field,
+        looks,
+    ];
+    assert_eq!(text_of(&pdf(&objects).0), "Against filled in");
+}
+
+#[test]
+fn a_pdf_of_a_careless_program_is_read() {
+    let (whole, _) = pdf(&pages(1, stream("", SHOWN)));
+    let whole = String::from_utf8(whole).unwrap();
+    let length = format!("/Length {}", SHOWN.len());
+    for (broken, what) in [
+        (whole.replace(&length, "/Length 9"), "a stream that is longer than it says"),
+        (whole.replace(&length, "/Length 9 0 R"), "a length that is nowhere"),
+        (whole.replace("xref\n0 6", "xref\n1 6"), "a table that counts from one"),
+        (whole.replace("\nendobj\n5 0 obj", "\n5 0 obj"), "an object without an end"),
+        (whole.replace("BT /F1", "BT 7 oops /F1"), "an operator that is none"),
+        (whole.replace("BT /F1", "BT } ) ] >> <zz> --5 /F1"), "what is no part of the language"),
+        (whole.replace("%PDF-1.5", "%PDF-7.x"), "an unknown version"),
+    ] {
+        let extracted = read(broken.as_bytes()).unwrap_or_else(|reason| panic!("{what}: {}", reason.as_str()));
+        assert!(extracted.chunks[0].text.contains("the survivor is a potoroo"), "{what}");
+    }
+}
+
+#[test]
+fn drawings_within_drawings_come_to_an_end() {
+    let objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>".to_vec(),
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources 6 0 R/Contents 4 0 R>>".to_vec(),
+        stream("", [SHOWN, b" ", b"/X Do ".repeat(50).as_slice()].concat().as_slice()),
+        HELVETICA.as_bytes().to_vec(),
+        b"<</Font<</F1 5 0 R>>/XObject<</X 7 0 R>>>>".to_vec(),
+        stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources 6 0 R", &b"/X Do ".repeat(50)),
+    ];
+    assert!(text_of(&pdf(&objects).0).starts_with("the survivor is a potoroo"));
 }
 
 #[test]
@@ -168,13 +323,19 @@ fn a_bomb_is_told_by_what_it_exceeds() {
     let mut packed = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     packed.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
     packed.write_all(&vec![b' '; 130 << 20]).unwrap();
+    // A stream of objects, which a reader has to unpack before it knows what is in it; each layer ends as it must.
+    let data = [[0x81; 16 << 10].as_slice(), &[2, 0, 0x80, 0x80, 0x80]].concat();
+    let held = stream("/Type/ObjStm/N 1/First 4/Filter[/RunLengthDecode/RunLengthDecode/RunLengthDecode]", &data);
     let repo = Repo::new("");
     repo.write("docs/bomb.pdf", pdf(&pages(1, bomb)).0);
+    repo.write("docs/held.pdf", [b"%PDF-1.5\n1 0 obj\n", held.as_slice(), b"\nendobj\n"].concat());
     repo.write("docs/bomb.docx", packed.finish().unwrap().into_inner());
     let answer = repo.call("index_files", &json!({ "folderPath": "docs" }));
     let reason = |at: usize| answer["skipped"][at]["reason"].as_str().unwrap();
-    assert!(reason(0).starts_with("overfull: ") && reason(0).contains("128 MiB"), "{answer}");
-    assert!(reason(1).starts_with("overweight: ") && reason(1).contains("2 GiB of memory"), "{answer}");
+    for at in [0, 1] {
+        assert!(reason(at).starts_with("overfull: ") && reason(at).contains("128 MiB"), "{answer}");
+    }
+    assert!(reason(2).starts_with("overweight: ") && reason(2).contains("2 GiB of memory"), "{answer}");
 }
 
 #[test]

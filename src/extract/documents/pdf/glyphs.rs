@@ -1,197 +1,373 @@
 //! What the codes in a PDF's strings stand for: characters, and how wide they are.
 //!
-//! A font says it in several ways, each optional: a map to Unicode, an encoding by number, an encoding by the names of
-//! glyphs. Taken are the first that has an answer, in this order.
+//! A font says it in several ways, each optional: a map to Unicode, names of glyphs, an encoding by name, the encoding of
+//! the font program. The first that has an answer is taken, in this order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ::pdf::encoding::BaseEncoding;
-use ::pdf::font::{Font, ToUnicodeMap, Widths};
-use ::pdf::object::Resolve;
-use encoding_rs::{MACINTOSH, WINDOWS_1252};
-use unicode_normalization::UnicodeNormalization;
+use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
+use hayro_cmap::{BfString, CMap, WritingMode};
+use hayro_syntax::object::{Array, Dict, Name, Number, Object, Stream};
 
-/// Where a font does not say how wide a glyph is, most are about so many ems.
-const USUAL_WIDTH: f32 = 0.5;
+use super::names::{Base, characters, of_tex};
+use super::streams::unpacked;
+use super::{builtin, metrics};
 
 pub(super) struct Glyphs {
-    is_wide: bool,
+    codes: Codes,
     is_bold: bool,
-    to_unicode: Option<ToUnicodeMap>,
+    is_vertical: bool,
+    /// An em in units of the font's size, which is 1 but for fonts that are drawn in units of their own.
+    em: f32,
+    to_unicode: Option<CMap>,
     /// By code; of fonts whose codes are one byte.
-    named: HashMap<u32, String>,
-    base: Base,
-    widths: Option<Widths>,
+    named: Vec<Option<Box<str>>>,
+    /// By the number of a glyph, as the font program says where nothing else does.
+    drawn: HashMap<u32, char>,
+    widths: Widths,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Base {
-    WinAnsi,
-    MacRoman,
-    /// ASCII but for its quotes.
-    Standard,
-    /// The codes are UTF-16.
+/// How the bytes of a string divide into codes.
+enum Codes {
+    OneByte,
+    /// A code is the number of a glyph.
+    TwoBytes,
     Utf16,
-    Unknown,
+    /// Text in an older encoding of Chinese, Japanese or Korean.
+    Legacy(&'static Encoding),
+    /// As a table of the PDF says.
+    Table(Box<CMap>),
+}
+
+/// A code of a string.
+pub(super) struct Shown<'a> {
+    /// `None` where nothing says what the glyph is.
+    pub text: Option<Cow<'a, str>>,
+    /// In ems.
+    pub width: f32,
+    /// Whether the spacing between words applies.
+    pub is_space: bool,
 }
 
 impl Glyphs {
-    pub fn of(font: &Font, resolver: &impl Resolve) -> Self {
-        let is_wide = font.is_cid();
-        let encoding = font.encoding();
-        let base = match encoding.map(|encoding| &encoding.base) {
-            Some(BaseEncoding::WinAnsiEncoding) => Base::WinAnsi,
-            Some(BaseEncoding::MacRomanEncoding) => Base::MacRoman,
-            Some(BaseEncoding::Other(name)) if name.contains("UCS2") || name.contains("UTF16") => Base::Utf16,
-            _ if is_wide => Base::Unknown,
-            _ => Base::Standard,
-        };
-        let differences = encoding.map(|encoding| &encoding.differences).into_iter().flatten();
-        Self {
-            is_wide,
-            is_bold: font.name.as_ref().is_some_and(|name| is_bold(name.as_str())),
-            to_unicode: font.to_unicode(resolver).and_then(Result::ok),
-            named: differences.filter_map(|(code, name)| Some((*code, character(name)?))).collect(),
-            base,
-            widths: font.widths(resolver).ok().flatten(),
-        }
+    pub fn of(font: &Dict<'_>) -> Self {
+        if name(font, "Subtype").as_deref() == Some("Type0") { Self::composite(font) } else { Self::simple(font) }
     }
 
     pub fn is_bold(&self) -> bool {
         self.is_bold
     }
 
-    /// The codes of a string, and whether each is the one that word spacing applies to.
-    pub fn codes<'a>(&self, bytes: &'a [u8]) -> Box<dyn Iterator<Item = (u16, bool)> + 'a> {
-        if self.is_wide {
-            let code = |pair: &[u8]| (u16::from(pair[0]) << 8) | pair.get(1).copied().map_or(0, u16::from);
-            Box::new(bytes.chunks(2).map(move |pair| (code(pair), false)))
-        } else {
-            Box::new(bytes.iter().map(|byte| (u16::from(*byte), *byte == b' ')))
+    pub fn is_vertical(&self) -> bool {
+        self.is_vertical
+    }
+
+    pub fn em(&self) -> f32 {
+        self.em
+    }
+
+    fn composite(font: &Dict<'_>) -> Self {
+        let below: Dict<'_> =
+            font.get::<Array<'_>>("DescendantFonts").and_then(|fonts| fonts.flex_iter().next()).unwrap_or_default();
+        let (mut codes, is_vertical) = codes(font);
+        let to_unicode = to_unicode(font);
+        let mut drawn = HashMap::new();
+        if to_unicode.is_none() && matches!(codes, Codes::TwoBytes) {
+            let descriptor = below.get::<Dict<'_>>("FontDescriptor").unwrap_or_default();
+            let program = descriptor.get::<Stream<'_>>("FontFile2").and_then(|program| unpacked(&program));
+            drawn = program.map(|program| builtin::of_truetype(&program)).unwrap_or_default();
+            let numbers = below.get::<Stream<'_>>("CIDToGIDMap").and_then(|numbers| unpacked(&numbers));
+            if let Some(numbers) = numbers {
+                drawn = by_other_number(&drawn, &numbers);
+                if drawn.is_empty() {
+                    // The numbers are not those of a font program, and then they are those of characters.
+                    codes = Codes::Utf16;
+                }
+            }
+        }
+        Self {
+            codes,
+            is_bold: is_bold(font),
+            is_vertical,
+            em: 1.0,
+            to_unicode,
+            named: Vec::new(),
+            drawn,
+            widths: Widths::of_composite(&below),
         }
     }
 
-    /// What a code shows, if that can be told, and its width in ems.
-    pub fn get(&self, code: u16) -> (Option<Cow<'_, str>>, f32) {
-        let width = self.widths.as_ref().map(|widths| widths.get(usize::from(code)) / 1000.0);
-        let width = width.filter(|width| *width > 0.0 && *width < 10.0).unwrap_or(USUAL_WIDTH);
-        let mapped = self.to_unicode.as_ref().and_then(|map| map.get(code)).filter(|text| is_text(text));
-        let named = || self.named.get(&u32::from(code)).map(String::as_str);
-        let shown = mapped.or_else(named).map(Cow::Borrowed);
-        (shown.or_else(|| self.by_number(code).map(|c| Cow::Owned(c.to_string()))), width)
+    fn simple(font: &Dict<'_>) -> Self {
+        let mut named = characters_of(font);
+        // A glyph without a name, where a space is usual, is one.
+        named[usize::from(b' ')].get_or_insert_with(|| " ".into());
+        let (widths, em) = if is_drawn(font) { Widths::of_drawn(font) } else { (Widths::of_simple(font, &named), 1.0) };
+        Self {
+            codes: Codes::OneByte,
+            is_bold: is_bold(font),
+            is_vertical: false,
+            em,
+            to_unicode: to_unicode(font),
+            widths,
+            named,
+            drawn: HashMap::new(),
+        }
     }
 
-    fn by_number(&self, code: u16) -> Option<char> {
-        match (self.base, u8::try_from(code)) {
-            (Base::Utf16, _) => char::from_u32(u32::from(code)).filter(|c| !c.is_control()),
-            (Base::Unknown, _) | (_, Err(_)) => None,
-            (Base::Standard, Ok(b'\'')) => Some('\u{2019}'),
-            (Base::Standard, Ok(b'`')) => Some('\u{2018}'),
-            (Base::Standard, Ok(0xae)) => Some('\u{fb01}'),
-            (Base::Standard, Ok(0xaf)) => Some('\u{fb02}'),
-            (Base::MacRoman, Ok(byte)) => decoded(MACINTOSH, byte),
-            (_, Ok(byte)) => decoded(WINDOWS_1252, byte),
+    /// Calls `each` with every code of a string.
+    pub fn show(&self, bytes: &[u8], mut each: impl FnMut(Shown<'_>)) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (code, length, glyph, legacy) = self.next(rest);
+            rest = &rest[length.clamp(1, rest.len())..];
+            let mapped = self.to_unicode.as_ref().and_then(|map| map.lookup_bf_string(code)).and_then(text_of);
+            let named = || self.named.get(usize::try_from(code).ok()?)?.as_deref().map(Cow::Borrowed);
+            let drawn = || self.drawn.get(&glyph).map(|c| Cow::Owned(c.to_string()));
+            let text = mapped.map(Cow::Owned).or_else(named).or_else(|| legacy.map(Cow::Owned)).or_else(drawn);
+            each(Shown { text, width: self.widths.get(glyph), is_space: length == 1 && code == 32 });
+        }
+    }
+
+    /// The code that a string begins with, its length, the number of its glyph, and its text where the code is text.
+    fn next(&self, bytes: &[u8]) -> (u32, usize, u32, Option<String>) {
+        let number = |length: usize| bytes.iter().take(length).fold(0, |code, byte| (code << 8) | u32::from(*byte));
+        match &self.codes {
+            Codes::OneByte => (number(1), 1, number(1), None),
+            Codes::TwoBytes => (number(2), 2, number(2), None),
+            Codes::Utf16 => {
+                let units: Vec<u16> =
+                    bytes.chunks_exact(2).take(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect();
+                let first = char::decode_utf16(units).next().and_then(Result::ok).filter(|c| !c.is_control());
+                let length = first.map_or(2, |c| c.len_utf16() * 2);
+                (number(length), length, u32::MAX, first.map(String::from))
+            }
+            Codes::Legacy(encoding) => {
+                let of = |length: usize| {
+                    let bytes = bytes.get(..length)?;
+                    let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
+                    (text.chars().count() == 1 && !text.contains(char::is_control)).then(|| text.into_owned())
+                };
+                let found = [1, 2, 3].into_iter().find_map(|length| Some((length, of(length)?)));
+                let (length, text) = found.map_or((1, None), |(length, text)| (length, Some(text)));
+                (number(length), length, if length == 1 { Widths::NARROW } else { u32::MAX }, text)
+            }
+            Codes::Table(table) => {
+                let of = |length: u8| table.lookup_cid_code(number(usize::from(length)), length);
+                let found = (1..=4)
+                    .filter(|length| usize::from(*length) <= bytes.len())
+                    .find_map(|length| Some((length, of(length)?)));
+                let (length, glyph) = found.map_or((2, number(2)), |(length, glyph)| (usize::from(length), glyph));
+                (number(length), length, glyph, None)
+            }
         }
     }
 }
 
-fn decoded(encoding: &'static encoding_rs::Encoding, byte: u8) -> Option<char> {
-    encoding.decode_without_bom_handling(&[byte]).0.chars().next().filter(|c| !c.is_control())
+/// The characters of glyphs by other numbers: those that a table lists the glyphs under, two bytes each.
+fn by_other_number(drawn: &HashMap<u32, char>, numbers: &[u8]) -> HashMap<u32, char> {
+    let glyphs = numbers.chunks_exact(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]])));
+    (0..=0xffff).zip(glyphs).filter_map(|(code, glyph)| Some((code, *drawn.get(&glyph)?))).collect()
+}
+
+/// How strings of a composite font divide, and whether they run down the page.
+fn codes(font: &Dict<'_>) -> (Codes, bool) {
+    if let Some(stream) = font.get::<Stream<'_>>("Encoding") {
+        let table = unpacked(&stream).and_then(|bytes| CMap::parse(&bytes, |_| None));
+        let Some(table) = table else { return (Codes::TwoBytes, false) };
+        let is_vertical = table.metadata().writing_mode == Some(WritingMode::Vertical);
+        return (Codes::Table(Box::new(table)), is_vertical);
+    }
+    let name = name(font, "Encoding").unwrap_or_default();
+    let has = |part: &str| name.contains(part);
+    let codes = match name.as_str() {
+        _ if has("UCS2") || has("UTF16") => Codes::Utf16,
+        _ if has("RKSJ") => Codes::Legacy(SHIFT_JIS),
+        "EUC-H" | "EUC-V" => Codes::Legacy(EUC_JP),
+        _ if has("GB") && has("EUC") || has("GBK") => Codes::Legacy(GBK),
+        _ if has("KSC") => Codes::Legacy(EUC_KR),
+        _ if has("B5") => Codes::Legacy(BIG5),
+        _ => Codes::TwoBytes,
+    };
+    (codes, name.ends_with("-V") || name == "V")
+}
+
+fn to_unicode(font: &Dict<'_>) -> Option<CMap> {
+    CMap::parse(&unpacked(&font.get::<Stream<'_>>("ToUnicode")?)?, |_| None)
+}
+
+/// Some maps send codes to nothing at all.
+fn text_of(mapped: BfString) -> Option<String> {
+    let text = match mapped {
+        BfString::Char(c) => c.to_string(),
+        BfString::String(text) => text,
+    };
+    let is_text = !text.is_empty() && !text.chars().any(|c| c == '\u{fffd}' || (c.is_control() && !c.is_whitespace()));
+    is_text.then_some(text)
+}
+
+/// What each code of a simple font stands for.
+fn characters_of(font: &Dict<'_>) -> Vec<Option<Box<str>>> {
+    let encoding = font.get::<Dict<'_>>("Encoding");
+    let of_name = name(font, "Encoding").or_else(|| name(encoding.as_ref()?, "BaseEncoding"));
+    let base = of_name.as_deref().and_then(Base::by_name);
+    let is_drawn = is_drawn(font);
+    let own = if base.is_none() && !is_drawn { own_codes(font) } else { None };
+    let base = base.unwrap_or_else(|| usual_base(font));
+    let by_number = |code: u8| match &own {
+        Some(own) => own.get(&code).map(|text| Box::from(text.as_str())),
+        None if is_drawn && of_name.is_none() => None,
+        None => base.character(code).map(|c| Box::from(c.to_string())),
+    };
+    let mut named: Vec<Option<Box<str>>> = (0..=u8::MAX).map(by_number).collect();
+    let Some(differences) = encoding.and_then(|encoding| encoding.get::<Array<'_>>("Differences")) else {
+        return named;
+    };
+    let (mut code, mut differences) = (0_usize, differences.flex_iter());
+    while let Some(next) = differences.next::<Object<'_>>() {
+        match next {
+            Object::Number(number) => code = usize::try_from(number.as_i64()).unwrap_or(usize::MAX),
+            Object::Name(name) => {
+                if let Some(place) = named.get_mut(code) {
+                    let name = name.as_str();
+                    let text = characters(name).or_else(|| is_drawn.then(|| of_tex(name)).flatten());
+                    *place = text.map(String::into_boxed_str);
+                }
+                code = code.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    named
+}
+
+/// The encoding of a font that names none and brings none.
+fn usual_base(font: &Dict<'_>) -> Base {
+    match name(font, "BaseFont").as_deref() {
+        Some("Symbol") => Base::Symbol,
+        Some("ZapfDingbats") => Base::Dingbats,
+        _ if name(font, "Subtype").as_deref() == Some("TrueType") => Base::WinAnsi,
+        _ => Base::Standard,
+    }
+}
+
+/// Of the embedded font program, if it has one of its own.
+fn own_codes(font: &Dict<'_>) -> Option<builtin::Codes> {
+    let descriptor = font.get::<Dict<'_>>("FontDescriptor")?;
+    if let Some(program) = descriptor.get::<Stream<'_>>("FontFile") {
+        return builtin::of_type1(&unpacked(&program)?);
+    }
+    builtin::of_cff(&unpacked(&descriptor.get::<Stream<'_>>("FontFile3")?)?)
 }
 
 /// By the name of the font; TeX's bold ones have names of their own.
-fn is_bold(font: &str) -> bool {
-    let font = font.split_once('+').map_or(font, |(_, font)| font);
-    let lower = font.to_lowercase();
+fn is_bold(font: &Dict<'_>) -> bool {
+    let name = name(font, "BaseFont").unwrap_or_default();
+    let name = name.split_once('+').map_or(name.as_str(), |(_, name)| name);
+    let lower = name.to_lowercase();
     ["bold", "black", "heavy"].iter().any(|word| lower.contains(word))
-        || font.starts_with("CMBX")
-        || font.starts_with("SFBX")
+        || name.starts_with("CMBX")
+        || name.starts_with("SFBX")
 }
 
-/// Some maps send every code to nothing at all.
-fn is_text(text: &str) -> bool {
-    !text.is_empty() && !text.chars().any(|c| matches!(c, '\0' | '\u{fffd}') || (c.is_control() && c != '\t'))
+/// Whether each glyph is a drawing of the PDF.
+fn is_drawn(font: &Dict<'_>) -> bool {
+    name(font, "Subtype").as_deref() == Some("Type3")
 }
 
-/// What the name of a glyph says: `eacute`, `uni20AC`, `f_i`, `a.alt`.
-fn character(name: &str) -> Option<String> {
-    let name = name.split('.').next().filter(|name| !name.is_empty())?;
-    if name.contains('_') {
-        return name.split('_').map(character).collect();
-    }
-    let mut letters = name.chars();
-    if let (Some(only), None) = (letters.next(), letters.next()) {
-        return Some(only.to_string());
-    }
-    let hex = name.strip_prefix("uni").or_else(|| name.strip_prefix('u')).filter(|hex| (4..=6).contains(&hex.len()));
-    if let Some(c) = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).and_then(char::from_u32) {
-        return Some(c.to_string());
-    }
-    if let Some((_, text)) = NAMES.iter().find(|(known, _)| *known == name) {
-        return Some((*text).to_owned());
-    }
-    let accented = ACCENTS.iter().find_map(|(accent, mark)| Some((name.strip_suffix(accent)?, mark)))?;
-    let base = match accented.0 {
-        "dotlessi" => "i".to_owned(),
-        base if base.chars().count() == 1 => base.to_owned(),
-        _ => return None,
-    };
-    Some(format!("{base}{}", accented.1).nfc().collect())
+fn name(dict: &Dict<'_>, key: &str) -> Option<String> {
+    dict.get::<Name<'_>>(key).map(|name| name.as_str().to_owned())
 }
 
-/// Behind a letter's name: a letter with that accent.
-const ACCENTS: &[(&str, char)] = &[
-    ("grave", '\u{300}'),
-    ("acute", '\u{301}'),
-    ("circumflex", '\u{302}'),
-    ("tilde", '\u{303}'),
-    ("macron", '\u{304}'),
-    ("breve", '\u{306}'),
-    ("dotaccent", '\u{307}'),
-    ("dieresis", '\u{308}'),
-    ("ring", '\u{30a}'),
-    ("hungarumlaut", '\u{30b}'),
-    ("caron", '\u{30c}'),
-    ("cedilla", '\u{327}'),
-    ("commaaccent", '\u{326}'),
-    ("ogonek", '\u{328}'),
-];
+/// How wide glyphs are, in ems, by their number.
+struct Widths {
+    one: HashMap<u32, f32>,
+    /// First, last, width; in order.
+    ranges: Vec<(u32, u32, f32)>,
+    other: f32,
+}
 
-#[rustfmt::skip]
-const NAMES: &[(&str, &str)] = &[
-    ("space", " "), ("nbspace", " "), ("exclam", "!"), ("quotedbl", "\""), ("numbersign", "#"), ("dollar", "$"),
-    ("percent", "%"), ("ampersand", "&"), ("quotesingle", "'"), ("quoteright", "’"), ("quoteleft", "‘"),
-    ("parenleft", "("), ("parenright", ")"), ("asterisk", "*"), ("plus", "+"), ("comma", ","), ("hyphen", "-"),
-    ("sfthyphen", "-"), ("minus", "−"), ("period", "."), ("slash", "/"), ("zero", "0"), ("one", "1"), ("two", "2"),
-    ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"), ("seven", "7"), ("eight", "8"), ("nine", "9"),
-    ("colon", ":"), ("semicolon", ";"), ("less", "<"), ("equal", "="), ("greater", ">"), ("question", "?"),
-    ("at", "@"), ("bracketleft", "["), ("backslash", "\\"), ("bracketright", "]"), ("asciicircum", "^"),
-    ("underscore", "_"), ("grave", "`"), ("braceleft", "{"), ("bar", "|"), ("braceright", "}"), ("asciitilde", "~"),
-    ("exclamdown", "¡"), ("questiondown", "¿"), ("cent", "¢"), ("sterling", "£"), ("currency", "¤"), ("yen", "¥"),
-    ("Euro", "€"), ("brokenbar", "¦"), ("section", "§"), ("paragraph", "¶"), ("copyright", "©"), ("registered", "®"),
-    ("trademark", "™"), ("degree", "°"), ("plusminus", "±"), ("mu", "µ"), ("multiply", "×"), ("divide", "÷"),
-    ("onehalf", "½"), ("onequarter", "¼"), ("threequarters", "¾"), ("onesuperior", "¹"), ("twosuperior", "²"),
-    ("threesuperior", "³"), ("ordfeminine", "ª"), ("ordmasculine", "º"), ("logicalnot", "¬"), ("macron", "¯"),
-    ("acute", "´"), ("dieresis", "¨"), ("cedilla", "¸"), ("circumflex", "ˆ"), ("tilde", "˜"), ("caron", "ˇ"),
-    ("breve", "˘"), ("dotaccent", "˙"), ("ring", "˚"), ("ogonek", "˛"), ("hungarumlaut", "˝"),
-    ("periodcentered", "·"), ("bullet", "•"), ("ellipsis", "…"), ("endash", "–"), ("emdash", "—"),
-    ("quotedblleft", "“"), ("quotedblright", "”"), ("quotedblbase", "„"), ("quotesinglbase", "‚"),
-    ("guillemotleft", "«"), ("guillemotright", "»"), ("guilsinglleft", "‹"), ("guilsinglright", "›"),
-    ("dagger", "†"), ("daggerdbl", "‡"), ("perthousand", "‰"), ("fraction", "⁄"), ("florin", "ƒ"),
-    ("ff", "ff"), ("fi", "fi"), ("fl", "fl"), ("ffi", "ffi"), ("ffl", "ffl"),
-    ("AE", "Æ"), ("ae", "æ"), ("OE", "Œ"), ("oe", "œ"), ("Oslash", "Ø"), ("oslash", "ø"), ("germandbls", "ß"),
-    ("Eth", "Ð"), ("eth", "ð"), ("Thorn", "Þ"), ("thorn", "þ"), ("dotlessi", "ı"), ("dotlessj", "ȷ"),
-    ("Lslash", "Ł"), ("lslash", "ł"), ("Dcroat", "Đ"), ("dcroat", "đ"), ("Hbar", "Ħ"), ("hbar", "ħ"),
-    ("Alpha", "Α"), ("Beta", "Β"), ("Gamma", "Γ"), ("Delta", "Δ"), ("Epsilon", "Ε"), ("Zeta", "Ζ"), ("Eta", "Η"),
-    ("Theta", "Θ"), ("Iota", "Ι"), ("Kappa", "Κ"), ("Lambda", "Λ"), ("Mu", "Μ"), ("Nu", "Ν"), ("Xi", "Ξ"),
-    ("Omicron", "Ο"), ("Pi", "Π"), ("Rho", "Ρ"), ("Sigma", "Σ"), ("Tau", "Τ"), ("Upsilon", "Υ"), ("Phi", "Φ"),
-    ("Chi", "Χ"), ("Psi", "Ψ"), ("Omega", "Ω"), ("alpha", "α"), ("beta", "β"), ("gamma", "γ"), ("delta", "δ"),
-    ("epsilon", "ε"), ("zeta", "ζ"), ("eta", "η"), ("theta", "θ"), ("iota", "ι"), ("kappa", "κ"), ("lambda", "λ"),
-    ("nu", "ν"), ("xi", "ξ"), ("omicron", "ο"), ("pi", "π"), ("rho", "ρ"), ("sigma", "σ"), ("tau", "τ"),
-    ("upsilon", "υ"), ("phi", "φ"), ("chi", "χ"), ("psi", "ψ"), ("omega", "ω"),
-    ("infinity", "∞"), ("partialdiff", "∂"), ("integral", "∫"), ("summation", "∑"), ("product", "∏"),
-    ("radical", "√"), ("approxequal", "≈"), ("notequal", "≠"), ("lessequal", "≤"), ("greaterequal", "≥"),
-    ("element", "∈"), ("intersection", "∩"), ("union", "∪"), ("arrowleft", "←"), ("arrowright", "→"),
-    ("arrowup", "↑"), ("arrowdown", "↓"), ("lozenge", "◊"), ("similar", "∼"), ("equivalence", "≡"),
-];
+impl Widths {
+    /// A glyph of half the usual width, of a font that does not say which number it has.
+    const NARROW: u32 = u32::MAX - 1;
+
+    fn get(&self, glyph: u32) -> f32 {
+        if let Some(width) = self.one.get(&glyph) {
+            return *width;
+        }
+        let after = self.ranges.partition_point(|(first, ..)| *first <= glyph);
+        let range = after.checked_sub(1).and_then(|at| self.ranges.get(at)).filter(|(_, last, _)| glyph <= *last);
+        match range {
+            Some((.., width)) => *width,
+            None if glyph == Self::NARROW => self.other / 2.0,
+            None => self.other,
+        }
+    }
+
+    fn of_simple(font: &Dict<'_>, named: &[Option<Box<str>>]) -> Self {
+        if let Some(widths) = Self::listed(font) {
+            let one = widths.map(|(code, width)| (code, sane(width / 1000.0))).collect();
+            let descriptor = font.get::<Dict<'_>>("FontDescriptor").unwrap_or_default();
+            let missing = descriptor.get::<Number>("MissingWidth").map_or(0.0, |width| sane(width.as_f32() / 1000.0));
+            return Self { one, ranges: Vec::new(), other: if missing > 0.0 { missing } else { metrics::USUAL } };
+        }
+        let mut one = HashMap::new();
+        let by_character = name(font, "BaseFont").and_then(|name| metrics::of_font(&name));
+        for (code, text) in (0..).zip(named) {
+            if let (Some(of), Some(c)) = (by_character, text.as_ref().and_then(|text| text.chars().next())) {
+                one.insert(code, of(c));
+            }
+        }
+        Self { one, ranges: Vec::new(), other: metrics::USUAL }
+    }
+
+    /// Of a font that is drawn, and how large an em is in its units: a glyph is as wide as in other fonts.
+    fn of_drawn(font: &Dict<'_>) -> (Self, f32) {
+        let matrix = font.get::<Array<'_>>("FontMatrix").and_then(|matrix| matrix.flex_iter().next::<Number>());
+        let scale = matrix.map_or(0.001, |scale| scale.as_f32().abs());
+        let widths = Self::listed(font).into_iter().flatten();
+        let widths: Vec<(u32, f32)> = widths.map(|(code, width)| (code, (width * scale).abs())).collect();
+        let drawn = widths.iter().map(|(_, width)| *width).filter(|width| width.is_finite() && *width > 0.0);
+        let (count, sum) = drawn.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));
+        let em = if count > 0.0 { sum / count / metrics::USUAL } else { 1.0 };
+        let em = if (0.5..2.0).contains(&em) || !em.is_normal() { 1.0 } else { em };
+        let one = widths.into_iter().map(|(code, width)| (code, sane(width / em))).collect();
+        (Self { one, ranges: Vec::new(), other: metrics::USUAL }, em)
+    }
+
+    /// As a simple font lists them.
+    fn listed<'a>(font: &Dict<'a>) -> Option<impl Iterator<Item = (u32, f32)> + use<'a>> {
+        let widths = font.get::<Array<'a>>("Widths")?;
+        let first = font.get::<Number>("FirstChar").map_or(0, |first| u32::try_from(first.as_i64()).unwrap_or(0));
+        Some((first..first.saturating_add(256)).zip(widths.iter::<Number>().map(|width| width.as_f32())))
+    }
+
+    fn of_composite(font: &Dict<'_>) -> Self {
+        let other = font.get::<Number>("DW").map_or(1.0, |width| sane(width.as_f32() / 1000.0));
+        let mut widths = Self { one: HashMap::new(), ranges: Vec::new(), other };
+        let Some(table) = font.get::<Array<'_>>("W") else { return widths };
+        let mut table = table.flex_iter();
+        let number = |object: Object<'_>| u32::try_from(object.into_number()?.as_i64()).ok();
+        // Either `first [width width …]` or `first last width`.
+        while let (Some(first), Some(next)) = (table.next::<Object<'_>>().and_then(number), table.next::<Object<'_>>())
+        {
+            if let Object::Array(listed) = next {
+                let mut listed = listed.flex_iter();
+                let mut glyph = first;
+                while let Some(width) = listed.next::<Number>() {
+                    widths.one.insert(glyph, sane(width.as_f32() / 1000.0));
+                    glyph = glyph.saturating_add(1);
+                }
+            } else if let (Some(last), Some(width)) = (number(next), table.next::<Number>()) {
+                widths.ranges.push((first, last, sane(width.as_f32() / 1000.0)));
+            }
+        }
+        widths.ranges.sort_by_key(|(first, ..)| *first);
+        widths
+    }
+}
+
+/// Neither what is no number, nor what is wider than a page.
+fn sane(width: f32) -> f32 {
+    if (0.0..10.0).contains(&width) { width } else { metrics::USUAL }
+}

@@ -1,12 +1,20 @@
 //! Glyphs on a page, put together to lines, and lines to paragraphs and headings.
 
-use ::pdf::content::Matrix;
+use hayro_syntax::object::Rect;
 use unicode_normalization::UnicodeNormalization;
 
 use super::super::flow::Flow;
+use super::bidi;
+use super::matrix::Matrix;
 
 /// A gap of this many ems is a space between words.
-const SPACE: f32 = 0.18;
+const SPACE: f32 = 0.1;
+/// Letters that are set apart are so by this many ems at most, and there are so many of them.
+const MOST_APART: f32 = 0.5;
+const FEW: usize = 3;
+/// A glyph this many ems back is of another word; one further back is of another line.
+const OVERLAP: f32 = 0.3;
+const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
 /// Lines that are so much further apart than most are of two paragraphs.
@@ -18,8 +26,15 @@ const LONGEST_HEADING: usize = 120;
 const MOST_LEVELS: usize = 6;
 
 /// Letters that are drawn as one, and asked for as several.
-const LIGATURES: &[(&str, &str)] =
-    &[("\u{fb00}", "ff"), ("\u{fb01}", "fi"), ("\u{fb02}", "fl"), ("\u{fb03}", "ffi"), ("\u{fb04}", "ffl")];
+const LIGATURES: &[(char, &str)] = &[
+    ('\u{fb00}', "ff"),
+    ('\u{fb01}', "fi"),
+    ('\u{fb02}', "fl"),
+    ('\u{fb03}', "ffi"),
+    ('\u{fb04}', "ffl"),
+    ('\u{fb05}', "st"),
+    ('\u{fb06}', "st"),
+];
 
 /// A line of text as it stands on its page.
 pub(super) struct Line {
@@ -33,15 +48,49 @@ pub(super) struct Line {
 /// A page as it is drawn.
 pub(super) struct Layout {
     lines: Vec<Line>,
-    /// Where the last glyph ended, and which way the line runs.
-    pen: Option<(f32, f32, f32, f32)>,
+    open: Option<Open>,
+    /// Glyphs outside of it are not seen.
+    page: Option<Rect>,
     unknown: usize,
     left: usize,
 }
 
+/// The line that glyphs are added to.
+struct Open {
+    line: Line,
+    /// Where two glyphs meet, in order.
+    joints: Vec<Joint>,
+    /// A space was drawn after the last glyph.
+    is_spaced: bool,
+    /// Glyphs that were drawn to the left of the one before, as they are read.
+    backward: usize,
+    pen: Pen,
+}
+
+/// Where the last glyph stands, and which way the line runs.
+#[derive(Clone, Copy)]
+struct Pen {
+    from: (f32, f32),
+    to: (f32, f32),
+    along: (f32, f32),
+}
+
+struct Joint {
+    /// In the text.
+    at: usize,
+    /// In ems.
+    gap: f32,
+    is_spaced: bool,
+}
+
 impl Layout {
     pub fn new(left: usize) -> Self {
-        Self { lines: Vec::new(), pen: None, unknown: 0, left }
+        Self { lines: Vec::new(), open: None, page: None, unknown: 0, left }
+    }
+
+    /// Leaves out what stands outside of `page`.
+    pub fn within(&mut self, page: Rect) {
+        self.page = (page.x1 - page.x0 > 1.0 && page.y1 - page.y0 > 1.0).then_some(page);
     }
 
     /// Glyphs that may still come.
@@ -49,70 +98,129 @@ impl Layout {
         self.left
     }
 
-    /// Glyphs of which nobody knows what they stand for.
+    /// Glyphs of which nothing says what they stand for.
     pub fn unknown(&self) -> usize {
         self.unknown
     }
 
-    pub fn lines(self) -> Vec<Line> {
+    pub fn lines(mut self) -> Vec<Line> {
+        self.end_line();
         self.lines
     }
 
     /// A glyph at the origin of `placed`, `width` wide before that.
     pub fn add(&mut self, shown: Option<&str>, is_bold: bool, placed: Matrix, size: f32, width: f32) {
         self.left = self.left.saturating_sub(1);
+        let [a, b, c, d, x, y] = placed.0;
+        let (stretch, height) = (a.hypot(b), size.abs() * c.hypot(d));
+        if !(stretch.is_finite() && stretch > 0.0 && height.is_finite() && height > 0.0) {
+            return;
+        }
+        let pen = Pen { from: (x, y), to: (x + a * width, y + b * width), along: (a / stretch, b / stretch) };
+        if self.page.is_some_and(|page| is_outside(page, pen.from) && is_outside(page, pen.to)) {
+            return;
+        }
+        let joint = self.open.as_ref().and_then(|open| open.pen.joint(&pen, height));
         let Some(shown) = shown else {
             self.unknown += 1;
+            // A glyph without a name parts no word.
+            if let Some(open) = self.open.as_mut().filter(|_| joint.is_some()) {
+                open.pen = pen;
+            }
             return;
         };
-        let stretch = placed.a.hypot(placed.b);
-        let height = size.abs() * placed.c.hypot(placed.d);
-        if !stretch.is_finite() || stretch == 0.0 || !height.is_finite() || height == 0.0 {
+        let is_space = shown.chars().all(char::is_whitespace);
+        let is_backward = || is_space || shown.contains(bidi::is_right_to_left);
+        let backward = self.open.as_ref().and_then(|open| pen.joint(&open.pen, height)).filter(|gap| gap.abs() < 1.0);
+        let backward = backward.filter(|_| joint.is_none_or(|gap| gap < -OVERLAP) && is_backward());
+        let joint = backward.or(joint);
+        if joint.is_none() {
+            self.end_line();
+        }
+        let Some(open) = &mut self.open else {
+            if !is_space {
+                let line = Line { text: written(shown), size: height, is_bold, y };
+                self.open = Some(Open { line, joints: Vec::new(), is_spaced: false, backward: 0, pen });
+            }
+            return;
+        };
+        let gap = joint.unwrap_or_default();
+        open.pen = pen;
+        open.backward += usize::from(backward.is_some());
+        if is_space {
+            open.is_spaced |= !shown.is_empty();
             return;
         }
-        let (dx, dy) = (placed.a / stretch, placed.b / stretch);
-        let ends = (placed.e + placed.a * width, placed.f + placed.b * width);
-        let gap = self.pen.map(|(x, y, along_x, along_y)| {
-            let (from_x, from_y) = (placed.e - x, placed.f - y);
-            let turned = along_x * dx + along_y * dy < 0.9;
-            (from_x * dx + from_y * dy, (from_x * dy - from_y * dx).abs(), turned)
-        });
-        let is_space = shown.chars().all(char::is_whitespace);
-        match gap {
-            Some((along, across, false)) if across < height * OTHER_LINE && along > -height * 2.0 => {
-                let line = self.lines.last_mut();
-                if along < 0.0
-                    && let Some(line) = line
-                    && let Some(accented) = accented(&line.text, shown)
-                {
-                    // An accent that the letter is drawn under.
-                    line.text.pop();
-                    line.text.push_str(&accented);
-                    self.pen = Some((ends.0, ends.1, dx, dy));
-                    return;
-                }
-                let line = self.lines.last_mut();
-                if let Some(line) = line.filter(|line| !line.text.ends_with(' '))
-                    && (along > height * SPACE || is_space)
-                {
-                    line.text.push(' ');
-                }
-            }
-            _ if is_space => return,
-            _ => self.lines.push(Line { text: String::new(), size: height, is_bold, y: placed.f }),
-        }
-        if let Some(line) = self.lines.last_mut()
-            && !is_space
+        if gap < 0.0
+            && !open.is_spaced
+            && let Some(accented) = accented(&open.line.text, shown)
         {
-            match LIGATURES.iter().find(|(one, _)| *one == shown) {
-                Some((_, letters)) => line.text.push_str(letters),
-                None => line.text.push_str(shown),
-            }
-            line.size = line.size.max(height);
-            line.is_bold &= is_bold;
+            // An accent that the letter is drawn under.
+            open.line.text.pop();
+            open.line.text.push_str(&accented);
+            return;
         }
-        self.pen = Some((ends.0, ends.1, dx, dy));
+        open.joints.push(Joint { at: open.line.text.len(), gap, is_spaced: open.is_spaced });
+        open.is_spaced = false;
+        open.line.text.push_str(&written(shown));
+        open.line.size = open.line.size.max(height);
+        open.line.is_bold &= is_bold;
     }
+
+    fn end_line(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.lines.push(open.line());
+        }
+    }
+}
+
+impl Pen {
+    /// How many ems another glyph stands behind this one, if it stands on the same line.
+    fn joint(&self, next: &Self, height: f32) -> Option<f32> {
+        let along = next.along;
+        let is_turned = self.along.0 * along.0 + self.along.1 * along.1 < 0.9;
+        let (right, up) = (next.from.0 - self.to.0, next.from.1 - self.to.1);
+        let gap = (right * along.0 + up * along.1) / height;
+        let across = (right * along.1 - up * along.0).abs() / height;
+        (!is_turned && across < OTHER_LINE && gap > -BACK).then_some(gap)
+    }
+}
+
+impl Open {
+    /// With a space at each joint that is wider than the joints within words.
+    fn line(self) -> Line {
+        let own = self.joints.iter().filter(|joint| !joint.is_spaced).map(|joint| joint.gap);
+        // Letters that are set apart.
+        let usual = if self.joints.len() < FEW { 0.0 } else { own.fold(MOST_APART, f32::min).max(0.0) };
+        let mut text = String::with_capacity(self.line.text.len() + self.joints.len() / 4);
+        let mut from = 0;
+        for joint in &self.joints {
+            if joint.is_spaced || joint.gap > usual + SPACE || joint.gap < -OVERLAP {
+                text.push_str(&self.line.text[from..joint.at]);
+                text.push(' ');
+                from = joint.at;
+            }
+        }
+        text.push_str(&self.line.text[from..]);
+        let is_as_read = self.backward * 2 > self.joints.len();
+        Line { text: if is_as_read { text } else { bidi::logical(text) }, ..self.line }
+    }
+}
+
+fn is_outside(page: Rect, (x, y): (f32, f32)) -> bool {
+    let (x, y) = (f64::from(x), f64::from(y));
+    x < page.x0 || x > page.x1 || y < page.y0 || y > page.y1
+}
+
+/// With letters that are drawn as one taken apart.
+fn written(shown: &str) -> String {
+    shown.chars().fold(String::with_capacity(shown.len()), |mut text, c| {
+        match LIGATURES.iter().find(|(one, _)| *one == c) {
+            Some((_, letters)) => text.push_str(letters),
+            None => text.push(c),
+        }
+        text
+    })
 }
 
 /// The letter `shown` under the accent that `before` ends with.

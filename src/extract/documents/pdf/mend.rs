@@ -4,8 +4,9 @@
 //! Owns finding objects without the table, those in streams of objects too. What is broken itself stays broken.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 
-use ::pdf::enc::{LZWFlateParams, flate_decode};
+use flate2::read::ZlibDecoder;
 use memchr::memmem;
 
 /// The reader takes no higher number.
@@ -14,6 +15,9 @@ const HIGHEST: u32 = 999_990;
 const HEADER_WITHIN: usize = 1024;
 /// What an object says of itself stands at its beginning.
 const DICTIONARY: usize = 2048;
+
+/// Of a stream of objects, unpacked.
+const MOST_HELD: u64 = 128 << 20;
 
 /// Where an object is.
 #[derive(Clone, Copy)]
@@ -108,7 +112,10 @@ fn held(body: &[u8]) -> Vec<(u32, bool)> {
         let data = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
         let data = &data[..memmem::rfind(data, b"endstream")?];
         let text = if memmem::find(head(body), b"/FlateDecode").is_some() {
-            flate_decode(data, &LZWFlateParams::default()).ok()?
+            let mut text = Vec::new();
+            // What is cut off is good up to there.
+            let _ = ZlibDecoder::new(data).take(MOST_HELD).read_to_end(&mut text);
+            text
         } else {
             data.to_vec()
         };

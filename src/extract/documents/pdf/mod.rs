@@ -1,32 +1,37 @@
 //! PDF: the text of each page, in the order in which it is drawn.
 //!
-//! A page says where glyphs stand, not what is a word, a line or a heading: those are told by the gaps between them and
-//! by their size. Owns that; which characters glyphs stand for is `glyphs`'s.
+//! A page says where glyphs stand, not what is a word, a line or a heading: the gaps between them and their size tell.
+//! Objects, their repair and their decryption are the `hayro-syntax` crate's. Owns what a document is made of; `pages` walks
+//! the tree, `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
 
+mod bidi;
+mod builtin;
+mod draw;
 mod glyphs;
 mod layout;
+mod matrix;
 mod mend;
+mod metrics;
+mod names;
 mod pages;
+mod streams;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-
-use ::pdf::PdfError;
-use ::pdf::content::{Matrix, Op, TextDrawAdjusted};
-use ::pdf::file::{Cache, FileOptions};
-use ::pdf::object::{ParseOptions, PlainRef, Resolve, Resources, XObject};
-use ::pdf::primitive::Name;
+use hayro_syntax::object::{Array, Dict, MaybeRef, Stream};
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+use memchr::memmem;
 
 use super::flow::Flow;
 use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-use glyphs::Glyphs;
+use draw::Artist;
 use layout::{Layout, Line};
-use pages::Pages;
+use matrix::Matrix;
+use pages::{Page, Pages};
+use streams::Failure;
 
 pub(super) static PDF: Format = Format {
     name: "pdf",
-    version: 3,
+    version: 4,
     extensions: &["pdf"],
     only_in_folders: false,
     is_risky: true,
@@ -34,66 +39,63 @@ pub(super) static PDF: Format = Format {
 };
 
 const MOST_PAGES: usize = 5000;
-/// Drawings are drawn by other drawings down to here.
-const DEEPEST: usize = 8;
 /// Glyphs in all, which a page of any use has some thousands of.
 const MOST_GLYPHS: usize = 8_000_000;
+/// Notes and fields of one page.
+const MOST_ANNOTATIONS: usize = 10_000;
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
-    let has = |mark: &[u8]| memchr::memmem::find(bytes, mark).is_some();
-    if has(b"/Encrypt") {
-        return drawn(bytes, false).map_err(|reason| match reason {
-            // The crate (0.10) takes half of such a key, whatever the password.
-            SkipReason::Encrypted | SkipReason::Malformed if has(b"/AESV3") => SkipReason::Sealed,
-            SkipReason::Malformed => SkipReason::Encrypted,
-            reason => reason,
-        });
-    }
-    match drawn(bytes, false) {
-        Err(SkipReason::Malformed) => match mend::mended(bytes) {
-            Some(mended) => drawn(&mended, true),
-            None => Err(SkipReason::Malformed),
-        },
+    match text(bytes, has_table(bytes)) {
+        Err(SkipReason::Malformed) => text(&mend::mended(bytes).ok_or(SkipReason::Malformed)?, false),
         read => read,
     }
 }
 
 /// The text of all pages. One that gives none because its pages cannot be found is malformed.
-fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
-    let refused = |error: PdfError| match error {
-        PdfError::InvalidPassword => SkipReason::Encrypted,
+fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
+    let pdf = Pdf::new(bytes.to_vec()).map_err(|error| match error {
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => SkipReason::Encrypted,
+        LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => SkipReason::Sealed,
         _ => SkipReason::Malformed,
-    };
-    let file = FileOptions::uncached().cache(Kept::default(), Kept::default()).parse_options(OPTIONS);
-    let file = file.load(bytes).map_err(refused)?;
-    let resolver = file.resolver();
-    let found = Pages::of(&file.get_root().pages, &resolver, MOST_PAGES);
+    })?;
+    let mut found = Pages::of(&pdf, MOST_PAGES);
+    let is_lost = found.first.is_empty() && !found.is_doubled;
+    if is_lost {
+        found = Pages::without_tree(&pdf, MOST_PAGES);
+    }
+    let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
+    let mut artist = Artist::new(&catalog);
     let mut pages: Vec<Vec<Line>> = Vec::new();
     let (mut unknown, mut broken, mut left) = (0, 0, MOST_GLYPHS);
     for page in &found.first {
         let mut layout = Layout::new(left);
-        let drawn = page.as_ref().map_err(|_| ()).and_then(|page| {
-            let Some(page) = pages::leaf(page) else { return Ok(()) };
-            let (Some(content), Ok(resources)) = (&page.contents, page.resources()) else { return Ok(()) };
-            let ops = content.operations(&resolver).map_err(|_| ())?;
-            let mut fonts = HashMap::new();
-            draw(&ops, resources, &resolver, Matrix::default(), &mut fonts, &mut layout, 0);
+        let drawn = page.as_ref().map_or(Err(Failure::Broken), |page| {
+            let turn = Matrix::turned(page.turned);
+            layout.within(turn.around(page.media));
+            artist.draw(&content(&pdf, page)?, &page.resources, turn, &mut layout);
+            for annotation in annotations(page) {
+                artist.annotation(&annotation, turn, &mut layout);
+            }
             Ok(())
         });
-        broken += usize::from(drawn.is_err());
+        match drawn {
+            Err(Failure::TooLarge) => return Err(SkipReason::Overfull),
+            Err(Failure::Broken) => broken += 1,
+            Ok(()) => {}
+        }
         unknown += layout.unknown();
         left = layout.left();
-        pages.push(layout.lines());
         if left == 0 {
             return Err(SkipReason::Overfull);
         }
+        pages.push(layout.lines());
     }
-    if broken == pages.len() && (broken > 0 || found.is_doubled || !is_mended) {
+    if broken == pages.len() {
         return Err(SkipReason::Malformed);
     }
     let mut flow = Flow::default();
     layout::write(&pages, &mut flow);
-    if is_mended {
+    if is_lost || !is_sound {
         flow.problem("its table of objects is broken or cut off: only what was found without it is in the index");
     }
     if found.total > pages.len() {
@@ -111,145 +113,50 @@ fn drawn(bytes: &[u8], is_mended: bool) -> Result<Document, SkipReason> {
     flow.finish()
 }
 
-/// What a tree of pages says of what lies above may lead in a circle, and is needed by none that can do without.
-const OPTIONS: ParseOptions = ParseOptions { allow_error_in_option: true, ..ParseOptions::strict() };
-
-/// What was read of a file, as long as it is read: objects stand in streams with many others.
-struct Kept<T>(RefCell<HashMap<PlainRef, T>>);
-
-impl<T> Default for Kept<T> {
-    fn default() -> Self {
-        Self(RefCell::default())
+/// What draws a page: one stream, or several in a row. A page may have none.
+fn content(pdf: &Pdf, page: &Page<'_>) -> Result<Vec<u8>, Failure> {
+    if let Some(stream) = page.dict.get::<Stream<'_>>("Contents") {
+        return streams::data(&stream).map(std::borrow::Cow::into_owned);
     }
-}
-
-impl<T: Clone> Cache<T> for Kept<T> {
-    fn get_or_compute(&self, key: PlainRef, compute: impl FnOnce() -> T) -> T {
-        if let Some(known) = self.0.borrow().get(&key) {
-            return known.clone();
-        }
-        // Which may ask for others meanwhile.
-        let made = compute();
-        self.0.borrow_mut().insert(key, made.clone());
-        made
-    }
-
-    fn clear(&self) {
-        self.0.borrow_mut().clear();
-    }
-
-    fn remove(&self, key: PlainRef) {
-        self.0.borrow_mut().remove(&key);
-    }
-}
-
-/// What drawing changes, and gives back at the end of a group.
-#[derive(Clone)]
-struct State {
-    matrix: Matrix,
-    font: Option<Name>,
-    size: f32,
-    char_space: f32,
-    word_space: f32,
-    scale: f32,
-    leading: f32,
-    rise: f32,
-}
-
-fn draw(
-    ops: &[Op],
-    resources: &Resources,
-    resolver: &impl Resolve,
-    matrix: Matrix,
-    fonts: &mut HashMap<String, Glyphs>,
-    layout: &mut Layout,
-    depth: usize,
-) {
-    let start =
-        State { matrix, font: None, size: 1.0, char_space: 0.0, word_space: 0.0, scale: 1.0, leading: 0.0, rise: 0.0 };
-    let mut state = start;
-    let mut saved: Vec<State> = Vec::new();
-    let (mut text, mut line) = (Matrix::default(), Matrix::default());
-    for op in ops {
-        match op {
-            Op::Save if saved.len() < 1000 => saved.push(state.clone()),
-            Op::Restore => state = saved.pop().unwrap_or(state),
-            Op::Transform { matrix } => state.matrix = times(*matrix, state.matrix),
-            Op::BeginText => (text, line) = (Matrix::default(), Matrix::default()),
-            Op::CharSpacing { char_space } => state.char_space = *char_space,
-            Op::WordSpacing { word_space } => state.word_space = *word_space,
-            Op::TextScaling { horiz_scale } => state.scale = horiz_scale / 100.0,
-            Op::Leading { leading } => state.leading = *leading,
-            Op::TextRise { rise } => state.rise = *rise,
-            Op::TextFont { name, size } => {
-                let known = fonts.contains_key(name.as_str());
-                if !known && let Some(font) = resources.fonts.get(name).and_then(|font| font.load(resolver).ok()) {
-                    fonts.insert(name.as_str().to_owned(), Glyphs::of(&font, resolver));
-                }
-                (state.font, state.size) = (Some(name.clone()), *size);
+    let Some(parts) = page.dict.get::<Array<'_>>("Contents") else { return Ok(Vec::new()) };
+    let (mut content, mut is_broken) = (Vec::new(), false);
+    for part in parts.raw_iter() {
+        let MaybeRef::Ref(id) = part else { continue };
+        let data =
+            pdf.xref().get::<Stream<'_>>(id.into()).map_or(Err(Failure::Broken), |stream| streams::data(&stream));
+        match data {
+            Ok(data) if content.len() + data.len() <= streams::MOST => {
+                content.extend_from_slice(&data);
+                // A part ends a word of the language.
+                content.push(b'\n');
             }
-            Op::MoveTextPosition { translation } => {
-                line = times(moved(translation.x, translation.y), line);
-                text = line;
-            }
-            Op::SetTextMatrix { matrix } => (text, line) = (*matrix, *matrix),
-            Op::TextNewline => {
-                line = times(moved(0.0, -state.leading), line);
-                text = line;
-            }
-            Op::TextDraw { text: shown } => show(shown.as_bytes(), &state, fonts, &mut text, layout),
-            Op::TextDrawAdjusted { array } => {
-                for piece in array {
-                    match piece {
-                        TextDrawAdjusted::Text(shown) => show(shown.as_bytes(), &state, fonts, &mut text, layout),
-                        TextDrawAdjusted::Spacing(by) => {
-                            text = times(moved(-by / 1000.0 * state.size * state.scale, 0.0), text);
-                        }
-                    }
-                }
-            }
-            Op::XObject { name } if depth < DEEPEST => {
-                let object = resources.xobjects.get(name).and_then(|object| resolver.get(*object).ok());
-                let Some(XObject::Form(form)) = object.as_deref() else { continue };
-                let Ok(inner) = form.operations(resolver) else { continue };
-                let own = form.dict().resources.clone();
-                let resources = own.as_deref().unwrap_or(resources);
-                // Names of fonts are the drawing's own.
-                draw(&inner, resources, resolver, state.matrix, &mut HashMap::new(), layout, depth + 1);
-            }
-            _ => {}
-        }
-        if layout.left() == 0 {
-            return;
+            Ok(_) | Err(Failure::TooLarge) => return Err(Failure::TooLarge),
+            Err(Failure::Broken) => is_broken = true,
         }
     }
+    if is_broken && content.is_empty() { Err(Failure::Broken) } else { Ok(content) }
 }
 
-/// Shows a string glyph by glyph and moves on by what they take.
-fn show(bytes: &[u8], state: &State, fonts: &HashMap<String, Glyphs>, text: &mut Matrix, layout: &mut Layout) {
-    let Some(glyphs) = state.font.as_ref().and_then(|name| fonts.get(name.as_str())) else { return };
-    for (code, is_space) in glyphs.codes(bytes) {
-        let (shown, width) = glyphs.get(code);
-        let placed = times(times(moved(0.0, state.rise), *text), state.matrix);
-        let word_space = if is_space { state.word_space } else { 0.0 };
-        let advance = (width * state.size + state.char_space + word_space) * state.scale;
-        layout.add(shown.as_deref(), glyphs.is_bold(), placed, state.size, width * state.size * state.scale);
-        *text = times(moved(advance, 0.0), *text);
-    }
+fn annotations<'a>(page: &Page<'a>) -> impl Iterator<Item = Dict<'a>> + use<'a> {
+    let listed = page.dict.get::<Array<'a>>("Annots");
+    listed.into_iter().flat_map(|listed| listed.iter::<Dict<'a>>()).take(MOST_ANNOTATIONS)
 }
 
-fn moved(x: f32, y: f32) -> Matrix {
-    Matrix { e: x, f: y, ..Matrix::default() }
-}
-
-/// First `a`, then `b`.
-fn times(a: Matrix, b: Matrix) -> Matrix {
-    Matrix {
-        a: a.a * b.a + a.b * b.c,
-        b: a.a * b.b + a.b * b.d,
-        c: a.c * b.a + a.d * b.c,
-        d: a.c * b.b + a.d * b.d,
-        e: a.e * b.a + a.f * b.c + b.e,
-        f: a.e * b.b + a.f * b.d + b.f,
-    }
+/// Whether the file ends with the place of a table of objects, and one is there.
+fn has_table(bytes: &[u8]) -> bool {
+    /// A header stands within so many bytes.
+    const HEADER_WITHIN: usize = 1024;
+    let place = || {
+        let after = bytes[memmem::rfind(bytes, b"startxref")? + b"startxref".len()..].trim_ascii_start();
+        let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        std::str::from_utf8(&after[..digits]).ok()?.parse::<usize>().ok()
+    };
+    let header = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-").unwrap_or(0);
+    let is_table = |at: usize| {
+        let table = bytes.get(at..).unwrap_or_default().trim_ascii_start();
+        let digits = table.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_object = digits > 0 && memmem::find(&table[..table.len().min(40)], b"obj").is_some();
+        table.starts_with(b"xref") || is_object
+    };
+    place().is_some_and(|at| is_table(at) || at.checked_add(header).is_some_and(is_table))
 }
