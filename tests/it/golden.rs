@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 
-const PACKAGES: &[&str] = &["requests", "flask", "click"];
+const PACKAGES: &[&str] = &["requests", "flask", "click", "attrs"];
 
-/// Diagnostics that may differ in a large tree: the engine is some commits older than the release.
-const MAY_DIFFER: f64 = 0.001;
+/// The releases between which the embedded engine lies, the newer one first.
+const RELEASES: &[&str] = &["ty", "ty-older"];
 
 pub fn clients() -> PathBuf {
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
@@ -58,11 +58,11 @@ fn ours(repo: &Repo) -> BTreeSet<String> {
 }
 
 fn theirs(repo: &Repo) -> BTreeSet<String> {
-    theirs_in(repo.path())
+    theirs_in(RELEASES[0], repo.path())
 }
 
-fn theirs_in(folder: &Path) -> BTreeSet<String> {
-    let mut command = with_environment(Command::new(clients().join("ty/bin/ty")));
+fn theirs_in(release: &str, folder: &Path) -> BTreeSet<String> {
+    let mut command = with_environment(Command::new(clients().join(release).join("bin/ty")));
     let output = command.args(["check", "--output-format", "concise"]).current_dir(folder).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let shown = |line: &str| {
@@ -73,14 +73,21 @@ fn theirs_in(folder: &Path) -> BTreeSet<String> {
     text.lines().filter_map(shown).collect()
 }
 
+/// Every diagnostic is one that either release reports, and every one that both report is there. Returns how many there are.
+fn assert_parity(repo: &Repo, name: &str) -> usize {
+    let ours = ours(repo);
+    let [newer, older] = [RELEASES[0], RELEASES[1]].map(|release| theirs_in(release, repo.path()));
+    let extra: Vec<&String> = ours.iter().filter(|one| !newer.contains(*one) && !older.contains(*one)).collect();
+    let missing: Vec<&String> = newer.intersection(&older).filter(|one| !ours.contains(*one)).collect();
+    assert!(extra.is_empty() && missing.is_empty(), "{name}: extra {extra:#?}, missing {missing:#?}");
+    ours.len()
+}
+
 #[test]
-fn diagnostics_are_those_of_the_released_checker() {
+fn diagnostics_are_those_of_the_releases_around_the_engine() {
     for name in PACKAGES {
-        let repo = package(name);
-        let (ours, theirs) = (ours(&repo), theirs(&repo));
-        assert!(theirs.len() > 10, "{name}: {theirs:?}");
-        let different: Vec<&String> = ours.symmetric_difference(&theirs).collect();
-        assert!(different.is_empty(), "{name}: {different:#?}");
+        let count = assert_parity(&package(name), name);
+        assert!(count > 10, "{name}: {count}");
     }
 }
 
@@ -95,7 +102,7 @@ fn each_inner_project_is_checked_as_the_released_checker_does_it_there() {
     for (name, text) in settings {
         copy(&clients().join("packages").join(name), &repo.path().join(name));
         repo.write(&format!("{name}/ty.toml"), text);
-        let found = theirs_in(&repo.path().join(name));
+        let found = theirs_in(RELEASES[0], &repo.path().join(name));
         assert!(!found.is_empty());
         theirs_in_all.extend(found.into_iter().map(|line| format!("{name}/{line}")));
     }
@@ -129,16 +136,11 @@ fn patterns_take_the_files_that_the_released_checker_takes() {
 }
 
 #[test]
-fn diagnostics_of_a_large_tree_differ_little() {
+fn diagnostics_of_a_large_tree_are_those_of_the_releases_around_the_engine() {
     let Some(tree) = std::env::var_os("IXMCP_GOLDEN_TREE") else { return };
     let repo = Repo::new("");
     copy(Path::new(&tree), repo.path());
-    let (ours, theirs) = (ours(&repo), theirs(&repo));
-    let different: Vec<&String> = ours.symmetric_difference(&theirs).collect();
-    println!("{} ours, {} theirs, different: {different:#?}", ours.len(), theirs.len());
-    #[expect(clippy::cast_precision_loss, reason = "thousands")]
-    let share = different.len() as f64 / theirs.len() as f64;
-    assert!(share <= MAY_DIFFER, "{share}");
+    println!("{} diagnostics", assert_parity(&repo, "the tree"));
 }
 
 /// Identifiers of a package's files, every so many of them.
