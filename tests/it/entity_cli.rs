@@ -214,11 +214,11 @@ fn commands_at_once_lose_nothing_of_each_other() {
     assert_eq!(Value::from(carried), json!(tags));
 }
 
-/// README's own commands, as it has them, in a folder that has nothing.
+/// Runs the commands of the documentation in an empty folder.
 #[test]
-fn readme_leads_from_nothing_to_a_picture_in_five_commands() {
-    let readme = include_str!("../../README.md");
-    let section = readme.split("## Keep decisions beside the code").nth(1).unwrap();
+fn the_documentation_leads_from_an_empty_folder_to_a_drawing_in_five_commands() {
+    let page = include_str!("../../docs/knowledge-graph.md");
+    let section = page.split("## Create entities").nth(1).unwrap();
     let script = section.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(script.lines().count(), 5, "{script}");
     let repo = Repo::new("");

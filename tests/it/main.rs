@@ -9,6 +9,7 @@ mod beside_ty;
 mod cli;
 mod crash;
 mod daemon;
+mod docs;
 mod doctor;
 mod documents;
 mod embedder;
