@@ -8,6 +8,7 @@ mod begin;
 mod beside_ty;
 mod cli;
 mod crash;
+mod cursors;
 mod daemon;
 mod docs;
 mod doctor;
