@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Outcome, Session, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::store::{self, Cell};
+use crate::store::{self, Cell, Store};
 
 /// Ask the index in SQL, read-only
 ///
@@ -38,6 +38,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if !path.exists() {
         return Err(Error::new(ErrorKind::IndexNotFound, format!("there is no index at {}", path.display()))
             .hint("Run `ixmcp sync` first."));
+    }
+    if Store::is_of_another_build(&path) {
+        // Opening it builds it again.
+        session.read(|_| Ok(()))?;
     }
     let names: RefCell<Vec<String>> = RefCell::default();
     let mut rows = 0_usize;

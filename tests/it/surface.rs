@@ -61,7 +61,7 @@ fn every_example_is_answered_on_this_very_project() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repo = Repo::new("");
     for file in
-        ["README.md", "migrations/V1__init.sql", "src/index/mod.rs", "src/lib.rs", "tests/clients/python_mcp.py"]
+        ["README.md", "migrations/V1__schema.sql", "src/index/mod.rs", "src/lib.rs", "tests/clients/python_mcp.py"]
     {
         repo.write(file, std::fs::read(top.join(file)).unwrap());
     }

@@ -81,7 +81,7 @@ fn a_chunk_that_stays_is_not_embedded_again() {
     assert!(chunks >= 4, "{chunks}");
     repo.write("many.py", names.map(|name| function(if name == "zeta" { "omega" } else { name })).concat());
     let number = |query: &str| -> u64 { repo.ok(&["sql", query]).lines().last().unwrap().trim().parse().unwrap() };
-    let embedded = number("select embedded from spaces");
+    let embedded = number("select embedded from embedding_spaces");
     sync(&workspace);
     let new = number(&format!("select count(*) from chunks where id > {embedded}"));
     assert_eq!(new, 1, "of {chunks} chunks one has another text");
