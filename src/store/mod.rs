@@ -64,7 +64,7 @@ pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
 pub use plain::PlainSearch;
-pub use raw::{Cell, ask};
+pub use raw::{Cell, Embedding, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 use scope::Scopes;
 pub use scope::{Scope, ScopeOf};

@@ -13,7 +13,7 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain, raw,
         relations, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
@@ -33,6 +33,7 @@ mod tests {
             names::STATEMENTS,
             packed::STATEMENTS,
             plain::STATEMENTS,
+            raw::STATEMENTS,
             relations::STATEMENTS,
             scope::STATEMENTS,
             search::STATEMENTS,

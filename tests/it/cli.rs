@@ -288,6 +288,8 @@ fn the_index_can_be_asked_in_sql_but_not_changed() {
     assert_eq!(repo.ok(&["sql", "SELECT path FROM files ORDER BY path"]), "path\nREADME.md\nnotes.txt\nsrc/shop.py\n");
     assert_eq!(repo.ok(&["sql", "SELECT vec_version() IS NOT NULL AS vec"]), "vec\n1\n");
     assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("readonly"));
+    let error = repo.fails(&["sql", "SELECT embed(NULL)"]);
+    assert!(error.contains("INVALID_ARGUMENT"), "{error}");
 }
 
 #[test]
