@@ -232,7 +232,7 @@ fn counts(root: &Path) -> Outcome<Counts> {
     let stats: serde_json::Value = serde_json::from_str(&stats)?;
     let (_, sum) = process::run(ixmcp(root).args(["sql", "--json", "SELECT sum(size) AS bytes FROM files"]))?;
     let sum: serde_json::Value = serde_json::from_str(&sum)?;
-    let pages = "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'vectors\\_%' ESCAPE '\\'";
+    let pages = "SELECT coalesce(sum(pgsize), 0) AS bytes FROM dbstat WHERE name = 'vectors'";
     let (_, vectors) = process::run(ixmcp(root).args(["sql", "--json", pages]))?;
     let vectors: serde_json::Value = serde_json::from_str(&vectors)?;
     let number = |value: &serde_json::Value| value.as_u64().ok_or("the answer of ixmcp lacks a number");

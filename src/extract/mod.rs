@@ -238,12 +238,6 @@ fn of_document(format: &'static Format, document: &Document, options: &Options) 
     }
 }
 
-/// The text of a document of which the bytes are no text, as the index has it; `None` for every other file.
-pub fn document_text(path: &RepoPath, bytes: &[u8], in_folder: bool) -> Option<Result<String, SkipReason>> {
-    let format = documents::of_file(path, in_folder).filter(|format| !format.keeps_text())?;
-    Some(format.read(bytes).map(|document| document.text))
-}
-
 /// The format of a document that has no lines on disk, such as a PDF; `None` for every other file.
 pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
     let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;

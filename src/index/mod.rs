@@ -160,7 +160,7 @@ impl Workspace {
             // What there is may still answer; where that is nothing, the first fault is the one to tell.
             Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read).map_err(|_| error)?,
             Err(error) if error.kind == ErrorKind::CorruptIndex && Store::is_of_another_build(&path) => {
-                tracing::warn!("{error}: it is made anew");
+                tracing::warn!("{error}: it is built again");
                 folder::discard(&path)?;
                 Store::open(&path, Mode::Write)?
             }

@@ -45,10 +45,6 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    pub fn repository_path(&self) -> Option<&RepoPath> {
-        if let Place::Repository(path) = &self.place { Some(path) } else { None }
-    }
-
     /// As answers name it: relative to the repository, or absolute.
     pub fn shown(&self) -> String {
         match &self.place {
@@ -110,10 +106,6 @@ impl Resolver {
         self
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// The existing file or folder that `given` means: relative to the repository, or absolute.
     ///
     /// Every refusal is `INVALID_PATH`.
@@ -139,19 +131,6 @@ impl Resolver {
             Error::invalid_path(format!("{} {what}", brief(given))).caused_by(error)
         })?;
         self.check(given, absolute)
-    }
-
-    /// The path in the repository that `given` means, whether or not there is anything (any more).
-    pub fn resolve_gone(&self, given: &str) -> Result<RepoPath> {
-        let joined = self.join(given)?;
-        let absolute = match canonical(&joined) {
-            Ok(absolute) => absolute,
-            Err(_) => existing_part(&joined).ok_or_else(|| outside(given))?,
-        };
-        match self.check(given, absolute)?.place {
-            Place::Repository(path) => Ok(path),
-            _ => Err(outside(given)),
-        }
     }
 
     fn join(&self, given: &str) -> Result<PathBuf> {
@@ -220,19 +199,6 @@ impl Resolver {
 /// lie there too, and are for everybody.
 fn is_private(path: &Path) -> bool {
     !path.starts_with(STUBS) && path.iter().any(is_private_name)
-}
-
-/// The nearest existing folder above with its links resolved, and the rest as given; `None` with `..` in the rest.
-fn existing_part(joined: &Path) -> Option<PathBuf> {
-    let (above, mut resolved) = joined.ancestors().skip(1).find_map(|above| Some((above, canonical(above).ok()?)))?;
-    for part in joined.strip_prefix(above).ok()?.components() {
-        match part {
-            std::path::Component::Normal(name) => resolved.push(name),
-            std::path::Component::CurDir => {}
-            _ => return None,
-        }
-    }
-    Some(resolved)
 }
 
 fn outside(given: &str) -> Error {
@@ -337,16 +303,6 @@ mod tests {
         let there = resolver.resolve("out/x.txt").unwrap_err().to_string();
         let gone = resolver.resolve("out/y.txt").unwrap_err().to_string();
         assert_eq!(there.replace("x.txt", ""), gone.replace("y.txt", ""));
-    }
-
-    #[test]
-    fn what_is_gone_still_has_its_place() {
-        let (_dir, resolver) = tree();
-        assert_eq!(resolver.resolve_gone("src/gone/b.rs").unwrap().as_str(), "src/gone/b.rs");
-        assert_eq!(resolver.resolve_gone("./src/a.rs").unwrap().as_str(), "src/a.rs");
-        for given in ["out/gone", "../gone", "gone/../../x", "/gone", "gone/.env"] {
-            assert!(resolver.resolve_gone(given).is_err(), "{given}");
-        }
     }
 
     #[test]

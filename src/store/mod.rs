@@ -64,12 +64,12 @@ pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;
 pub use open::Mode;
 pub use plain::PlainSearch;
-pub use raw::{Cell, ask};
+pub use raw::{Cell, Embedding, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
-pub use search::{FtsQuestion, ScoredChunk};
+pub use search::FtsQuestion;
 pub use symbols::{Definition, Named, Use};
 pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
@@ -184,8 +184,8 @@ impl Store {
         })
     }
 
-    /// Whether opening failed because another build of this program made the file: then it can be made anew, for all of it
-    /// is derived.
+    /// Whether opening failed because another build of this program, with a different schema, made the file. All of it is
+    /// derived, so it can be built again.
     pub fn is_of_another_build(path: &Path) -> bool {
         open::is_of_another_build(path)
     }

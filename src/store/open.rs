@@ -1,9 +1,8 @@
-//! Opening the database file: pragmas, extensions, and what to say of a file that is not ours.
+//! Opening the database file: pragmas, and what to say of a file that is not ours.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -77,7 +76,6 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
-    register_extensions();
     refuse_other_formats(path)?;
     let connection = match mode {
         Mode::Write => Connection::open(path)?,
@@ -148,20 +146,4 @@ fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
 pub(super) fn foreign(path: &Path) -> Error {
     Error::new(ErrorKind::CorruptIndex, format!("{} is no index of ixmcp, or is damaged", path.display()))
         .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
-}
-
-fn register_extensions() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: `sqlite3_vec_init` is a SQLite extension entry point; the crate declares it without its parameters.
-        // SQLite calls it with the three that every entry point takes, and it lives as long as the program.
-        #[expect(unsafe_code, reason = "statically linked extensions are registered through SQLite's C interface")]
-        unsafe {
-            let entry = std::mem::transmute::<*const (), rusqlite::auto_extension::RawAutoExtension>(
-                sqlite_vec::sqlite3_vec_init as *const (),
-            );
-            // It fails only without memory; then `vec0` is missing and says so when used.
-            let _ = rusqlite::auto_extension::register_auto_extension(entry);
-        }
-    });
 }

@@ -10,10 +10,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
 statements! {
-    /// Virtual tables of vectors come and go with their spaces.
     SCHEMA = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
-        WHERE NOT (type IN ('table', 'index') AND name LIKE 'vectors\\_%' ESCAPE '\\') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-        ORDER BY type, name";
+        WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name";
 }
 
 /// Another clone has files of other times and numbers, counts nothing yet, and looks at everything.

@@ -13,7 +13,7 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain, raw,
         relations, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
@@ -33,6 +33,7 @@ mod tests {
             names::STATEMENTS,
             packed::STATEMENTS,
             plain::STATEMENTS,
+            raw::STATEMENTS,
             relations::STATEMENTS,
             scope::STATEMENTS,
             search::STATEMENTS,
@@ -67,9 +68,9 @@ mod tests {
                     let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
                     for step in steps.map(Result::unwrap) {
                         let scans =
-                            ["f", "s", "r", "u", "e", "n", "names", "symbol_rows", "uses"].iter().any(|table| {
-                                step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "))
-                            });
+                            ["f", "s", "r", "u", "e", "n", "names", "symbol_rows", "reference_rows"].iter().any(
+                                |table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")),
+                            );
                         assert!(!scans || WHOLE.contains(name), "{name}: {step}");
                     }
                 }

@@ -219,7 +219,7 @@ fn every_integration_test_file_is_in_a_list() {
 }
 
 #[test]
-fn every_index_in_the_migrations_names_its_question() {
+fn every_index_in_the_migrations_names_its_query() {
     for path in files_under(&root().join("migrations"), "sql") {
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();

@@ -45,11 +45,13 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
                 }
             }
         }
+        // The next command upgrades or replaces it.
+        Err(error) if error.kind == ErrorKind::ReadOnly || Store::is_of_another_build(&path) => {
+            Finding::of(Level::Note, &error)
+        }
         Err(error) if error.kind == ErrorKind::CorruptIndex => {
             Finding::of(Level::Error, &error).remedy(REBUILD).mended_by(rebuild)
         }
-        // Of an older version: the next command brings it up.
-        Err(error) if error.kind == ErrorKind::ReadOnly => Finding::of(Level::Note, &error),
         Err(error) => Finding::of(Level::Error, &error),
     });
     Ok(findings)
