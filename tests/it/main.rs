@@ -28,6 +28,7 @@ mod mcp;
 mod models;
 mod naming;
 mod page;
+mod panics;
 mod paraphrase;
 mod pdf;
 mod projects;
