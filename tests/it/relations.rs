@@ -468,3 +468,45 @@ type Item implements Named { name: String }
     let found = expected.map(|(asked, group, _)| items(&relations(&repo, asked), group).join(", "));
     assert_eq!(found, expected.map(|(.., item)| item));
 }
+
+#[test]
+fn a_comparison_or_an_arrow_before_a_receiver_is_no_type() {
+    for (path, text, method) in [
+        (
+            "src/vec.cpp",
+            "struct Vec {\n  int size();\n};\nint f(Vec& v, int n) {\n  for (int i = 0; n > v.size(); ++i) {}\n  return 0;\n}\n",
+            "Vec::size",
+        ),
+        (
+            "src/vec.c",
+            "struct Vec { int (*size)(void); };\nint size(void) { return 0; }\nint f(struct Vec *v, int n) {\n  return n > v->size();\n}\n",
+            "size",
+        ),
+        (
+            "src/Foo.java",
+            "class Foo {\n  void close() {}\n}\nclass Bar {\n  void f(Foo foo) {\n    run(() -> foo.close());\n  }\n}\n",
+            "Foo.close",
+        ),
+        (
+            "src/Foo.cs",
+            "class Foo {\n  public int Size() { return 1; }\n}\nclass Bar {\n  void F(Foo foo) {\n    Run(n => n > foo.Size());\n  }\n}\n",
+            "Foo.Size",
+        ),
+        (
+            "src/foo.dart",
+            "class Foo {\n  int size() => 1;\n}\nvoid f(Foo foo, int n) {\n  run(() => n > foo.size());\n}\n",
+            "Foo.size",
+        ),
+        (
+            "src/Foo.php",
+            "<?php\nclass Foo {\n  function size() { return 1; }\n}\nfunction f(Foo $foo, $n) {\n  return $n > $foo->size();\n}\n",
+            "Foo.size",
+        ),
+    ] {
+        let repo = Repo::new("");
+        repo.write(path, text);
+        let answer: Value = serde_json::from_str(&repo.ok(&["symbol", method, "-r", "--json"])).unwrap();
+        let called_by = answer["symbols"].as_array().unwrap().iter().flat_map(|s| items(&s["relations"], "called_by"));
+        assert_eq!(called_by.count(), 1, "{path}: {answer}");
+    }
+}
