@@ -1,8 +1,14 @@
 //! What names mean across files, asked as a person would: `ixmcp symbol NAME --relations`.
 
+use std::time::Duration;
+
+use ixmcp::budget::Budget;
+use ixmcp::query::relations::{Resolver, of_symbol};
+use ixmcp::query::symbols;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
+use crate::sound::{open, sync};
 
 /// The groups of the one definition of a name.
 fn relations(repo: &Repo, name: &str) -> Value {
@@ -508,5 +514,26 @@ fn a_comparison_or_an_arrow_before_a_receiver_is_no_type() {
         let answer: Value = serde_json::from_str(&repo.ok(&["symbol", method, "-r", "--json"])).unwrap();
         let called_by = answer["symbols"].as_array().unwrap().iter().flat_map(|s| items(&s["relations"], "called_by"));
         assert_eq!(called_by.count(), 1, "{path}: {answer}");
+    }
+}
+
+#[test]
+fn a_type_with_many_bases_is_resolved_in_time() {
+    let names: Vec<String> = (0..12).map(|n| format!("P{n}")).collect();
+    for (path, text) in [
+        ("a.swift", format!("class A: {} {{\n    func f() {{ g() }}\n}}\n", names.join(", "))),
+        ("a.cpp", format!("struct A : {} {{\n  void f() {{ g(); }}\n}};\n", names.join(", "))),
+        ("A.scala", format!("class A extends {} {{\n  def f() = g()\n}}\n", names.join(" with "))),
+        ("A.java", format!("class A implements {} {{\n  void f() {{ g(); }}\n}}\n", names.join(", "))),
+    ] {
+        let repo = Repo::new("");
+        repo.write(path, text);
+        let workspace = open(repo.path());
+        sync(&workspace);
+        let answer = workspace.read(&Budget::lasting(Duration::from_secs(120)), |snapshot| {
+            let found = symbols::subjects(snapshot, "A.f")?;
+            of_symbol(&mut Resolver::new(snapshot), &found[0], 20)
+        });
+        assert!(answer.is_ok(), "{path}: {answer:?}");
     }
 }
