@@ -47,6 +47,7 @@ mod shapes;
 mod snapshot;
 mod soak;
 mod sound;
+mod splices;
 mod surface;
 mod terminal;
 mod tidy;
