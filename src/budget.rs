@@ -67,7 +67,16 @@ pub fn telling<T>(
     far: impl Fn() -> Option<(u64, u64)> + Sync,
     work: impl FnOnce() -> T,
 ) -> T {
-    /// Ends the telling when the work ends, in whatever way.
+    let tick = || {
+        if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
+            tell(done, total);
+        }
+    };
+    ticking(TELL, tick, work)
+}
+
+/// Does `work` while another thread calls `tick` every so often. The ticks end with the work, also when it panics.
+pub fn ticking<T>(every: Duration, mut tick: impl FnMut() + Send, work: impl FnOnce() -> T) -> T {
     struct End<'a>(&'a AtomicBool, std::thread::Thread);
     impl Drop for End<'_> {
         fn drop(&mut self) {
@@ -77,15 +86,13 @@ pub fn telling<T>(
     }
     let has_ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let teller = scope.spawn(|| {
+        let ticker = scope.spawn(|| {
             while !has_ended.load(Ordering::Relaxed) {
-                std::thread::park_timeout(TELL);
-                if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
-                    tell(done, total);
-                }
+                std::thread::park_timeout(every);
+                tick();
             }
         });
-        let _end = End(&has_ended, teller.thread().clone());
+        let _end = End(&has_ended, ticker.thread().clone());
         work()
     })
 }

@@ -14,7 +14,7 @@
 //! commands ask it when it runs and else do their own work under the update lock.
 //!
 //! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
-//! anyone may use: [`model`] (plain values), [`error`], [`budget`] (deadlines, cancellation, progress), [`words`]
+//! anyone may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), [`words`]
 //! (splitting identifiers), `locked` (mutexes), [`platform`] (what differs by operating system), [`config`] (settings; the only reader of the
 //! environment).
 //!
@@ -83,5 +83,6 @@ pub mod config;
 pub mod error;
 mod locked;
 pub mod model;
+pub mod panics;
 pub mod platform;
 pub mod words;

@@ -6,7 +6,8 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Outcome, Session, arguments, output};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
 
 /// Show annotations that a Python file could have
 ///
@@ -34,7 +35,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else if typed.diff {
         let (shown, bytes) = session.workspace()?.read_file(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
-        output::raw(&patch(&shown, &text, &insertions(found)));
+        let patch = patch(&shown, &text, &insertions(found)).ok_or_else(|| {
+            let message = format!("{} was changed while its types were inferred", printable(&shown));
+            Error::new(ErrorKind::Busy, message).hint("Run the command again.")
+        })?;
+        output::raw(&patch);
     } else {
         found.iter().for_each(print);
         let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
@@ -66,9 +71,13 @@ fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     all
 }
 
-/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them.
-fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> String {
+/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them; `None` where
+/// the text does not have the lines: it is not the one that the insertions are for.
+fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Option<String> {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if insertions.iter().any(|(line, column, _)| !(1..=lines.len() + 1).contains(line) || *column == 0) {
+        return None;
+    }
     if insertions.iter().any(|(line, ..)| *line > lines.len()) {
         lines.push("");
     }
@@ -110,7 +119,7 @@ fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Strin
         let _infallible = write!(patch, "@@ -{at},{old} +{to},{new} @@\n{hunk}");
         added += new - old;
     }
-    patch
+    Some(patch)
 }
 
 /// Unchanged lines around a change, so that it is found where others have edited too.
@@ -153,7 +162,7 @@ mod tests {
     #[test]
     fn a_patch_shows_each_changed_line_before_and_after() {
         let edits = [(1, 1, "import x\n".to_owned()), (2, 8, ": int".to_owned()), (2, 9, " -> str".to_owned())];
-        let shown = patch("a.py", "\ndef f(a): ...", &edits);
+        let shown = patch("a.py", "\ndef f(a): ...", &edits).unwrap();
         assert_eq!(
             shown,
             "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n+import x\n \n-def f(a): ...\n\\ No newline at end of file\n+def f(a: int) -> str: ...\n\\ No newline at end of file\n"
@@ -163,12 +172,23 @@ mod tests {
     #[test]
     fn changes_far_from_each_other_stand_apart() {
         let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
-        let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]);
+        let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]).unwrap();
         assert_eq!(
             shown,
             "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n 1\n-2\n+2x\n 3\n 4\n 5\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+y\n 19\n 20\n"
         );
-        assert_eq!(patch("a.py", &text, &[]), "");
-        assert_eq!(patch("a.py", "", &[(1, 1, "y\n".to_owned())]), "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n");
+        assert_eq!(patch("a.py", &text, &[]).unwrap(), "");
+        assert_eq!(
+            patch("a.py", "", &[(1, 1, "y\n".to_owned())]).unwrap(),
+            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n"
+        );
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_gets_no_patch() {
+        let insertions = [(2, 4, ": int".to_owned()), (9, 1, "import x\n".to_owned())];
+        assert_eq!(patch("a.py", "one\nx = 1\n", &insertions), None);
+        assert!(patch("a.py", "one\nx = 1\n", &insertions[..1]).is_some());
+        assert_eq!(patch("a.py", "", &[(0, 1, "x".to_owned())]), None);
     }
 }

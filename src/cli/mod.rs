@@ -59,6 +59,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Watching, Workspace, Workspaces};
+use crate::panics;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
@@ -157,13 +158,18 @@ pub fn run() -> ExitCode {
     // Who calls tools by their names is told of tools.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
     let told = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
-    match dispatch(cli).map_err(told) {
-        Ok(Outcome::Found) => ExitCode::SUCCESS,
-        Ok(Outcome::Nothing) => ExitCode::from(1),
-        Ok(Outcome::Broken) => ExitCode::from(2),
+    ExitCode::from(exit_code(|| dispatch(cli).map_err(told)))
+}
+
+/// Runs a command and says what went wrong. One that panics has failed.
+fn exit_code(command: impl FnOnce() -> Result<Outcome>) -> u8 {
+    match panics::caught(command) {
+        Ok(Outcome::Found) => 0,
+        Ok(Outcome::Nothing) => 1,
+        Ok(Outcome::Broken) => 2,
         Err(error) => {
             output::error(&error);
-            ExitCode::from(error.kind.exit_code())
+            error.kind.exit_code()
         }
     }
 }
@@ -183,6 +189,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let flags = Flags { repository: cli.repo, settings };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
+    // Who develops the program wants the whole of it, where no agent reads along.
+    let is_traced = environment.get("RUST_BACKTRACE").is_some() && !cli.command.as_ref().is_some_and(Command::stays);
+    if !is_traced {
+        panics::log_places();
+    }
     if is_detached {
         log::start_for_file(filter);
     } else {
@@ -373,3 +384,15 @@ macro_rules! arguments {
     }};
 }
 use arguments;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_panics_ends_with_exit_code_2() {
+        assert_eq!(exit_code(|| panic!("on purpose")), 2);
+        assert_eq!(exit_code(|| output::with_progress(HowFar::default, || panic!("on purpose"))), 2);
+        assert_eq!(exit_code(|| Ok(Outcome::Nothing)), 1);
+    }
+}

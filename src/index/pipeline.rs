@@ -206,11 +206,12 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     if let Some(from) = moved.claim(&path, hash, job) {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
-    // A fault in a parser costs that file its syntax, never the run.
+    // A panic in a parser costs that file its syntax, one elsewhere costs that file alone, never the run.
     let options = job.folders.options(&path, job.options);
     let mut read = |format, bytes: &[u8]| reader::read(job.program, format, bytes);
     let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, &options, &mut read)))
-        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, &options));
+        .or_else(|_| catch_unwind(|| extract::without_syntax(&path, &bytes, &options)))
+        .unwrap_or(Err(SkipReason::Malformed));
     match extracted {
         Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
         Err(reason) => skipped(&path, reason, stat, seen_ns),

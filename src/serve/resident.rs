@@ -117,9 +117,7 @@ impl Resident {
             return self.handover.call(name, arguments, call);
         }
         let running = self.recent.begin(name, &arguments, way);
-        let begun = Instant::now();
-        let answer = self.handover.call(name, arguments, call);
-        self.meters.count(name, begun.elapsed(), answer.is_err());
+        let answer = self.meters.counted(name, || self.handover.call(name, arguments, call));
         running.end(&answer);
         answer
     }

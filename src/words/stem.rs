@@ -2,9 +2,12 @@
 //!
 //! The FTS stems by the same algorithm (its tokenizer `porter`); here it tells which words of a text were meant.
 
+/// Longer words are their own stems, as they are to the FTS; no text can make the rules recurse further than this.
+const LONGEST: usize = 64;
+
 /// The stem of a lower-case word; anything but a word of ASCII letters is its own stem.
 pub fn stem(word: &str) -> String {
-    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    if !(3..=LONGEST).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
     let mut stem = Stem(word.as_bytes().to_vec());
@@ -205,5 +208,12 @@ mod tests {
         ] {
             assert_eq!(stem(word), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_of_any_length_has_a_stem() {
+        let long = "y".repeat(2_000_000);
+        assert_eq!(stem(&long), long);
+        assert_eq!(stem(&"y".repeat(super::LONGEST)).len(), super::LONGEST);
     }
 }

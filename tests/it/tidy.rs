@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes.
-const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked"];
+const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "panics"];
 
 /// Who may import whom, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -13,6 +13,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("budget", &["error", "locked"]),
     ("words", &[]),
     ("locked", &[]),
+    ("panics", &["error"]),
     ("platform", &["model"]),
     ("config", &[]),
     ("scan", &["config"]),

@@ -309,8 +309,9 @@ fn apart() -> Error {
 }
 
 fn failed(panic: &ruff_db::panic::PanicError) -> Error {
-    Error::internal(format!("the type engine failed: {}", printable(&panic.payload.to_string())))
-        .hint("Ask about another place, or report it.")
+    // Its message may quote the text of a file.
+    let place = panic.location.as_deref().unwrap_or("an unknown place");
+    Error::internal(format!("the type engine panicked at {place}")).hint("Ask about another place, or report it.")
 }
 
 /// One thread's hold on the database.

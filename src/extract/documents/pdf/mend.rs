@@ -31,8 +31,10 @@ pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut catalog = None;
     // What stands later in a file replaces what stands before.
     for (object, end) in found.iter().zip(ends) {
+        // Offsets count from the header: what stands before it is no part of the document.
+        let Some(offset) = object.offset.checked_sub(start) else { continue };
         let body = &bytes[object.offset..end];
-        places.insert(object.number, Place::At { offset: object.offset - start, generation: object.generation });
+        places.insert(object.number, Place::At { offset, generation: object.generation });
         if says(body, b"/Catalog") {
             catalog = Some((object.number, object.generation));
         }
@@ -175,9 +177,15 @@ mod tests {
 
     #[test]
     fn what_is_no_document_is_not_mended() {
-        for bytes in
-            [&b""[..], b"%PDF-", b"obj", b"%PDF-1.4\n1 0 obj", b"%PDF 0 0 obj /Root 0 0 R", b"%PDF-1 1 obj<</Catalog"]
-        {
+        for bytes in [
+            &b""[..],
+            b"%PDF-",
+            b"obj",
+            b"%PDF-1.4\n1 0 obj",
+            b"%PDF 0 0 obj /Root 0 0 R",
+            b"%PDF-1 1 obj<</Catalog",
+            b"1 0 obj<</Type/Catalog>>endobj %PDF-1.4\n2 0 obj",
+        ] {
             assert!(mended(bytes).is_none_or(|mended| mended.len() > bytes.len()), "{bytes:?}");
         }
     }
