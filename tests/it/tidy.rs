@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes.
-const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked"];
+/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes,
+/// what is a secret.
+const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "secrets"];
 
 /// Who may import whom, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -13,6 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("budget", &["error", "locked"]),
     ("words", &[]),
     ("locked", &[]),
+    ("secrets", &[]),
     ("platform", &["model"]),
     ("config", &[]),
     ("scan", &["config"]),
