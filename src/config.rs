@@ -73,6 +73,7 @@ pub struct Index {
     pub skip_minified: bool,
     pub skip_generated: bool,
     pub skip_secrets: bool,
+    pub mask_secrets: bool,
     pub exclude: Vec<String>,
     /// Bytes of text from which on there are trigrams.
     pub trigrams_from: u64,
@@ -380,6 +381,7 @@ impl Settings {
                 skip_minified: self.flag("index.skip_minified"),
                 skip_generated: self.flag("index.skip_generated"),
                 skip_secrets: self.flag("index.skip_secrets"),
+                mask_secrets: self.flag("secrets.mask"),
                 exclude: list("index.exclude"),
                 trigrams_from: self.number("index.trigrams_from"),
                 notes: list("entities.notes"),

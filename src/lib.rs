@@ -15,7 +15,8 @@
 //!
 //! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
 //! anyone may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), [`words`]
-//! (splitting identifiers), `locked` (mutexes), [`platform`] (what differs by operating system), [`config`] (settings; the only reader of the
+//! (splitting identifiers), `locked` (mutexes), [`platform`] (what differs by operating system), [`secrets`] (detects
+//! secrets by name and content), [`config`] (settings; the only reader of the
 //! environment).
 //!
 //! # A file is saved
@@ -85,4 +86,5 @@ mod locked;
 pub mod model;
 pub mod panics;
 pub mod platform;
+pub mod secrets;
 pub mod words;

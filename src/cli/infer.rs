@@ -33,7 +33,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else if typed.diff {
-        let (shown, bytes) = session.workspace()?.read_file(&file)?;
+        // A patch must fit the file.
+        let (shown, bytes) = session.workspace()?.read_exactly(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
         let patch = patch(&shown, &text, &insertions(found)).ok_or_else(|| {
             let message = format!("{} was changed while its types were inferred", printable(&shown));

@@ -203,7 +203,7 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     if task.known.is_some_and(|known| known.hash == hash) {
         return Outcome::Same { path, stat, seen_ns };
     }
-    if let Some(from) = moved.claim(&path, hash, job) {
+    if let Some(from) = moved.claim(&path, hash, &bytes, job) {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
     // A panic in a parser costs that file its syntax, one elsewhere costs that file alone, never the run.
@@ -289,7 +289,7 @@ impl Moved {
 
     /// A gone file with the same content whose rows hold for `path` too: the name decides about language and rules, so
     /// it must end alike, and the folder about what is an entity.
-    fn claim(&self, path: &RepoPath, hash: ContentHash, job: &Job) -> Option<RepoPath> {
+    fn claim(&self, path: &RepoPath, hash: ContentHash, bytes: &[u8], job: &Job) -> Option<RepoPath> {
         let mut by_hash = locked(&self.0);
         let candidates = by_hash.get_mut(&hash)?;
         let alike = |from: &RepoPath| {
@@ -297,7 +297,7 @@ impl Moved {
             let same_extension = path.extension().is_some() && from.extension() == path.extension();
             (same_name || same_extension)
                 && job.folders.chunking(from) == job.folders.chunking(path)
-                && extract::is_alike(from, path, &job.options.notes)
+                && extract::is_alike(from, path, bytes, job.options)
         };
         let at = candidates.iter().position(alike)?;
         Some(candidates.swap_remove(at))

@@ -17,7 +17,9 @@ use super::{Report, Workspace, folder, rebuild};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::RepoPath;
 use crate::scan;
+use crate::secrets;
 use crate::store::{Mode, Store, schema_version};
 
 const MAGIC: &str = "ixmcp snapshot 1";
@@ -38,9 +40,13 @@ pub struct Header {
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
     let copy = folder::database(&workspace.root).with_extension("db.copy");
     folder::discard(&copy)?;
-    let admits = |path: &str| {
-        !path.starts_with('/') && crate::model::RepoPath::new(path).is_some_and(|path| !scan::is_secret(&path))
+    // Where the user has secrets indexed, what is one is said by the file itself.
+    let has_secrets = !workspace.settings().config.index.skip_secrets;
+    let may_leave = |path: &RepoPath| {
+        let read = || scan::read(&workspace.root, path, u64::MAX);
+        !has_secrets || read().is_ok_and(|content| !secrets::is_secret(path.as_str(), &content.bytes))
     };
+    let admits = |path: &str| !path.starts_with('/') && RepoPath::new(path).is_some_and(|path| may_leave(&path));
     let saved = workspace.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
     folder::discard(&copy)?;
     saved

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::RepoPath;
 use crate::scan::{self, Ground, Listing, Rules};
+use crate::secrets;
 use crate::store::{Fact, Store};
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
@@ -183,7 +184,7 @@ fn pass(
     let (store, root) = (&workspace.store, workspace.root.as_path());
     let settings = if *dirty == Dirty::Everything { workspace.reload_settings()? } else { workspace.settings() };
     let options = extraction(&settings.config);
-    let fingerprint = format!("{options:?}");
+    let fingerprint = format!("{options:?} {}", secrets::VERSION);
     let revision = store.revision()?;
     let context = format!("{fingerprint} {} {}", settings.folders.told(), extract::told());
     let dirty = &widened(workspace, &settings, dirty.clone(), budget)?;
@@ -352,6 +353,8 @@ fn extraction(config: &Config) -> Options {
         folder: None,
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
+        skip_secrets: config.index.skip_secrets,
+        mask_secrets: config.index.mask_secrets,
         notes: config.index.notes.clone(),
     }
 }

@@ -6,12 +6,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::rules::is_secret_path;
+use super::bare;
 use super::walk::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
 use crate::platform::paths::canonical;
+use crate::secrets::{is_secret, is_secret_name};
 
 /// No file system takes longer ones.
 const LONGEST_PATH: usize = 4096;
@@ -106,6 +107,13 @@ impl Resolver {
         self
     }
 
+    /// Refuses what was read of a file if the content says that nobody should be shown it.
+    pub fn check_content(&self, resolved: &Resolved, bytes: &[u8]) -> Result<()> {
+        let below = resolved.absolute.strip_prefix(&resolved.base).unwrap_or(&resolved.absolute);
+        let is_refused = !self.allow_secrets && is_secret(&below.to_string_lossy(), bytes);
+        if is_refused { Err(secret(&resolved.shown())) } else { Ok(()) }
+    }
+
     /// The existing file or folder that `given` means: relative to the repository, or absolute.
     ///
     /// Every refusal is `INVALID_PATH`.
@@ -148,11 +156,11 @@ impl Resolver {
 
     fn check(&self, given: &str, absolute: PathBuf) -> Result<Resolved> {
         let (base, place) = self.place(&absolute).ok_or_else(|| outside(given))?;
-        if !self.allow_secrets && is_secret_path(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
-            return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
-                .hint("Name another file; whoever may read this one can open it without ixmcp."));
+        if !self.allow_secrets && is_secret_name(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
+            return Err(secret(given));
         }
-        if is_private(absolute.strip_prefix(&base).unwrap_or(&absolute)) {
+        let below = absolute.strip_prefix(&base).unwrap_or(&absolute);
+        if is_private(below) || bare::holds(&base, below) {
             return Err(Error::invalid_path(format!("{} is git's or ixmcp's own and never shown", brief(given)))
                 .hint("Name a file of the project."));
         }
@@ -199,6 +207,11 @@ impl Resolver {
 /// lie there too, and are for everybody.
 fn is_private(path: &Path) -> bool {
     !path.starts_with(STUBS) && path.iter().any(is_private_name)
+}
+
+fn secret(given: &str) -> Error {
+    Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
+        .hint("Name another file; whoever may read this one can open it without ixmcp.")
 }
 
 fn outside(given: &str) -> Error {

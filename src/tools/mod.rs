@@ -331,6 +331,9 @@ fn answered(
     let progress = Arc::clone(progress);
     let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
     let mut answer = (tool.run)(&call, arguments).map_err(with_next_step)?;
+    if workspace.masks_secrets() {
+        render::mask(&mut answer);
+    }
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }

@@ -43,6 +43,7 @@ mod retrieval;
 mod scan;
 mod scripts;
 mod search;
+mod secrets;
 mod security;
 mod setup;
 mod shapes;

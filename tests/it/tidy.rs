@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes.
-const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "panics"];
+/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes,
+/// detection of secrets.
+const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "panics", "secrets"];
 
 /// Who may import whom, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -14,6 +15,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("words", &[]),
     ("locked", &[]),
     ("panics", &["error"]),
+    ("secrets", &[]),
     ("platform", &["model"]),
     ("config", &[]),
     ("scan", &["config"]),

@@ -25,7 +25,8 @@ enum Place {
 /// The same file with a table of the objects that are in it; `None` where that would not make it a document.
 pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
     let start = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-")?;
-    let found = objects(bytes);
+    // Offsets count from the header; text before it has no objects.
+    let found: Vec<Found> = objects(bytes).into_iter().filter(|object| object.offset >= start).collect();
     let ends = found.iter().skip(1).map(|object| object.offset).chain([bytes.len()]);
     let mut places: BTreeMap<u32, Place> = BTreeMap::new();
     let mut catalog = None;
@@ -174,6 +175,12 @@ fn with_table(bytes: &[u8], start: usize, places: &BTreeMap<u32, Place>, root: u
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_before_the_header_do_not_count() {
+        let bytes = b"1 0 obj\n%PDF-1.4\n2 0 obj<</Type/Catalog>>\nendobj\n";
+        assert!(mended(bytes).is_some_and(|mended| mended.ends_with(b"%%EOF\n")));
+    }
 
     #[test]
     fn what_is_no_document_is_not_mended() {
