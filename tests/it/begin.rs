@@ -13,7 +13,7 @@ fn the_program_alone_says_how_things_stand() {
     assert!(told.contains("clients     none is set up") && told.contains("\nixmcp setup "), "{told}");
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
-    repo.ok(&["setup", "cursor"]);
+    repo.ok(&["setup", "cursor", "--yes"]);
     repo.ok(&["init"]);
     let told = repo.ok(&[]);
     assert!(told.contains(" files, 1 symbols") && told.contains("changed ") && told.contains(" ago"), "{told}");
