@@ -18,6 +18,7 @@ mod graph;
 mod help;
 mod hints;
 mod infer;
+mod known;
 mod log;
 mod man;
 mod marks;

@@ -3,8 +3,10 @@
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::super::known::Known;
 use super::super::{Outcome, Session, arguments, output};
 use crate::error::Result;
+use crate::extract::entity::{KINDS, NOTE};
 use crate::model::printable;
 use crate::query::{entities, graph};
 
@@ -12,6 +14,7 @@ use crate::query::{entities, graph};
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// decision, issue, idea, report, source, citation, agent, session, note
+    #[arg(value_parser = Known(listed_kinds), hide_possible_values = true)]
     kind: Option<String>,
     /// Only those that are still open
     #[arg(long)]
@@ -90,6 +93,10 @@ pub(super) struct Sync {
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
+}
+
+fn listed_kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).chain([NOTE]).collect()
 }
 
 fn found(any: bool) -> Outcome {

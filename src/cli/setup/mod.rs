@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json as value_of};
 
 use self::clients::{CLIENTS, Client, Format, Places};
+use super::known::Known;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
@@ -33,7 +34,7 @@ use crate::query::near;
 )]
 pub(super) struct Arguments {
     /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode [default: those that are used here]
-    #[arg(value_name = "CLIENT")]
+    #[arg(value_name = "CLIENT", value_parser = Known(client_names), hide_possible_values = true)]
     clients: Vec<String>,
     /// All clients that have such settings
     #[arg(long, conflicts_with = "clients")]
@@ -139,13 +140,17 @@ fn told(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String 
     }
 }
 
+fn client_names() -> Vec<&'static str> {
+    CLIENTS.iter().map(|client| client.name).collect()
+}
+
 /// The clients that are meant.
 fn chosen(typed: &Arguments, places: &Places) -> Result<Vec<&'static Client>> {
     let has_scope = |client: &&Client| typed.scope == Scope::User || client.project.is_some();
     if typed.all {
         return Ok(CLIENTS.iter().filter(has_scope).collect());
     }
-    let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+    let names = client_names();
     if typed.clients.is_empty() {
         let used: Vec<_> = CLIENTS.iter().filter(has_scope).filter(|client| client.is_used(places)).collect();
         if used.is_empty() {
