@@ -150,7 +150,9 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for hit in hits {
             output::line(&row(&text(&hit["id"]), &text(&hit["kind"]), &text(&hit["title"]), None));
-            output::line(&format!("    {}", output::text(&hit["snippet"])));
+            if hit["snippet"].as_str().is_some_and(|snippet| !snippet.is_empty()) {
+                output::line(&format!("    {}", output::text(&hit["snippet"])));
+            }
         }
         output::note_rest(&answer, "hits");
     }
