@@ -43,6 +43,7 @@ mod symbol;
 mod sync;
 mod type_at;
 mod ui;
+mod wrong_words;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -153,16 +154,23 @@ enum Outcome {
 /// Runs the program.
 pub fn run() -> ExitCode {
     // Who asks for help is told more than is needed to understand a command.
-    let typed = help::declaration().try_get_matches().unwrap_or_else(|_| help::described().get_matches());
+    let typed = help::declaration().try_get_matches().unwrap_or_else(|refused| {
+        wrong_words::tell_in_json(&refused);
+        help::described().get_matches()
+    });
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     // Who calls tools by their names is told of tools.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
     let told = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
+    let wants_json = wrong_words::want_json(&typed);
     match dispatch(cli).map_err(told) {
         Ok(Outcome::Found) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Broken) => ExitCode::from(2),
         Err(error) => {
+            if wants_json {
+                output::json_error(&error);
+            }
             output::error(&error);
             ExitCode::from(error.kind.exit_code())
         }

@@ -124,6 +124,9 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
         for entity in &all {
             output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
         }
+        if all.is_empty() {
+            output::note_nothing();
+        }
     }
     Ok(found(!all.is_empty()))
 }
@@ -179,7 +182,8 @@ pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
     }
     let left = answer["left_out_total"].as_u64().unwrap_or(list("left_out").len() as u64);
     if left > 0 {
-        output::note(&format!("{left} neighbours did not fit; more with --budget"));
+        let neighbours = output::count(left, "neighbour", "neighbours");
+        output::note(&format!("{neighbours} did not fit; more with --budget"));
     }
     Ok(Outcome::Found)
 }
@@ -190,11 +194,15 @@ pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
         output::json(&answer);
     } else {
         for tag in answer["tags"].as_array().into_iter().flatten() {
-            output::line(&format!("{:>6}  {}", tag["count"], output::text(&tag["tag"])));
+            // A JSON value does not heed a width by itself.
+            output::line(&format!("{:>6}  {}", tag["count"].to_string(), output::text(&tag["tag"])));
         }
         for item in answer["items"].as_array().into_iter().flatten() {
             let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
             output::line(&row(&text("id"), &text("kind"), &text("title"), None));
+        }
+        if answer["total"].as_u64() == Some(0) {
+            output::note_nothing();
         }
     }
     Ok(found(answer["total"].as_u64() != Some(0)))
