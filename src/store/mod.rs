@@ -30,6 +30,7 @@ mod plain;
 mod raw;
 mod readers;
 mod relations;
+mod schema;
 mod scope;
 mod search;
 mod statements;

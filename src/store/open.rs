@@ -150,7 +150,7 @@ pub(super) fn foreign(path: &Path) -> Error {
         .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
 }
 
-fn register_extensions() {
+pub(super) fn register_extensions() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: `sqlite3_vec_init` is a SQLite extension entry point; the crate declares it without its parameters.
