@@ -21,6 +21,8 @@ use crate::scan;
 use crate::store::{Mode, Store, schema_version};
 
 const MAGIC: &str = "ixmcp snapshot 1";
+/// Of the files of a snapshot, a clone has at least one in so many as they are.
+const SHARED_BY_CLONES: u64 = 4;
 /// A header is a line.
 const LONGEST_HEADER: u64 = 4096;
 
