@@ -26,6 +26,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer);
     } else {
         found.iter().for_each(|one| print(one, "kind", &paint));
+        if found.is_empty() {
+            output::note("nothing found: no definition is known of what stands there");
+        }
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

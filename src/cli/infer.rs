@@ -44,7 +44,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         found.iter().for_each(print);
         let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
-        output::note(&format!("{} annotations; of {skipped} more nothing can be said (see --json)", found.len()));
+        let annotations = output::count(found.len() as u64, "annotation", "annotations");
+        output::note(&format!("{annotations}; of {skipped} more nothing can be said (see --json)"));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }

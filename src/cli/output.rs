@@ -77,11 +77,26 @@ pub(super) fn error(error: &Error) {
     note(&format!("ixmcp: {error}"));
 }
 
-/// Whether an answer's list goes on, for a person, and what it may lack; and on a terminal, that there is nothing in it.
+/// An error of a command that was asked for JSON: the result is that object.
+pub(super) fn json_error(error: &Error) {
+    json(&serde_json::json!({ "error": error.told() }));
+}
+
+/// A number with the word for so many.
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// That there is nothing to show, where a person would otherwise see nothing at all.
+pub(super) fn note_nothing() {
+    note("nothing found");
+}
+
+/// Whether an answer's list goes on, for a person, and what it may lack; and that there is nothing in it.
 pub(super) fn note_rest(answer: &Value, list: &str) {
     let is_cut = answer["truncated"] == Value::Bool(true);
-    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
-        note("nothing found");
+    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) {
+        note_nothing();
     }
     if is_cut {
         let shown = answer[list].as_array().map_or(0, Vec::len);
@@ -97,9 +112,8 @@ pub(super) fn note_rest(answer: &Value, list: &str) {
         note(&format!("may be outdated: {reason}"));
     }
     if let Some(pending) = answer["vectors_pending"].as_u64().filter(|pending| *pending > 0) {
-        note(&format!(
-            "{pending} chunks are found by their words alone until they have vectors; ask again in a moment"
-        ));
+        let chunks = count(pending, "chunk is", "chunks are");
+        note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
     }
 }
 

@@ -32,6 +32,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer);
     } else {
         found.iter().for_each(|one| print(one, "role", &paint));
+        if found.is_empty() {
+            output::note("nothing found: no reference is known to what stands there");
+        }
         if let Some(left_out) = answer["left_out"].as_str() {
             output::note(left_out);
         }

@@ -12,6 +12,7 @@ use super::{Outcome, Session};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
+use crate::model::printable;
 use crate::platform::process::Ending;
 
 /// How often a change is looked for that others made.
@@ -116,6 +117,9 @@ pub(super) fn print(report: &Report) {
     }
     output::line(&format!("index     {} chunks, {} symbols, {}", report.chunks, report.symbols, size(report.db_bytes)));
     output::line(&format!("time      {:.2} s", report.seconds));
+    if let Some(warning) = &report.warning {
+        output::note(&printable(warning));
+    }
 }
 
 /// Bytes for a person.

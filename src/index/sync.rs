@@ -62,6 +62,9 @@ pub struct Report {
     pub symbols: u64,
     pub seconds: f64,
     pub db_bytes: u64,
+    /// What is odd about what was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Brings the index up to date. Whatever was noticed and could not be indexed is looked at again by the next update.
@@ -79,8 +82,7 @@ pub(super) fn update(
     let lock = UpdateLock::take(&workspace.root, budget)?;
     if is_gone && !workspace.store.path().exists() {
         // A log without its database would be taken for the new one's.
-        folder::discard(workspace.store.path())?;
-        workspace.store.restore()?;
+        Store::make(workspace.store.path(), || folder::discard(workspace.store.path()))?;
         if let Some(watch) = workspace.watch.get() {
             watch.ask_for_sweep();
         }
@@ -343,6 +345,7 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
             symbols,
             seconds: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
             db_bytes: workspace.store.size(),
+            warning: None,
         })
     })
 }

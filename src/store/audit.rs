@@ -2,7 +2,7 @@
 //! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
 
 use super::statements::statements;
-use super::{Snapshot, Store, locked, terms};
+use super::{Snapshot, Store, locked, schema, terms};
 use crate::error::Result;
 
 statements! {
@@ -89,6 +89,11 @@ impl Store {
         self.write(|_| Ok(()))?;
         let slot = locked(&self.writer);
         let Some(writer) = slot.as_ref() else { return Ok(faults) };
+        faults.extend(schema::faults(&Snapshot::new(&writer.connection, &self.caches))?);
+        if !faults.is_empty() {
+            // The questions below would name what is not there.
+            return Ok(faults);
+        }
         let mut statement = writer.connection.prepare("PRAGMA integrity_check")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

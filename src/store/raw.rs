@@ -1,4 +1,6 @@
 //! `ixmcp sql`: a person's own statements, read-only, with the functions of sqlite-vec and the two of [`Embedding`].
+//!
+//! Owns what such a statement may do: read-only mode alone does not keep `VACUUM INTO` and `ATTACH` from creating files.
 
 use std::path::Path;
 use std::sync::{Arc, Once};
@@ -6,12 +8,55 @@ use std::sync::{Arc, Once};
 use rusqlite::Connection;
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 
 use super::open::{self, Mode};
 use super::statements::statements;
 use super::vectors::{SpaceKey, blob, count};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Pragmas that only tell something, of what is named behind them if anything is.
+const TELLING: &[&str] = &[
+    "collation_list",
+    "compile_options",
+    "database_list",
+    "foreign_key_check",
+    "foreign_key_list",
+    "function_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "module_list",
+    "pragma_list",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+];
+/// Pragmas that tell a value, and set it where one is given.
+const VALUES: &[&str] = &[
+    "application_id",
+    "auto_vacuum",
+    "busy_timeout",
+    "cache_size",
+    "data_version",
+    "encoding",
+    "foreign_keys",
+    "freelist_count",
+    "journal_mode",
+    "mmap_size",
+    "page_count",
+    "page_size",
+    "query_only",
+    "schema_version",
+    "synchronous",
+    "temp_store",
+    "user_version",
+];
+/// Functions that SQLite, its shell or an extension has for other files. None is registered here; a build may differ.
+const REACHING_OUT: &[&str] = &["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "vec_npy_file"];
 
 statements! {
     SPACES = "SELECT id, model, hash, dimension FROM embedding_spaces";
@@ -44,11 +89,19 @@ pub fn ask(
     mut visit: impl FnMut(&[Cell]) -> Result<()>,
 ) -> Result<()> {
     register_sqlite_vec();
-    let connection = open::connect(path, Mode::Read)?;
+    let mut connection = open::connect(path, Mode::Read)?;
     add_functions(&connection, embedding)?;
-    let failed = |error: rusqlite::Error| Error::invalid_argument(format!("SQL: {error}")).caused_by(error);
+    connection.authorizer(Some(admitted))?;
+    let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) => only_reads().caused_by(error),
+        _ => Error::invalid_argument(format!("SQL: {error}")).caused_by(error),
+    };
     let mut statements = rusqlite::Batch::new(&connection, sql);
     while let Some(mut statement) = statements.next().map_err(failed)? {
+        // `VACUUM` asks for no authorization of its own.
+        if !statement.readonly() {
+            return Err(only_reads());
+        }
         start(&statement.column_names().collect::<Vec<_>>())?;
         let columns = statement.column_count();
         let mut rows = statement.query([]).map_err(failed)?;
@@ -58,6 +111,29 @@ pub fn ask(
         }
     }
     Ok(())
+}
+
+fn only_reads() -> Error {
+    Error::new(
+        ErrorKind::ReadOnly,
+        "`ixmcp sql` only reads the index: this statement changes, attaches or sets something",
+    )
+    .hint("To change a copy, save one by `sqlite3 .ixmcp/index.db \".backup copy.db\"` and open that.")
+}
+
+/// What is not known to read is refused.
+fn admitted(context: AuthContext<'_>) -> Authorization {
+    let is_among = |names: &[&str], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let is_admitted = match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => true,
+        AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => true,
+        AuthAction::Function { function_name } => !is_among(REACHING_OUT, function_name),
+        AuthAction::Pragma { pragma_name, pragma_value } => {
+            is_among(TELLING, pragma_name) || (pragma_value.is_none() && is_among(VALUES, pragma_name))
+        }
+        _ => false,
+    };
+    if is_admitted { Authorization::Allow } else { Authorization::Deny }
 }
 
 fn cell(value: ValueRef) -> Cell {

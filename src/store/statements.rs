@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain, raw,
-        relations, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, plain, raw, relations,
+        schema, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -31,10 +31,10 @@ mod tests {
             files::STATEMENTS,
             graph::STATEMENTS,
             names::STATEMENTS,
-            packed::STATEMENTS,
             plain::STATEMENTS,
             raw::STATEMENTS,
             relations::STATEMENTS,
+            schema::STATEMENTS,
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,

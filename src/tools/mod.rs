@@ -330,7 +330,7 @@ fn answered(
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
     let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
-    let mut answer = (tool.run)(&call, arguments).map_err(with_next_step)?;
+    let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
     if workspace.masks_secrets() {
         render::mask(&mut answer);
     }
@@ -339,6 +339,10 @@ fn answered(
     }
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
+    }
+    if let Some(said) = workspace.take_repair() {
+        let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
+        answer["warning"] = Value::String(before + &said);
     }
     Ok(answer)
 }

@@ -190,10 +190,10 @@ fn exit_codes_tell_found_from_nothing_from_error() {
 }
 
 #[test]
-fn a_file_that_is_no_index_is_kept_and_rebuild_is_named() {
+fn a_file_that_is_no_index_is_kept() {
     let repo = Repo::new(SMALL);
     repo.write(".ixmcp/index.db", "this is a diary");
-    let error = repo.fails(&["sync"]);
+    let error = repo.fails(&["sql", "SELECT 1"]);
     assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
     assert_eq!(fs::read(repo.database()).unwrap(), b"this is a diary");
 
@@ -287,9 +287,67 @@ fn the_index_can_be_asked_in_sql_but_not_changed() {
     repo.sync();
     assert_eq!(repo.ok(&["sql", "SELECT path FROM files ORDER BY path"]), "path\nREADME.md\nnotes.txt\nsrc/shop.py\n");
     assert_eq!(repo.ok(&["sql", "SELECT vec_version() IS NOT NULL AS vec"]), "vec\n1\n");
-    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("readonly"));
     let error = repo.fails(&["sql", "SELECT embed(NULL)"]);
     assert!(error.contains("INVALID_ARGUMENT"), "{error}");
+    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("READ_ONLY"));
+}
+
+#[test]
+fn sql_makes_no_file_and_sets_nothing() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let before = fs::read(repo.database()).unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("y.db");
+    let path = file.to_str().unwrap();
+    for refused in [
+        format!("VACUUM INTO '{path}'"),
+        format!("vacuum main into '{path}'"),
+        "VACUUM".to_owned(),
+        format!("ATTACH '{path}' AS y"),
+        format!("ATTACH 'file:{path}?mode=rwc' AS y; CREATE TABLE y.t (a)"),
+        format!("ATTACH '{}' AS other", repo.database().display()),
+        "ATTACH ':memory:' AS m".to_owned(),
+        "DETACH main".to_owned(),
+        "CREATE TABLE t (a)".to_owned(),
+        "CREATE TEMP TABLE t (a)".to_owned(),
+        "CREATE VIRTUAL TABLE t USING fts5 (a)".to_owned(),
+        "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')".to_owned(),
+        "DROP TABLE files".to_owned(),
+        "ALTER TABLE files ADD COLUMN x".to_owned(),
+        "REINDEX".to_owned(),
+        "ANALYZE".to_owned(),
+        "PRAGMA user_version = 7".to_owned(),
+        "PRAGMA query_only = OFF".to_owned(),
+        "PRAGMA journal_mode = DELETE".to_owned(),
+        "PRAGMA writable_schema = ON".to_owned(),
+        "PRAGMA wal_checkpoint(TRUNCATE)".to_owned(),
+        "PRAGMA incremental_vacuum".to_owned(),
+        "PRAGMA optimize".to_owned(),
+        format!("PRAGMA temp_store_directory = '{}'", outside.path().display()),
+        "SELECT load_extension('/tmp/x')".to_owned(),
+        // What stands before it may run; what stands behind it must not.
+        format!("SELECT 1; VACUUM INTO '{path}'"),
+    ] {
+        let told = repo.fails(&["sql", &refused]);
+        assert!(told.contains("READ_ONLY") || told.contains("INVALID_ARGUMENT"), "{refused}: {told}");
+    }
+    assert!(repo.fails(&["sql", &format!("SELECT writefile('{path}', 'x')")]).contains("writefile"));
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    assert!(fs::read(repo.database()).unwrap() == before, "the index is what it was");
+    for (admitted, first) in [
+        ("BEGIN; SELECT count(*) FROM files; COMMIT", "count(*)"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n", "sum(i)"),
+        ("SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH 'checkout'", "count(*)"),
+        ("PRAGMA user_version", "user_version"),
+        ("PRAGMA table_info(files)", "cid\tname\ttype\tnotnull\tdflt_value\tpk"),
+        ("SELECT name FROM pragma_table_info('files') LIMIT 1", "name"),
+        ("SELECT value FROM json_each('[1, 2]')", "value"),
+        ("EXPLAIN QUERY PLAN SELECT * FROM files", "id\tparent\tnotused\tdetail"),
+        ("VALUES (1)", "column1"),
+    ] {
+        assert_eq!(repo.ok(&["sql", admitted]).lines().next(), Some(first), "{admitted}");
+    }
 }
 
 #[test]
