@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::lock::UpdateLock;
 use super::{OPEN_WAIT, Workspace, folder, locked};
@@ -54,6 +54,8 @@ impl Workspace {
         let database = self.store.path();
         let _turn = UpdateLock::take(&self.root, &Budget::lasting(OPEN_WAIT))?;
         if FileIdentity::of(database).ok() == before {
+            // Where a file that is open cannot be replaced, ours must not be.
+            self.store.rest_after(Duration::ZERO);
             *locked(&self.repaired.0) = Some(replace(database, damage)?);
         }
         // The update that failed says nothing of the new index.

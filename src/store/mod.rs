@@ -370,14 +370,21 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
-/// Whether a statement of ours names what the database does not have: its schema is not that of its version.
-fn is_of_other_tables(error: &rusqlite::Error) -> bool {
-    let said = match error {
-        rusqlite::Error::SqliteFailure(_, Some(said)) | rusqlite::Error::SqlInputError { msg: said, .. } => said,
-        _ => return false,
-    };
-    // Words of SQLite, which has no code for them.
-    ["no such table: ", "no such column: ", " has no column named "].iter().any(|words| said.contains(words))
+/// Whether a statement of ours names what the database does not have, or finds a value that none of ours wrote: its content
+/// is not that of an index of its version.
+fn is_of_other_content(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as Sql;
+    match error {
+        // Words of SQLite, which has no code for them.
+        Sql::SqliteFailure(_, Some(said)) | Sql::SqlInputError { msg: said, .. } => {
+            ["no such table: ", "no such column: ", " has no column named "].iter().any(|words| said.contains(words))
+        }
+        Sql::InvalidColumnType(..)
+        | Sql::FromSqlConversionFailure(..)
+        | Sql::IntegralValueOutOfRange(..)
+        | Sql::Utf8Error(..) => true,
+        _ => false,
+    }
 }
 
 /// What SQLite says, as people and agents need it.
@@ -390,9 +397,9 @@ fn told(error: &rusqlite::Error) -> Error {
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
         }
-        _ if is_of_other_tables(error) => (
+        _ if is_of_other_content(error) => (
             ErrorKind::CorruptIndex,
-            "the index has other tables than it should",
+            "the index has other tables or values than it should",
             "Run `ixmcp rebuild` to make it anew.",
         ),
         Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),

@@ -282,7 +282,7 @@ fn begun(tool: &'static Declaration, workspaces: &Workspaces, arguments: Value, 
         Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
         _ => caller.budget.with_deadline(Instant::now().checked_add(time.unwrap_or(DEADLINE))),
     };
-    answered(tool, &workspace, caller, budget, &Arc::default(), arguments)
+    answered(tool, &workspace, caller, budget, &Arc::default(), &arguments)
 }
 
 /// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
@@ -302,7 +302,7 @@ fn long(
         // Everyone who waits hears of it, not the first alone.
         let far = Arc::clone(progress);
         worker.tell = Some(Arc::new(move |done, total| far.stand_at(done, total)));
-        answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
+        answered(tool, &indexed, &worker, budget.clone(), progress, &arguments)
     };
     let tell = |own: &Progress| {
         // Before its own work begins it may wait for an update of the index.
@@ -325,7 +325,7 @@ fn answered(
     caller: &Caller,
     budget: Budget,
     progress: &Arc<Progress>,
-    arguments: Map<String, Value>,
+    arguments: &Map<String, Value>,
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);

@@ -60,6 +60,7 @@ const DAMAGES: &[Damage] = &[
     ("another table", |database| {
         sqlite3(database, "DROP TABLE files; CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT)");
     }),
+    ("no text", |database| sqlite3(database, "UPDATE files SET path = CAST(x'ff' || id AS TEXT)")),
     ("no table", |database| sqlite3(database, "DROP TABLE chunks")),
     ("a folder", |database| {
         fs::remove_file(database).unwrap();
