@@ -353,10 +353,12 @@ impl Session {
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.
-    fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+    fn read<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         let (workspace, budget) = (self.workspace()?, Budget::unlimited());
-        freshen(&workspace, &budget)?;
-        workspace.read(&budget, ask)
+        workspace.with_repair(|| {
+            freshen(&workspace, &budget)?;
+            workspace.read(&budget, &ask)
+        })
     }
 }
 

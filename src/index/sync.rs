@@ -81,8 +81,7 @@ pub(super) fn update(
     let lock = UpdateLock::take(&workspace.root, budget)?;
     if is_gone && !workspace.store.path().exists() {
         // A log without its database would be taken for the new one's.
-        folder::discard(workspace.store.path())?;
-        workspace.store.restore()?;
+        Store::make(workspace.store.path(), || folder::discard(workspace.store.path()))?;
         if let Some(watch) = workspace.watch.get() {
             watch.ask_for_sweep();
         }

@@ -53,10 +53,10 @@ const PREPARED: usize = 128;
 
 /// Which file a path named when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64, u64);
+pub struct Identity(u64, u64);
 
 impl Identity {
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    pub fn of(path: &Path) -> Result<Self> {
         let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
         let (device, number) = identity(&data);
         Ok(Self(device, number))
@@ -127,6 +127,9 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
 /// A file that is not SQLite at all is named as such before SQLite could touch it.
 fn refuse_other_formats(path: &Path) -> Result<()> {
     let mut head = Vec::new();
+    if path.is_dir() {
+        return Err(foreign(path));
+    }
     let Ok(file) = File::open(path) else { return Ok(()) };
     file.take(16).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
     if head.is_empty() || head == b"SQLite format 3\0" { Ok(()) } else { Err(foreign(path)) }

@@ -36,6 +36,7 @@ mod refactor;
 mod relations;
 mod rename;
 mod rename_kin;
+mod repair;
 mod retrieval;
 mod scan;
 mod scripts;

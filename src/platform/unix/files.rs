@@ -49,6 +49,12 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(PRIVATE_FOLDER).create(path)
 }
 
+/// Bytes that this user may still write to the disk of a folder.
+pub fn room(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
 /// A file that was not there, to be written.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path)
