@@ -1,4 +1,4 @@
-//! `ixmcp infer`: the tool `infer_types`, for people; as a list or as a patch.
+//! `ixmcp infer`: the tool `infer_types` for the command line, as a list or as a patch.
 
 use std::fmt::Write;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{Outcome, Session, arguments, output};
 use crate::error::{Error, Result};
 
-/// Show annotations that a Python file could have
+/// Show annotations that could be added to a Python file
 ///
-/// Together they bring no new diagnostic. Nothing is written: `ixmcp infer FILE --diff | git apply` does.
+/// Together they cause no new diagnostic. Nothing is written; to apply them, run `ixmcp infer FILE --diff | git apply`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The file, relative to the current folder or the repository, or absolute
@@ -32,13 +32,13 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else if typed.diff {
-        let (shown, bytes) = session.workspace()?.read_file(&file)?;
+        let (path, bytes) = session.workspace()?.read_file(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
-        output::raw(&patch(&shown, &text, &insertions(found)));
+        output::raw(&patch(&path, &text, &insertions(found)));
     } else {
         found.iter().for_each(print);
         let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
-        output::note(&format!("{} annotations; of {skipped} more nothing can be said (see --json)", found.len()));
+        output::note(&format!("{} annotations; {skipped} symbols without a suggestion (see --json)", found.len()));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
@@ -53,7 +53,7 @@ fn print(found: &Value) {
     output::line(&format!("{}  {what} {}  ({})", found["line"], text("type"), text("evidence")));
 }
 
-/// (line, column, text), each once, in the order of the file.
+/// The insertions as (line, column, text), sorted and without duplicates.
 fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap_or(1)).unwrap_or(1);
     let of = |edit: &Value| {
@@ -66,7 +66,7 @@ fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     all
 }
 
-/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them.
+/// A unified diff. Only lines that get an insertion inside them are removed.
 fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     if insertions.iter().any(|(line, ..)| *line > lines.len()) {
@@ -113,10 +113,10 @@ fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Strin
     patch
 }
 
-/// Unchanged lines around a change, so that it is found where others have edited too.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
-/// Lines in place of one line, or before it.
+/// Lines that replace one line, or are inserted before it.
 struct Change {
     /// The number of lines before it.
     at: usize,
@@ -125,11 +125,11 @@ struct Change {
 }
 
 impl Change {
-    /// `line` with what is inserted into it, all at its own column.
+    /// `line` with the insertions applied, each at its column.
     fn new(at: usize, line: &str, insertions: &[(usize, usize, String)]) -> Self {
         let mut added = String::new();
         let mut done = 0;
-        // A byte order mark is no part of the line.
+        // A byte order mark is not part of the line.
         let first = line.len() - line.trim_start_matches('\u{feff}').len();
         for (_, column, insert) in insertions {
             let at = line[first..].char_indices().nth(column - 1).map_or(line.len(), |(at, _)| first + at);
@@ -137,7 +137,7 @@ impl Change {
             added.push_str(insert);
             done = at;
         }
-        // Whole lines before it leave it as it was.
+        // Only whole lines were inserted before it; the line itself is unchanged.
         if done == 0 && added.ends_with('\n') {
             return Self { at, removed: 0, added };
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_from_each_other_stand_apart() {
+    fn distant_changes_are_separate_hunks() {
         let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
         let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]);
         assert_eq!(

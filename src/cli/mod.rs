@@ -26,7 +26,7 @@ mod model;
 mod output;
 mod overview;
 mod paint;
-mod place;
+mod position;
 mod query;
 mod read;
 mod rebuild;
