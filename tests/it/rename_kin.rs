@@ -1,5 +1,5 @@
-//! `rename_symbol`: what must be renamed along, because it is the same to Python: properties that `super()` reaches,
-//! parameters of overloads, texts that spell a name.
+//! `rename_symbol`: related names that must be renamed together: properties reached through `super()`, parameters of
+//! overloads, strings that repeat a name.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::Repo;
 use crate::rename::{edited, rename, renamed, unsure};
 
 #[test]
-fn a_property_is_renamed_with_those_that_super_reaches() {
+fn a_property_is_renamed_through_super() {
     let files = "//- /a.py\nclass A:\n    @property\n    def p(self) -> int:\n        return 1\n\n    @p.setter\n    def p(self, value: int) -> None: ...\n\n\nclass B(A):\n    @property\n    def p(self) -> int:\n        return super().p + super(B, self).p\n\n\nclass Other:\n    p = 1\n\n\nb = B()\nprint(b.p, Other().p)\nA().p = 2\n";
     let expected =
         ["a.py:3:9", "a.py:6:6", "a.py:7:9", "a.py:12:9", "a.py:13:24", "a.py:13:43", "a.py:21:9", "a.py:22:5"];
@@ -20,7 +20,7 @@ fn a_property_is_renamed_with_those_that_super_reaches() {
 }
 
 #[test]
-fn a_parameter_is_renamed_in_all_overloads_and_what_implements_them() {
+fn a_parameter_is_renamed_in_all_overloads_and_the_implementation() {
     let files = "//- /a.py\nfrom typing import overload\n\n\n@overload\ndef over(v: int) -> int: ...\n@overload\ndef over(v: str, w: int = 1) -> str: ...\n@overload\ndef over(x: bytes) -> bytes: ...\ndef over(*a: object, v: object = None, w: int = 1, x: object = None) -> object:\n    return v, w, a, x\n\n\ndef other(v: int) -> int:\n    return v\n\n\nclass M:\n    @overload\n    def m(self, q: int) -> int: ...\n    @overload\n    def m(self, q: str) -> str: ...\n    def m(self, q: int | str) -> int | str:\n        return q\n//- /b.py\nfrom a import M, other, over\n\nprint(over(v=1), over(v=\"\", w=2), other(v=1), M().m(q=1))\n";
     let files = files.replace("*a: object, v: object = None", "v: object = None, *a: object");
     for (line, column) in [(5, 10), (7, 10), (10, 10), (11, 12)] {
@@ -57,7 +57,7 @@ def same(one: T, other: \"K\", label: str = \"T\") -> tuple[T, K]:
 ";
 
 #[test]
-fn a_name_that_its_value_is_given_as_text_is_renamed_there_too() {
+fn a_name_repeated_as_a_string_is_renamed_there_too() {
     for (line, width, expected) in [
         (6, 1, &["a.py:6:1", "a.py:6:14", "a.py:16:15", "a.py:16:57"][..]),
         (7, 1, &["a.py:7:1", "a.py:7:21", "a.py:16:26", "a.py:16:60"]),
@@ -117,7 +117,7 @@ print(a.movie[\"title\"])
 ";
 
 #[test]
-fn a_key_of_a_typed_dictionary_is_renamed_wherever_it_is_spelt() {
+fn a_typed_dictionary_key_is_renamed_everywhere() {
     let expected = [
         "a.py:5:5",
         "a.py:18:16",
@@ -145,7 +145,7 @@ fn a_key_of_a_typed_dictionary_is_renamed_wherever_it_is_spelt() {
 }
 
 #[test]
-fn of_an_import_with_another_name_each_name_is_renamed_by_itself() {
+fn an_import_and_its_alias_are_renamed_independently() {
     let files =
         "//- /lib.py\ndef thing() -> int:\n    return 1\n//- /a.py\nfrom lib import thing as other\n\nprint(other())\n";
     renamed(files, "a.py", 1, 26, &["a.py:1:26", "a.py:3:7"]);
