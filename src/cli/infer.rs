@@ -1,4 +1,4 @@
-//! `ixmcp infer`: the tool `infer_types`, for people; as a list or as a patch.
+//! `ixmcp infer`: the tool `infer_types` for the command line, as a list or as a patch.
 
 use std::fmt::Write;
 
@@ -9,9 +9,9 @@ use super::{Outcome, Session, arguments, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
-/// Show annotations that a Python file could have
+/// Show annotations that could be added to a Python file
 ///
-/// Together they bring no new diagnostic. Nothing is written: `ixmcp infer FILE --diff | git apply` does.
+/// Together they cause no new diagnostic. Nothing is written; to apply them, run `ixmcp infer FILE --diff | git apply`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The file, relative to the current folder or the repository, or absolute
@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         found.iter().for_each(print);
         let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
         let annotations = output::count(found.len() as u64, "annotation", "annotations");
-        output::note(&format!("{annotations}; of {skipped} more nothing can be said (see --json)"));
+        output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
@@ -60,7 +60,7 @@ fn print(found: &Value) {
     output::line(&format!("{}  {what} {}  ({})", found["line"], text("type"), text("evidence")));
 }
 
-/// (line, column, text), each once, in the order of the file.
+/// The insertions as (line, column, text), sorted and without duplicates.
 fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap_or(1)).unwrap_or(1);
     let of = |edit: &Value| {
@@ -73,8 +73,8 @@ fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     all
 }
 
-/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them; `None` where
-/// the text does not have the lines: it is not the one that the insertions are for.
+/// A unified diff. Only lines that get an insertion inside them are removed. `None` if the text lacks one of the lines: it is
+/// not the text that the insertions are for.
 fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Option<String> {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     if insertions.iter().any(|(line, column, _)| !(1..=lines.len() + 1).contains(line) || *column == 0) {
@@ -124,10 +124,10 @@ fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Optio
     Some(patch)
 }
 
-/// Unchanged lines around a change, so that it is found where others have edited too.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
-/// Lines in place of one line, or before it.
+/// Lines that replace one line, or are inserted before it.
 struct Change {
     /// The number of lines before it.
     at: usize,
@@ -136,11 +136,11 @@ struct Change {
 }
 
 impl Change {
-    /// `line` with what is inserted into it, all at its own column.
+    /// `line` with the insertions applied, each at its column.
     fn new(at: usize, line: &str, insertions: &[(usize, usize, String)]) -> Self {
         let mut added = String::new();
         let mut done = 0;
-        // A byte order mark is no part of the line.
+        // A byte order mark is not part of the line.
         let first = line.len() - line.trim_start_matches('\u{feff}').len();
         for (_, column, insert) in insertions {
             let at = line[first..].char_indices().nth(column - 1).map_or(line.len(), |(at, _)| first + at);
@@ -148,7 +148,7 @@ impl Change {
             added.push_str(insert);
             done = at;
         }
-        // Whole lines before it leave it as it was.
+        // Only whole lines were inserted before it; the line itself is unchanged.
         if done == 0 && added.ends_with('\n') {
             return Self { at, removed: 0, added };
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_from_each_other_stand_apart() {
+    fn distant_changes_are_separate_hunks() {
         let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
         let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]).unwrap();
         assert_eq!(

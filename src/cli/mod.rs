@@ -27,7 +27,7 @@ mod model;
 mod output;
 mod overview;
 mod paint;
-mod place;
+mod position;
 mod query;
 mod read;
 mod rebuild;

@@ -13,7 +13,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
 use crate::model::printable;
-use crate::platform::process::Ending;
+use crate::platform::process::TerminationSignal;
 
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,7 +63,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
-    let end = runtime.block_on(async { Ending::new() });
+    let end = runtime.block_on(async { TerminationSignal::new() });
     let end = end.map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
     let budget = Budget::unlimited();
     workspace.watch();
@@ -73,10 +73,10 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     runtime.block_on(report_changes(workspace, end, show))
 }
 
-async fn report_changes(workspace: &Workspace, mut end: Ending, show: impl Fn(&Report)) -> Result<()> {
+async fn report_changes(workspace: &Workspace, mut end: TerminationSignal, show: impl Fn(&Report)) -> Result<()> {
     let budget = Budget::unlimited();
     let mut shown = workspace.last_change(&budget)?;
-    while tokio::time::timeout(LOOK, end.come()).await.is_err() {
+    while tokio::time::timeout(LOOK, end.recv()).await.is_err() {
         if !workspace.root().exists() {
             return Err(Error::invalid_path("the repository is gone").hint("There is nothing left to watch."));
         }

@@ -447,17 +447,17 @@ impl Workspace {
 
     /// Whether the entities of a build that goes on show the disk as it was at `since`; else the build is asked for them.
     fn entities_stand(&self, progress: &Progress, since: Instant) -> bool {
-        let Some(standing) = progress.standing_entities() else { return false };
+        let Some(standing) = progress.ready_entities() else { return false };
         if standing.as_of >= since {
             return true;
         }
         let notices = self.watch.get().filter(|watch| !watch.is_limited());
-        if let Some(paths) = notices.and_then(|watch| watch.journal_since(standing.place).0)
+        if let Some(paths) = notices.and_then(|watch| watch.journal_since(standing.feed_position).0)
             && !entities::are_among(&paths, &self.settings().config)
         {
             return true;
         }
-        progress.ask_for_entities(since);
+        progress.request_entities(since);
         false
     }
 

@@ -10,7 +10,7 @@ use super::pipeline::{Job, Turn};
 use super::state::Chosen;
 use super::watch::Dirty;
 use super::{Settings, Workspace, diff, entities, folder, pipeline};
-use crate::budget::{Budget, Progress, Standing};
+use crate::budget::{Budget, Progress, ReadyEntities};
 use crate::config::{Config, warn_once};
 use crate::error::Result;
 use crate::extract::{self, Options};
@@ -128,24 +128,24 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
 
 /// Nobody who asks for an entity waits for a whole tree of code.
 fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn, so_far: &mut SoFar) -> Result<()> {
-    let standing = Standing { as_of: Instant::now(), place: noticed_by_now(workspace) };
+    let standing = ReadyEntities { as_of: Instant::now(), feed_position: noticed_by_now(workspace) };
     let folders = Dirty::Paths(entities::folders(&workspace.reload_settings()?.config));
     while pass(workspace, &folders, thoroughness, turn, so_far)? {}
-    turn.progress.entities_stand(standing);
+    turn.progress.set_ready_entities(standing);
     Ok(())
 }
 
 /// In the midst of a build, between two batches: who asks for entities is shown those that were saved since.
 fn entities_meanwhile(workspace: &Workspace, turn: &Turn) -> Result<()> {
-    if !turn.progress.asks_for_entities() {
+    if !turn.progress.entities_requested() {
         return Ok(());
     }
     let progress = Progress::default();
     // Who let others write here would have to plan the rest of the build anew.
     let own = Turn { yields: false, progress: &progress, ..*turn };
     entities_first(workspace, Thoroughness::Changed, &own, &mut SoFar::default())?;
-    if let Some(standing) = progress.standing_entities() {
-        turn.progress.entities_stand(standing);
+    if let Some(standing) = progress.ready_entities() {
+        turn.progress.set_ready_entities(standing);
     }
     Ok(())
 }

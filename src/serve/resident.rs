@@ -238,7 +238,7 @@ fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
 /// Does `work` while its caller is told how far it has come.
 fn telling<T>(call: &CallContext, far: impl Fn() -> Option<(u64, u64)> + Sync, work: impl FnOnce() -> T) -> T {
     match call.progress.listener() {
-        Some(listener) => budget::telling(&*listener, far, work),
+        Some(listener) => budget::with_progress(&*listener, far, work),
         None => work(),
     }
 }

@@ -190,7 +190,7 @@ impl Call<'_> {
         let freshness = match &self.caller.tell {
             Some(listener) => {
                 let far = || self.workspace.progress().map(|progress| progress.files());
-                budget::telling(&**listener, far, freshen)
+                budget::with_progress(&**listener, far, freshen)
             }
             None => freshen(),
         };
@@ -301,7 +301,7 @@ fn long(
     let work = move |progress: &Arc<Progress>, budget: &Budget| {
         // Everyone who waits hears of it, not the first alone.
         let far = Arc::clone(progress);
-        worker.tell = Some(Arc::new(move |done, total| far.stand_at(done, total)));
+        worker.tell = Some(Arc::new(move |done, total| far.set(done, total)));
         answered(tool, &indexed, &worker, budget.clone(), progress, &arguments)
     };
     let tell = |own: &Progress| {

@@ -1,4 +1,4 @@
-//! `infer_types`: what it may not offer, though its own file would bear it.
+//! `infer_types`: suggestions that it must not make although the file itself would stay valid.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ fn types(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn an_annotation_that_breaks_a_file_that_uses_it_is_not_offered() {
-    // The default alone says `int`; the annotated caller elsewhere hands on a wider type.
+fn annotations_that_break_a_dependent_file_are_not_suggested() {
+    // The default alone yields `int`; the annotated caller in another file passes a wider type.
     let repo = Repo::new(
         r"
 //- /lib.py
@@ -28,15 +28,15 @@ def f(box: Box, **rest: str) -> str:
     );
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer), ["fill str"]);
-    assert!(answer["skipped"].to_string().contains("would bring a new diagnostic"), "{answer}");
-    // Without that caller it is.
+    assert!(answer["skipped"].to_string().contains("would cause a new diagnostic"), "{answer}");
+    // Without that caller it is suggested.
     repo.remove("use.py");
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer).len(), 2, "{answer}");
 }
 
 #[test]
-fn not_implemented_is_no_part_of_what_a_caller_gets() {
+fn not_implemented_is_not_part_of_the_return_type() {
     let repo = Repo::new(
         r"
 //- /a.py
@@ -51,7 +51,7 @@ class A:
 }
 
 #[test]
-fn a_type_travels_through_files_that_have_no_annotations() {
+fn types_propagate_through_unannotated_files() {
     let repo = Repo::new(
         r#"
 //- /a.py
@@ -115,7 +115,7 @@ def g():
 }
 
 #[test]
-fn a_method_takes_what_the_one_that_it_overrides_takes() {
+fn parameters_take_the_types_of_overridden_methods() {
     let repo = Repo::new(
         r#"
 //- /pyproject.toml
@@ -140,11 +140,11 @@ class Loud(Reader):
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(types(&answer), ["read str", "name str", "size int | None", "__eq__ bool", "other object"], "{answer}");
-    assert_eq!(answer["suggestions"][1]["evidence"], "it overrides the one of Reader");
+    assert_eq!(answer["suggestions"][1]["evidence"], "it overrides that of Reader");
 }
 
 #[test]
-fn calls_through_the_class_above_speak_for_the_method_below() {
+fn calls_through_the_superclass_count_for_overriding_methods() {
     let repo = Repo::new(
         r#"
 //- /a.py
@@ -168,7 +168,7 @@ def use(base: Base, below: Below) -> None:
 }
 
 #[test]
-fn what_the_language_gives_to_a_method_is_known() {
+fn arguments_passed_by_python_have_known_types() {
     let repo = Repo::new(
         r#"
 //- /pyproject.toml
@@ -200,7 +200,7 @@ class Held:
 }
 
 #[test]
-fn a_default_that_stands_for_no_value_says_nothing_alone() {
+fn a_marker_default_alone_is_no_evidence() {
     let repo = Repo::new(
         r#"
 //- /a.py
@@ -226,7 +226,7 @@ get(timeout=3)
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "get" }));
     assert_eq!(types(&answer), ["timeout NotGiven | int", "limits Limits"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("stands for no value"), "{answer}");
+    assert!(answer["skipped"].to_string().contains("is a marker"), "{answer}");
 }
 
 #[test]
@@ -280,13 +280,13 @@ def f(**rest: str) -> Box:
     ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
     assert_eq!(types(&answer), ["value int | str", "__init__ None", "value int | str"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("`int` would bring a new diagnostic"), "{answer}");
+    assert!(answer["skipped"].to_string().contains("`int` would cause a new diagnostic"), "{answer}");
     let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
     assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
 }
 
 #[test]
-fn every_way_to_call_a_constructor_counts() {
+fn every_kind_of_constructor_call_is_evidence() {
     for (call, value) in [
         ("Box(b\"\")\n", "int | str | bytes"),
         ("Leaf(b\"\")\n", "int | str | bytes"),
@@ -372,7 +372,7 @@ class A:
 }
 
 #[test]
-fn functions_that_call_themselves_or_each_other_give_back_what_the_rest_says() {
+fn return_types_of_recursive_functions_are_inferred() {
     let repo = Repo::new(
         r#"
 //- /a.py
@@ -427,7 +427,7 @@ never(1)
 }
 
 #[test]
-fn a_union_says_nothing_twice() {
+fn unions_have_no_redundant_members() {
     let repo = Repo::new(
         r"
 //- /a.py

@@ -21,7 +21,7 @@ use crate::extract::entity::{FOLDER, KINDS, Kind};
 use crate::extract::front_matter::{self, FrontMatter, Place};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::entities;
 use crate::query::near;
 use crate::store::StoredEntity;
@@ -430,7 +430,8 @@ fn change(
         Error::invalid_argument(format!("{} is not UTF-8", printable(&entity.path))).hint("Change it in an editor.")
     })?;
     let Some(changed) = amended(&text)? else { return Ok(false) };
-    replace(&path, changed.as_bytes(), Rights::Kept, Lasting::Yes).map_err(|error| Error::io("write", &path, error))?;
+    replace(&path, changed.as_bytes(), Permissions::Keep, Durability::Synced)
+        .map_err(|error| Error::io("write", &path, error))?;
     Ok(true)
 }
 

@@ -20,8 +20,8 @@ use super::known::Known;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::platform::paths::{BETWEEN, canonical};
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::paths::{PATH_SEPARATOR, canonical};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
@@ -181,7 +181,7 @@ fn command(session: &Session, scope: Scope) -> String {
     let environment = &session.sources.environment;
     let own = environment.program();
     let found = environment.get("PATH").and_then(|path| {
-        let mut folders = path.split(BETWEEN).map(|folder| Path::new(folder).join(NAME));
+        let mut folders = path.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(NAME));
         folders.find(|program| program.is_file())
     });
     let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
@@ -330,6 +330,6 @@ fn agreed(file: &Path) -> Result<bool> {
 fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)
-        .and_then(|()| replace(file, text.as_bytes(), Rights::Kept, Lasting::Yes))
+        .and_then(|()| replace(file, text.as_bytes(), Permissions::Keep, Durability::Synced))
         .map_err(|error| Error::io("write", file, error))
 }

@@ -1,24 +1,24 @@
-//! Members that are named without a dot: by keywords of class patterns, and of calls that make a changed copy.
+//! Members named by a keyword: in class patterns, and in calls that return a modified copy.
 //!
-//! Owns what such a keyword means: the member of the class, or of the object, that it would be with a dot; and what one means
-//! that is handed on to another function.
+//! Owns the resolution of such a keyword to the member of the class or object, and of one that `functools.partial`
+//! forwards to another function.
 
 use ruff_python_ast::{self as ast, Expr, ExprContext};
 use ruff_text_size::Ranged;
 use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute};
 
-use super::shown::module_name;
+use super::display::module_name;
 use super::target::of_expression;
 
-/// Functions that give back their first argument with the members that their keywords name, by module.
+/// Functions that return a copy of their first argument, modified by their keyword arguments, by module.
 const COPYING: &[(&str, &str)] =
     &[("dataclasses", "replace"), ("copy", "replace"), ("attr", "evolve"), ("attr", "assoc"), ("attrs", "evolve")];
 
-/// What keeps arguments for another function, its first.
+/// Functions that store arguments for their first argument.
 const HANDING_ON: &[(&str, &str)] = &[("functools", "partial"), ("functools", "partialmethod")];
 
-/// What `owner.name` means.
+/// The definitions of `owner.name`.
 pub(super) fn member<'db>(
     model: &SemanticModel<'db>,
     owner: &Expr,
@@ -27,7 +27,7 @@ pub(super) fn member<'db>(
     definitions_for_attribute(model, &dotted(owner, name))
 }
 
-/// What a keyword of a call means that copies its first argument.
+/// The definitions of a keyword in a call that copies its first argument.
 pub(super) fn of_copy<'db>(
     model: &SemanticModel<'db>,
     call: &ast::ExprCall,
@@ -39,7 +39,7 @@ pub(super) fn of_copy<'db>(
     }
 }
 
-/// What a keyword means that `functools.partial` keeps for another function.
+/// The definitions of a keyword that `functools.partial` forwards.
 pub(super) fn handed_on<'db>(
     model: &SemanticModel<'db>,
     keyword: &ast::Keyword,
@@ -54,7 +54,7 @@ pub(super) fn handed_on<'db>(
     }
 }
 
-/// The name that a call calls, and what it is called of by a dot.
+/// The name of the called function, and the expression before its dot.
 pub(super) fn called(function: &Expr) -> Option<(&str, Option<&Expr>)> {
     match function {
         Expr::Name(name) => Some((name.id.as_str(), None)),
@@ -63,19 +63,19 @@ pub(super) fn called(function: &Expr) -> Option<(&str, Option<&Expr>)> {
     }
 }
 
-/// Whether a call is of one of these functions, each with the last part of its module's name.
+/// Whether a call is of one of these functions, given with the last component of their modules.
 pub(super) fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
     let Some((called, _)) = called(&call.func) else { return false };
     let found = of_expression(model, (&*call.func).into(), ImportAliasResolution::ResolveAliases);
     found.iter().any(|one| {
         let path = one.focus_range(model.db()).file().path(model.db()).as_str();
-        // Under another name, too.
+        // The call may use an alias.
         let name = one.definition().and_then(|definition| definition.name(model.db()));
         functions.contains(&(module_name(path).as_str(), name.as_deref().unwrap_or(called)))
     })
 }
 
-/// `owner.name` as if it were written; what it is asked of keeps its place in the tree, by which its type is known.
+/// A synthetic `owner.name`. The owner keeps its node in the tree, through which its type is known.
 fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
     ast::ExprAttribute {
         node_index: ast::AtomicNodeIndex::NONE,

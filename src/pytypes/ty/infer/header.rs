@@ -1,6 +1,6 @@
-//! Where the imports go that an annotation needs.
+//! Where to insert the imports that an annotation needs.
 //!
-//! Owns the top of a file; nothing of types.
+//! Owns the top of a file. Does not know about types.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 use super::annotation::Import;
 use crate::pytypes::ty::edits::Edit;
 
-/// The lines at the top of a file: where an import can be added.
+/// The top of a file, where imports can be added.
 pub(super) struct Header {
     at: TextSize,
     line_end: &'static str,
     has_type_checking: bool,
-    /// Imports that need no new line: (module, name).
+    /// Existing imports: (module, name).
     present: BTreeSet<(String, String)>,
 }
 
 impl Header {
-    /// After the last import of those that the file begins with; else after its docstring; else at its first statement.
+    /// After the last import at the top of the file, or after the docstring, or before the first statement.
     pub fn of(text: &str) -> Self {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut header = Self { at: TextSize::new(0), line_end, has_type_checking: false, present: BTreeSet::new() };
@@ -54,11 +54,10 @@ impl Header {
             may_be_docstring = false;
         }
         header.has_type_checking = header.present.contains(&("typing".to_owned(), "TYPE_CHECKING".to_owned()));
-        // A last line without its end gets one first.
         header
     }
 
-    /// The lines that an import takes: none when it is there.
+    /// The edits that add an import; none if it exists.
     pub fn import(&self, import: &Import) -> Vec<Edit> {
         if self.present.contains(&(import.module.clone(), import.name.clone())) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! `FILE:LINE:COLUMN`, as editors and compilers write a place, and `FILE:cell N:LINE:COLUMN`, as ty does in notebooks.
+//! `FILE:LINE:COLUMN`, the position format of editors and compilers, and `FILE:cell N:LINE:COLUMN`, as used by ty.
 
 use std::str::FromStr;
 
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::Session;
 
-/// A place in a file that a person points at.
+/// A position in a file, given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SourcePosition {
     pub file: String,
     pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
 }
 
-impl Place {
-    /// As the tools take it.
+impl SourcePosition {
+    /// The position as tool arguments.
     pub fn arguments(&self, session: &Session) -> Value {
         let Self { file, cell, line, column } = self;
         let mut arguments = json!({ "file": session.file(file), "line": line, "column": column });
@@ -27,12 +27,12 @@ impl Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for SourcePosition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "give FILE:LINE:COLUMN, both from 1".to_owned();
-        // From the right: a path may have colons of its own.
+        // From the right, because the path may contain colons.
         let mut parts = text.trim_end_matches(':').rsplitn(3, ':');
         let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).filter(|number| *number > 0);
         let (Some(column), Some(line)) = (number(), number()) else { return Err(wrong()) };
@@ -42,7 +42,7 @@ impl FromStr for Place {
     }
 }
 
-/// The notebook and the cell of `book.ipynb:cell 3`; the blank may be left out.
+/// The notebook and the cell number in `book.ipynb:cell 3`; the space is optional.
 fn in_cell(text: &str) -> Option<(&str, u32)> {
     let (file, cell) = text.rsplit_once(":cell")?;
     let number = cell.trim_start().parse().ok().filter(|number| *number > 0)?;
@@ -54,19 +54,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_read_from_its_end() {
-        let place: Place = "a:b/c.py:12:3".parse().unwrap();
-        assert_eq!((place.file.as_str(), place.line, place.column), ("a:b/c.py", 12, 3));
+    fn a_position_is_parsed_from_its_end() {
+        let position: SourcePosition = "a:b/c.py:12:3".parse().unwrap();
+        assert_eq!((position.file.as_str(), position.line, position.column), ("a:b/c.py", 12, 3));
         for (text, file, cell) in [
             ("a.ipynb:cell 3:12:3", "a.ipynb", Some(3)),
             ("a.ipynb:cell3:12:3", "a.ipynb", Some(3)),
             ("a:cell x:12:3", "a:cell x", None),
         ] {
-            let place: Place = text.parse().unwrap();
-            assert_eq!((place.file.as_str(), place.cell, place.line, place.column), (file, cell, 12, 3), "{text}");
+            let position: SourcePosition = text.parse().unwrap();
+            assert_eq!(
+                (position.file.as_str(), position.cell, position.line, position.column),
+                (file, cell, 12, 3),
+                "{text}"
+            );
         }
         for wrong in ["", "a.py", "a.py:1", "a.py:0:1", "a.py:1:x", ":1:1"] {
-            assert!(wrong.parse::<Place>().is_err(), "{wrong}");
+            assert!(wrong.parse::<SourcePosition>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Names as text: in `__all__`, in `__slots__` and `__match_args__`, and wherever a program looks something up by its name.
+//! Names in strings: in `__all__`, in `__slots__` and `__match_args__`, and where a program looks up a name at run
+//! time.
 //!
-//! Owns which texts surely mean a name, and which may.
+//! Owns which strings certainly refer to a name, and which may.
 
 use std::collections::HashSet;
 
@@ -15,18 +16,18 @@ use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
 use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
 
 use super::db::Database;
+use super::display::module_name;
 use super::family::{Class, Member, class_at};
-use super::references::Wanted;
-use super::shown::module_name;
-use super::spelt;
-use super::unspoken;
+use super::keyword_members;
+use super::name_literals;
+use super::references::SearchTarget;
 
-/// The name between quotes in `__all__`, where it means what is wanted.
+/// The strings in `__all__` that refer to the symbol, without their quotes.
 pub(super) fn listed(
     db: &Database,
     file: File,
     name: &str,
-    wanted: &Wanted<'_>,
+    wanted: &SearchTarget<'_>,
     aliases: ImportAliasResolution,
 ) -> Vec<TextRange> {
     let text = source_text(db, file);
@@ -62,7 +63,7 @@ pub(super) fn listed(
     names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
 }
 
-/// The name between quotes where a class lists its members.
+/// The strings with the name in the member lists of a class.
 pub(super) fn of_class(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
     let text = source_text(db, file);
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
@@ -76,7 +77,7 @@ pub(super) fn of_class(db: &Database, (file, range): Class, name: &str) -> Vec<M
     names.found.into_iter().map(|(_, range)| (file, range)).collect()
 }
 
-/// What a statement gives to `__slots__` or `__match_args__`.
+/// The value that a statement assigns to `__slots__` or `__match_args__`.
 fn members_listed(statement: &Stmt) -> Option<&Expr> {
     let is_list = |target: &Expr| is_name(target, &["__slots__", "__match_args__"]);
     match statement {
@@ -91,7 +92,7 @@ fn is_name(expression: &Expr, names: &[&str]) -> bool {
     matches!(expression, Expr::Name(name) if names.contains(&name.id.as_str()))
 }
 
-/// Literals that are the name and nothing else.
+/// String literals that consist of the name.
 struct Quoted<'t, 'a> {
     name: &'t str,
     text: &'t str,
@@ -101,12 +102,12 @@ struct Quoted<'t, 'a> {
 impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         if let AnyNodeRef::ExprDict(dict) = node {
-            // What the members are for stands beside them.
+            // The values of the dictionary document the members.
             dict.iter_keys().flatten().for_each(|key| self.visit_expr(key));
             return TraversalSignal::Skip;
         }
         if let AnyNodeRef::ExprStringLiteral(literal) = node
-            && let Some(range) = spelt::inside(self.text, literal, self.name)
+            && let Some(range) = name_literals::inside(self.text, literal, self.name)
         {
             self.found.push((node, range));
         }
@@ -114,19 +115,19 @@ impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
     }
 }
 
-/// A name that places may mean of which that is not known.
-pub(super) struct Sought<'w, 'db> {
-    pub wanted: &'w Wanted<'db>,
-    /// It is a member of a class.
+/// The search for occurrences that may refer to a symbol, although that is not certain.
+pub(super) struct UncertainSearch<'w, 'db> {
+    pub wanted: &'w SearchTarget<'db>,
+    /// The symbol is a member of a class.
     pub is_member: bool,
-    /// The modules and classes that have it.
+    /// The modules and classes that contain it.
     pub owners: Vec<String>,
-    /// It is a key of a typed dictionary.
+    /// The symbol is a key of a typed dictionary.
     is_key: bool,
 }
 
-impl<'w, 'db> Sought<'w, 'db> {
-    pub fn new(db: &Database, wanted: &'w Wanted<'db>, is_member: bool) -> Self {
+impl<'w, 'db> UncertainSearch<'w, 'db> {
+    pub fn new(db: &Database, wanted: &'w SearchTarget<'db>, is_member: bool) -> Self {
         let mut owners = Vec::new();
         let mut is_key = false;
         for one in &wanted.definitions {
@@ -134,37 +135,37 @@ impl<'w, 'db> Sought<'w, 'db> {
             owners.push(module_name(focus.file().path(db).as_str()));
             if let Some((file, range)) = super::family::class_of(db, one) {
                 owners.push(source_text(db, file)[range].to_owned());
-                is_key |= spelt::is_typed_dictionary(db, (file, range));
+                is_key |= name_literals::is_typed_dictionary(db, (file, range));
             }
         }
         Self { wanted, is_member, owners, is_key }
     }
 
-    /// Such places of a file, each with the reason. `edited` are those that are known.
+    /// The uncertain occurrences in a file, each with the reason. `edited` are the certain ones.
     pub fn unsure(&self, db: &Database, file: File, edited: &[TextSize]) -> Vec<(TextSize, &'static str)> {
         let program_file = db.program_file(file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let model = SemanticModel::new(db, program_file);
         let mut unpacked = Unpacked(HashSet::new());
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unpacked);
-        let mut unknown = Unknown { db, model: &model, sought: self, unpacked: &unpacked.0, found: Vec::new() };
+        let mut unknown = Unknown { db, model: &model, search: self, unpacked: &unpacked.0, found: Vec::new() };
         AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
         unknown.found.retain(|(at, _)| !edited.contains(at));
         unknown.found
     }
 }
 
-const BY_TEXT: &str = "it is reached by its name as text";
-const NO_OWNER: &str = "of what type this is a member is not known";
-const NO_FUNCTION: &str = "what takes this argument is not known";
+const BY_TEXT: &str = "it is looked up by its name as a string";
+const NO_OWNER: &str = "the type of its owner is unknown";
+const NO_FUNCTION: &str = "the callee is unknown";
 
-/// Functions that take a member's name as text, and what they take it of before it.
+/// Functions that look up a member by its name; its owner is the argument before the name.
 const BY_NAME: &[&str] =
     &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
-/// What gives names by their text.
+/// Functions that return a namespace indexed by name.
 const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
 
-/// Names of what calls take keywords from: `**name`.
+/// Variables that calls unpack into keyword arguments: `**name`.
 struct Unpacked<'a>(HashSet<&'a str>);
 
 impl<'a> SourceOrderVisitor<'a> for Unpacked<'a> {
@@ -179,7 +180,7 @@ impl<'a> SourceOrderVisitor<'a> for Unpacked<'a> {
 struct Unknown<'m, 'db> {
     db: &'m Database,
     model: &'m SemanticModel<'db>,
-    sought: &'m Sought<'m, 'm>,
+    search: &'m UncertainSearch<'m, 'm>,
     unpacked: &'m HashSet<&'m str>,
     found: Vec<(TextSize, &'static str)>,
 }
@@ -188,7 +189,7 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
     fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
         match node {
             AnyNodeRef::ExprAttribute(attribute)
-                if self.sought.is_member && self.is_it(&attribute.attr) && self.is_unknown(&attribute.value) =>
+                if self.search.is_member && self.is_it(&attribute.attr) && self.is_unknown(&attribute.value) =>
             {
                 self.found.push((attribute.attr.start(), NO_OWNER));
             }
@@ -196,12 +197,12 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
             AnyNodeRef::ExprSubscript(subscript) => {
                 if let Expr::StringLiteral(text) = &*subscript.slice
                     && text.value.to_str() == self.name()
-                    && (self.may_name(&subscript.value) || (self.sought.is_key && self.is_unknown(&subscript.value)))
+                    && (self.may_name(&subscript.value) || (self.search.is_key && self.is_unknown(&subscript.value)))
                 {
                     self.text(text);
                 }
             }
-            AnyNodeRef::PatternMatchClass(pattern) if self.sought.is_member && self.is_unknown(&pattern.cls) => {
+            AnyNodeRef::PatternMatchClass(pattern) if self.search.is_member && self.is_unknown(&pattern.cls) => {
                 let names = pattern.arguments.keywords.iter().map(|keyword| &keyword.attr);
                 let found = names.filter(|name| self.is_it(name)).map(|name| (name.start(), NO_OWNER));
                 self.found.extend(found.collect::<Vec<_>>());
@@ -210,7 +211,7 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
                 for value in class.body.iter().filter_map(members_listed) {
                     self.words(value);
                 }
-                // Its bases take them, or its metaclass.
+                // The base classes or the metaclass take them.
                 self.keywords(class.keywords(), |_, _| true);
             }
             AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Dict(dict), .. }) => self.keys(dict),
@@ -234,7 +235,7 @@ impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
 
 impl Unknown<'_, '_> {
     fn name(&self) -> &str {
-        &self.sought.wanted.name
+        &self.search.wanted.name
     }
 
     fn is_it(&self, name: &ast::Identifier) -> bool {
@@ -252,17 +253,17 @@ impl Unknown<'_, '_> {
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
-        let Some((called, owner)) = unspoken::called(&call.func) else { return };
+        let Some((called, owner)) = keyword_members::called(&call.func) else { return };
         if BY_NAME.contains(&called) {
             let is_text = |argument: &&Expr| argument.is_string_literal_expr();
-            // `attrgetter("a", "b")` is asked of what comes later.
+            // `attrgetter("a", "b")` applies to a later argument.
             let (of, texts) = match &*call.arguments.args {
                 [of, rest @ ..] if !of.is_string_literal_expr() => (Some(of), rest),
                 all => (None, all),
             };
             if !of.is_some_and(|of| self.is_of_another(of)) {
-                let most = if of.is_some() { 1 } else { texts.len() };
-                let texts = texts.iter().take_while(is_text).take(most);
+                let max = if of.is_some() { 1 } else { texts.len() };
+                let texts = texts.iter().take_while(is_text).take(max);
                 texts.filter_map(Expr::as_string_literal_expr).for_each(|text| self.text(text));
             }
         } else if let Some(Expr::StringLiteral(text)) = call.arguments.args.first()
@@ -275,7 +276,7 @@ impl Unknown<'_, '_> {
         });
     }
 
-    /// Keywords that are the name, of which it `is_unknown` what takes them.
+    /// Records keywords with the name whose callee is unknown.
     fn keywords(&mut self, keywords: &[ast::Keyword], is_unknown: impl Fn(&SemanticModel<'_>, &ast::Keyword) -> bool) {
         for keyword in keywords {
             if let Some(name) = &keyword.arg
@@ -287,15 +288,15 @@ impl Unknown<'_, '_> {
         }
     }
 
-    /// Keys of what becomes the keywords of a call.
+    /// Records keys of a dictionary that becomes the keyword arguments of a call.
     fn keys(&mut self, dict: &ast::ExprDict) {
         dict.iter_keys().flatten().filter_map(Expr::as_string_literal_expr).for_each(|key| self.text(key));
     }
 
-    /// `globals()`, `vars(x)`, `x.__dict__`, an enumeration: names by their text, among which this one may be.
+    /// Whether a namespace such as `globals()`, `vars(x)`, `x.__dict__` or an enumeration may contain the symbol.
     fn may_name(&self, namespace: &Expr) -> bool {
         let by_text = match namespace {
-            Expr::Call(call) => match unspoken::called(&call.func) {
+            Expr::Call(call) => match keyword_members::called(&call.func) {
                 Some((function, None)) if NAMESPACES.contains(&function) => Some(call.arguments.args.first()),
                 Some(("asdict", _)) => Some(call.arguments.args.first()),
                 Some(("_asdict", owner)) => Some(owner),
@@ -308,26 +309,26 @@ impl Unknown<'_, '_> {
         };
         let is_class = || matches!(namespace.inferred_type(self.model), Some(Type::ClassLiteral(_)));
         let Some(owner) = by_text.or_else(|| is_class().then_some(Some(namespace))) else { return false };
-        owner.map_or(!self.sought.is_member, |owner| !self.is_of_another(owner))
+        owner.map_or(!self.search.is_member, |owner| !self.is_of_another(owner))
     }
 
-    /// What it is asked of has something else of that name.
+    /// Whether the owner has a different member with the name.
     fn is_of_another(&self, owner: &Expr) -> bool {
         let name = ast::Identifier::new(self.name(), owner.range());
-        let found = unspoken::member(self.model, owner, &name);
-        !found.is_empty() && !self.sought.wanted.is_any_of(self.model, self.db, &found)
+        let found = keyword_members::member(self.model, owner, &name);
+        !found.is_empty() && !self.search.wanted.is_any_of(self.model, self.db, &found)
     }
 
-    /// `package.module.name`, `module:Class.name`, where what stands before the name has one of that name.
+    /// Whether a string such as `package.module.name` or `module:Class.name` names the symbol after one of its owners.
     fn is_path(&self, text: &str) -> bool {
         let parts: Vec<&str> = text.split(['.', ':']).collect();
         let is_word = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
         parts.len() > 1
             && parts.iter().all(is_word)
-            && parts.windows(2).any(|two| two[1] == self.name() && self.sought.owners.iter().any(|one| one == two[0]))
+            && parts.windows(2).any(|two| two[1] == self.name() && self.search.owners.iter().any(|one| one == two[0]))
     }
 
-    /// Words of a text that is taken apart.
+    /// Records strings that contain the name as one of several words.
     fn words(&mut self, value: &Expr) {
         struct Texts<'a>(Vec<&'a ast::ExprStringLiteral>);
         impl<'a> SourceOrderVisitor<'a> for Texts<'a> {

@@ -1,7 +1,7 @@
-//! Uses of a method where its name does not stand: a class is called, an operator is written.
+//! Implicit references to a method: a call of its class, or an operator.
 //!
-//! Owns which of them are looked for, and where: in files that name the class, as far as the text tells them. What is left
-//! out is said in words.
+//! Owns which of them are searched for, and where: in files that name the class. What is left out is stated in the
+//! answer.
 
 use ruff_python_ast::token::Tokens;
 use ruff_python_ast::{self as ast, AnyNodeRef, Expr, ExprRef};
@@ -14,22 +14,22 @@ use super::db::Database;
 use super::family;
 use super::target::Target;
 
-/// How a method is used where its name does not stand.
+/// How a method is referenced implicitly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Implied {
-    way: Way,
-    /// The classes whose method it is.
+pub(super) struct ImplicitUses {
+    form: Form,
+    /// The classes that have the method.
     pub classes: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Way {
+enum Form {
     #[default]
     None,
-    /// The class is called.
+    /// By calling the class.
     Construction,
     Operator,
-    /// By statements and functions of the language, which nothing in the text tells from others.
+    /// By statements and built-in functions, which the syntax does not identify.
     Otherwise,
 }
 
@@ -52,12 +52,12 @@ const BINARY: &[ast::Operator] = &[
     ast::Operator::FloorDiv,
 ];
 
-/// Whether Python itself looks for the name: `__init__`.
+/// Whether a name is a dunder name, which Python itself looks up: `__init__`.
 pub(super) fn is_special(name: &str) -> bool {
     name.len() > 4 && name.starts_with("__") && name.ends_with("__")
 }
 
-impl Implied {
+impl ImplicitUses {
     pub fn of(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
         if !is_special(name) {
             return Self::default();
@@ -70,35 +70,35 @@ impl Implied {
             return Self::default();
         }
         let is_binary = |one: &ast::Operator| one.dunder() == name || one.reflected_dunder() == name;
-        let way = match name {
-            "__init__" | "__new__" => Way::Construction,
-            _ if BINARY.iter().any(is_binary) || UNARY.iter().any(|(_, own)| *own == name) => Way::Operator,
-            _ => Way::Otherwise,
+        let form = match name {
+            "__init__" | "__new__" => Form::Construction,
+            _ if BINARY.iter().any(is_binary) || UNARY.iter().any(|(_, own)| *own == name) => Form::Operator,
+            _ => Form::Otherwise,
         };
-        // Nothing is looked for in files that merely name the class.
-        let classes = if way == Way::Otherwise { Vec::new() } else { classes };
-        Self { way, classes }
+        // Do not search files that merely name the class.
+        let classes = if form == Form::Otherwise { Vec::new() } else { classes };
+        Self { form, classes }
     }
 
-    /// In words, what is not looked for.
+    /// A sentence about what is not searched for.
     pub fn left_out(&self, name: &str) -> Option<String> {
         let classes = self.classes.iter().map(|class| format!("`{class}`")).collect::<Vec<_>>().join(", ");
-        match self.way {
-            Way::None => None,
-            Way::Construction => Some(format!(
-                "Calls of {classes} by that name are listed; those of classes below it, by other names and by `cls` are not."
+        match self.form {
+            Form::None => None,
+            Form::Construction => Some(format!(
+                "Calls of {classes} by that name are listed; calls of subclasses, through aliases and through `cls` are not."
             )),
-            Way::Operator => {
-                Some(format!("Operators are listed from files that name {classes}; those of other files are not."))
+            Form::Operator => {
+                Some(format!("Operators are listed in files that name {classes}; those in other files are not."))
             }
-            Way::Otherwise => Some(format!("Python itself calls `{name}`: such uses are not listed.")),
+            Form::Otherwise => Some(format!("Python calls `{name}` implicitly; implicit calls are not listed.")),
         }
     }
 
-    /// What is used so by a node, and the place that stands for it.
+    /// The implicit reference in a node, and the range that represents it.
     pub fn used<'a>(&self, node: AnyNodeRef<'a>, name: &str, tokens: &Tokens) -> Option<(Target<'a>, TextRange)> {
-        match (self.way, node) {
-            (Way::Construction, AnyNodeRef::ExprCall(call)) => {
+        match (self.form, node) {
+            (Form::Construction, AnyNodeRef::ExprCall(call)) => {
                 let (called, range) = match &*call.func {
                     Expr::Name(name) => (name.id.as_str(), name.range),
                     Expr::Attribute(attribute) => (attribute.attr.as_str(), attribute.attr.range),
@@ -108,7 +108,7 @@ impl Implied {
                 let is_named = self.classes.iter().any(|class| class == called);
                 is_named.then_some((Target::Callee { callee, call, on_parenthesis: true }, range))
             }
-            (Way::Operator, AnyNodeRef::ExprBinOp(operation)) => {
+            (Form::Operator, AnyNodeRef::ExprBinOp(operation)) => {
                 if operation.op.dunder() != name && operation.op.reflected_dunder() != name {
                     return None;
                 }
@@ -117,7 +117,7 @@ impl Implied {
                 let range = operators.find(|token| token.kind().as_binary_operator().is_some())?.range();
                 Some((Target::Binary { operation, range }, range))
             }
-            (Way::Operator, AnyNodeRef::ExprUnaryOp(operation)) => {
+            (Form::Operator, AnyNodeRef::ExprUnaryOp(operation)) => {
                 let is_it = UNARY.iter().any(|(op, own)| *op == operation.op && *own == name);
                 let range = TextRange::at(operation.start(), 1.into());
                 is_it.then_some((Target::Unary { operation, range }, range))

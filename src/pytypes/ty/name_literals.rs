@@ -1,6 +1,7 @@
-//! Texts that spell a name which is no text itself: `TypeVar("T")`, and the keys of typed dictionaries.
+//! Strings that repeat the name of a symbol: `TypeVar("T")`, and the keys of typed dictionaries.
 //!
-//! Owns which texts those are. What they mean is asked of the checker: a text that merely reads the same is left alone.
+//! Owns which strings those are. The checker decides what they refer to: a string that merely has the same text is
+//! ignored.
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -14,10 +15,10 @@ use ty_python_semantic::{Db as _, SemanticModel, contains_identifier};
 
 use super::db::Database;
 use super::family::{self, Class, Member};
-use super::references::Wanted;
-use super::unspoken;
+use super::keyword_members;
+use super::references::SearchTarget;
 
-/// Calls whose first argument is the name that their value is given, by module.
+/// Calls whose first argument must be the name that their value is assigned to, by module.
 const NAMING: &[(&str, &str)] = &[
     ("typing", "TypeVar"),
     ("typing", "TypeVarTuple"),
@@ -41,11 +42,11 @@ const NAMING: &[(&str, &str)] = &[
     ("enum", "IntFlag"),
 ];
 
-/// Methods that take a key.
+/// Methods whose first argument is a key.
 const BY_KEY: &[&str] = &["get", "pop", "setdefault", "__getitem__", "__setitem__", "__delitem__", "__contains__"];
 
-/// Where the definitions that are wanted say their own name once more.
-pub(super) fn said_again(db: &Database, wanted: &Wanted<'_>) -> Vec<Member> {
+/// Where the assigned values of the definitions repeat their own name.
+pub(super) fn repeated(db: &Database, wanted: &SearchTarget<'_>) -> Vec<Member> {
     let mut found = Vec::new();
     for definition in wanted.definitions.iter().filter_map(|one| one.definition()) {
         let file = definition.file(db);
@@ -60,14 +61,14 @@ pub(super) fn said_again(db: &Database, wanted: &Wanted<'_>) -> Vec<Member> {
         let first = call.arguments.args.first().or_else(|| by_keyword.map(|keyword| &keyword.value));
         let Some(Expr::StringLiteral(text)) = first else { continue };
         let model = SemanticModel::new(db, db.program_file(file));
-        if unspoken::is_call_of(&model, call, NAMING) {
+        if keyword_members::is_call_of(&model, call, NAMING) {
             found.extend(inside(&source_text(db, file), text, &wanted.name).map(|range| (file, range)));
         }
     }
     found
 }
 
-/// The name alone between the quotes of a literal; `None` where anything else stands there.
+/// The range of the name between the quotes of a literal; `None` if the literal has other text.
 pub(super) fn inside(text: &str, literal: &ast::ExprStringLiteral, name: &str) -> Option<TextRange> {
     if literal.value.to_str() != name {
         return None;
@@ -80,8 +81,8 @@ pub(super) fn inside(text: &str, literal: &ast::ExprStringLiteral, name: &str) -
     (before && is_quoted(&written[at + name.len()..])).then(|| TextRange::at(start, TextSize::of(name)))
 }
 
-/// The keys of typed dictionaries, between their quotes, that mean what is wanted.
-pub(super) fn keys(db: &Database, file: File, wanted: &Wanted<'_>) -> Vec<TextRange> {
+/// The keys of typed dictionaries that refer to the symbol, without their quotes.
+pub(super) fn keys(db: &Database, file: File, wanted: &SearchTarget<'_>) -> Vec<TextRange> {
     let text = source_text(db, file);
     if !contains_identifier(&text, &wanted.name) {
         return Vec::new();
@@ -94,7 +95,7 @@ pub(super) fn keys(db: &Database, file: File, wanted: &Wanted<'_>) -> Vec<TextRa
     keys.found
 }
 
-/// Whether a class is a typed dictionary, as far as the names of its bases and of theirs say.
+/// Whether a class is a typed dictionary, judged by the names of its base classes.
 pub(super) fn is_typed_dictionary(db: &Database, class: Class) -> bool {
     let mut seen: Vec<Class> = Vec::new();
     let mut waiting = vec![class];
@@ -121,7 +122,7 @@ pub(super) fn is_typed_dictionary(db: &Database, class: Class) -> bool {
 struct Keys<'m> {
     db: &'m Database,
     model: &'m SemanticModel<'m>,
-    wanted: &'m Wanted<'m>,
+    wanted: &'m SearchTarget<'m>,
     text: &'m str,
     found: Vec<TextRange>,
 }
@@ -168,7 +169,7 @@ impl Keys<'_> {
         dict.iter_keys().flatten().for_each(|key| self.key(owner, key));
     }
 
-    /// Notes a key that is asked of `owner`, as if it stood there in brackets.
+    /// Records a key that is looked up in `owner`, by resolving it as a subscript.
     fn key(&mut self, owner: &Expr, key: &Expr) {
         let Expr::StringLiteral(literal) = key else { return };
         let Some(range) = inside(self.text, literal, &self.wanted.name).filter(|range| !self.found.contains(range))

@@ -1,7 +1,7 @@
-//! Files and ranges of the checker as answers name them.
+//! Paths and definitions of the checker as they appear in answers.
 //!
-//! Owns the paths: relative to the repository inside it, absolute outside. The stubs that are part of this program have
-//! no place on disk: the first answer that names one writes it under `.ixmcp/typeshed/`.
+//! Owns the paths: relative inside the repository, absolute outside. The bundled stubs do not exist on disk; the first
+//! answer that refers to one writes it below `.ixmcp/typeshed/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,27 @@ use std::path::{Path, PathBuf};
 use ruff_db::files::{File, FilePath};
 use ruff_db::source::source_text;
 use ruff_text_size::Ranged;
-use ty_python_core::definition::{Definition as Found, DefinitionKind};
+use ty_python_core::definition::{Definition as TyDefinition, DefinitionKind};
 use ty_python_core::scope::ScopeKind;
 use ty_python_semantic::ResolvedDefinition;
 
 use super::db::Database;
 use super::lines::Lines;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::pytypes::values::Definition;
 
-/// Where bundled stubs are written, below the repository.
+/// The folder for bundled stubs, relative to the repository.
 pub(super) const STUBS: &str = ".ixmcp/typeshed";
 
-/// The longest line that a preview shows, in characters.
-const LONGEST: usize = 200;
+/// The maximum length of a preview line in characters.
+const MAX_PREVIEW: usize = 200;
 
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct PathDisplay {
     pub root: PathBuf,
 }
 
-impl Shown {
+impl PathDisplay {
     pub fn path(&self, db: &Database, file: File) -> String {
         match file.path(db) {
             FilePath::System(path) => self.relative(path.as_std_path()),
@@ -42,7 +42,7 @@ impl Shown {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
-    /// A definition with its line; makes sure that its file can be read.
+    /// A definition with its line. Makes sure that its file exists.
     pub fn definition(&self, db: &Database, found: &ResolvedDefinition<'_>) -> Definition {
         let range = found.focus_range(db);
         self.write_stub(db, range.file());
@@ -58,7 +58,7 @@ impl Shown {
         Definition { span, name, kind: kind.to_owned(), preview }
     }
 
-    /// Makes sure that a file can be read which an answer names, where it is not there at all.
+    /// Makes sure that a file named in an answer exists.
     pub fn offer(&self, db: &Database, file: File) {
         if let FilePath::Vendored(path) = file.path(db)
             && !self.root.join(STUBS).join(path.as_str()).exists()
@@ -67,7 +67,7 @@ impl Shown {
         }
     }
 
-    /// A folder that cannot be written leaves the answer as it is: it names the stub all the same.
+    /// If the folder is not writable, the answer still names the stub.
     fn write_stub(&self, db: &Database, file: File) {
         let FilePath::Vendored(path) = file.path(db) else { return };
         let target = self.root.join(STUBS).join(path.as_str());
@@ -81,7 +81,7 @@ impl Shown {
     }
 }
 
-/// Writes a file of which no folder below `root` is a link.
+/// Writes a file; fails if a folder between it and `root` is a symbolic link.
 fn write_beneath(root: &Path, target: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = target.parent().unwrap_or(root);
     let mut at = root.to_owned();
@@ -89,16 +89,16 @@ fn write_beneath(root: &Path, target: &Path, bytes: &[u8]) -> std::io::Result<()
         at.push(part);
         match fs::symlink_metadata(&at) {
             Ok(data) if data.is_dir() => {}
-            Ok(_) => return Err(std::io::Error::other("something else stands in its way")),
+            Ok(_) => return Err(std::io::Error::other("a file or link is in the way")),
             Err(_) => fs::create_dir(&at).or_else(|error| if at.is_dir() { Ok(()) } else { Err(error) })?,
         }
     }
-    replace(target, bytes, Rights::Kept, Lasting::No)
+    replace(target, bytes, Permissions::Keep, Durability::Unsynced)
 }
 
 pub(super) fn preview(line: &str) -> String {
     let line = line.trim();
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_PREVIEW) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }
@@ -111,15 +111,15 @@ pub(super) fn module_name(path: &str) -> String {
     if file == "__init__" { parts.next().map(stem).unwrap_or(file) } else { file }
 }
 
-fn name_of(db: &Database, definition: Found<'_>, text: &str) -> String {
+fn name_of(db: &Database, definition: TyDefinition<'_>, text: &str) -> String {
     let parsed = ruff_db::parsed::parsed_module(db, definition.python_file(db)).load(db);
     let range = definition.focus_range(db, &parsed).range();
     let written = text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
     definition.name(db).unwrap_or_else(|| written.rsplit('.').next().unwrap_or(written).to_owned())
 }
 
-/// What a definition is, in the words of the index.
-pub(super) fn kind_of(db: &Database, definition: Found<'_>) -> &'static str {
+/// The kind of a definition, in the terms of the index.
+pub(super) fn kind_of(db: &Database, definition: TyDefinition<'_>) -> &'static str {
     let parsed = || ruff_db::parsed::parsed_module(db, definition.python_file(db)).load(db);
     let scope = definition.scope(db).scope(db).kind();
     let assigned = |is_attribute: bool| match scope {

@@ -1,6 +1,6 @@
-//! Members that are reached otherwise than through their own class: by `super()`, and by the decorators of a property.
+//! Members reached through `super()`, and getters reached through the decorators of a property.
 //!
-//! Owns the way from there to what is meant.
+//! Owns their resolution to definitions.
 
 use ruff_db::parsed::parsed_module;
 use ruff_python_ast::find_node::covering_node;
@@ -9,10 +9,10 @@ use ruff_text_size::Ranged;
 use ty_python_semantic::types::{Type, TypeDefinition};
 use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel};
 
+use super::keyword_members;
 use super::target::of_expression;
-use super::unspoken;
 
-/// What `super().name` means: attributes are not looked up by class there.
+/// The definitions of `super().name`, which the attribute lookup of the checker does not resolve.
 pub(super) fn through_super<'db>(
     model: &SemanticModel<'db>,
     attribute: &ast::ExprAttribute,
@@ -24,12 +24,12 @@ pub(super) fn through_super<'db>(
     let found = found.and_then(|found| found.definition(model.db(), &model.program_environment()));
     match found {
         Some(TypeDefinition::Function(definition)) => vec![ResolvedDefinition::Definition(definition)],
-        // A property has the type of what it gives.
+        // A property access has the type of the value, not of the property.
         _ => of_bases(model, attribute),
     }
 }
 
-/// What the first base has that has the name, of the class around.
+/// The definitions of the attribute in the first base of the enclosing class that has it.
 fn of_bases<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> Vec<ResolvedDefinition<'db>> {
     let Expr::Call(call) = &*attribute.value else { return Vec::new() };
     let parsed = parsed_module(model.db(), model.python_file()).load(model.db());
@@ -39,18 +39,18 @@ fn of_bases<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> 
         _ => None,
     });
     let Some(class) = class else { return Vec::new() };
-    // `super(Other, self)` begins above another class.
+    // `super(Other, self)` starts the lookup after another class.
     let is_own = match call.arguments.args.first() {
         None => true,
         Some(Expr::Name(name)) => name.id == class.name.id,
         Some(_) => false,
     };
     let bases = class.bases().iter().filter(|_| is_own);
-    let found = bases.map(|base| unspoken::member(model, base, &attribute.attr)).find(|found| !found.is_empty());
+    let found = bases.map(|base| keyword_members::member(model, base, &attribute.attr)).find(|found| !found.is_empty());
     found.unwrap_or_default()
 }
 
-/// The getter of the property that a function sets or deletes: both are one attribute.
+/// The getter of the property whose setter or deleter a function is. They are one attribute.
 pub(super) fn getter_of<'db>(
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,

@@ -1,6 +1,6 @@
-//! What stands above a method says of its parameters: the methods that it overrides, and the language, which calls some.
+//! Parameter types from overridden methods, and from the language for methods that Python calls itself.
 //!
-//! Owns the way from a parameter to its like in the classes above. Whether that is known is the caller's to see.
+//! Owns the mapping of a parameter to that of the overridden method. The caller checks whether its type is known.
 
 use std::collections::VecDeque;
 
@@ -15,37 +15,37 @@ use super::annotation::{Annotation, Import};
 use crate::pytypes::ty::db::Database;
 use crate::pytypes::ty::family;
 
-/// Classes that are looked into; no hierarchy that a person wrote has more above one class.
-const MOST_CLASSES: usize = 50;
+/// The maximum number of superclasses that are searched.
+const MAX_CLASSES: usize = 50;
 
-/// The method that a method overrides.
+/// An overridden method.
 pub(super) struct Overridden<'db> {
     pub definition: Definition<'db>,
     pub class: String,
-    /// What the parameter is declared to be there.
+    /// The declared type of its parameter.
     pub declared: Option<Type<'db>>,
-    /// What it is called there.
+    /// The name of its parameter.
     pub name: String,
 }
 
-/// The nearest method above that has the parameter too.
-pub(super) fn overridden<'db>(
+/// The method in the nearest superclass that has the parameter too.
+pub(super) fn find<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
     name: &str,
 ) -> Option<Overridden<'db>> {
     let is_method = function.definition(model).scope(db).scope(db).kind() == ScopeKind::Class;
-    // Nobody holds a constructor to the one above.
+    // Constructors need not be compatible with those of the superclass.
     if !is_method || matches!(function.name.as_str(), "__init__" | "__new__" | "__init_subclass__" | "__post_init__") {
         return None;
     }
     let own = family::class_around(db, model.file(), function.name.range)?;
-    let at = place(function, name);
+    let at = index_of(function, name);
     let mut waiting = VecDeque::from(family::bases(db, own));
     let mut seen = Vec::new();
     while let Some(class) = waiting.pop_front() {
-        if seen.contains(&class) || seen.len() >= MOST_CLASSES {
+        if seen.contains(&class) || seen.len() >= MAX_CLASSES {
             continue;
         }
         seen.push(class);
@@ -59,7 +59,7 @@ pub(super) fn overridden<'db>(
             waiting.extend(family::bases(db, class));
             continue;
         };
-        let parameter = like(method, name, at)?;
+        let parameter = parameter_at(method, name, at)?;
         let above = SemanticModel::new(db, program_file);
         let declared = parameter.parameter.annotation.is_some().then(|| parameter.inferred_type(&above)).flatten();
         return Some(Overridden {
@@ -72,23 +72,27 @@ pub(super) fn overridden<'db>(
     None
 }
 
-/// Which of the parameters by position it is.
-fn place(function: &ast::StmtFunctionDef, name: &str) -> Option<usize> {
+/// The position of a parameter among the positional ones.
+fn index_of(function: &ast::StmtFunctionDef, name: &str) -> Option<usize> {
     let parameters = &function.parameters;
     parameters.posonlyargs.iter().chain(&parameters.args).position(|one| one.parameter.name.as_str() == name)
 }
 
-/// The parameter of the same name; or at the same place, where its name is nobody's business.
-fn like<'m>(method: &'m ast::StmtFunctionDef, name: &str, at: Option<usize>) -> Option<&'m ast::ParameterWithDefault> {
+/// The parameter of the same name, or a positional-only one at the same position.
+fn parameter_at<'m>(
+    method: &'m ast::StmtFunctionDef,
+    name: &str,
+    at: Option<usize>,
+) -> Option<&'m ast::ParameterWithDefault> {
     let parameters = &method.parameters;
     let named = parameters.iter_non_variadic_params().find(|one| one.parameter.name.as_str() == name);
     named.or_else(|| parameters.posonlyargs.get(at?))
 }
 
-/// What the language gives to a method that it calls itself.
+/// The annotation of a parameter whose argument Python itself passes.
 pub(super) fn of_language(function: &ast::StmtFunctionDef, name: &str) -> Option<Annotation> {
     let plain = |text: &str| Annotation { text: text.to_owned(), imports: Vec::new() };
-    match (function.name.as_str(), place(function, name)?) {
+    match (function.name.as_str(), index_of(function, name)?) {
         ("__exit__" | "__aexit__", 1) => Some(plain("type[BaseException] | None")),
         ("__exit__" | "__aexit__", 2) => Some(plain("BaseException | None")),
         ("__exit__" | "__aexit__", 3) => {

@@ -1,6 +1,6 @@
-//! A stub and the module that it describes: what both call the same is one.
+//! A stub and the module that it describes: the same name in both is one symbol.
 //!
-//! Owns the way from a name in the one to its like in the other.
+//! Owns the mapping of a name from one to the other.
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -14,7 +14,7 @@ use ty_python_semantic::Db as _;
 use super::db::Database;
 use super::family::{self, Member, named};
 
-/// Where the other of the two gives the same thing its name; nothing where there is no other.
+/// Where the counterpart declares the same name; empty if there is no counterpart.
 pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
     let Some(other) = other(db, file) else { return Vec::new() };
     let Some(path) = path(db, file, range) else { return Vec::new() };
@@ -42,7 +42,7 @@ pub(super) fn of(db: &Database, (file, range): Member) -> Vec<Member> {
     found
 }
 
-/// The same for a name that an import gives a module: its stub may define what the module only passes on.
+/// The same for a name bound by an import: the stub may define what the module re-exports.
 pub(super) fn of_import(db: &Database, (file, range): Member) -> Vec<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
@@ -67,19 +67,19 @@ fn other(db: &Database, file: File) -> Option<File> {
     (other != file && other.is_stub(db) != file.is_stub(db)).then_some(other)
 }
 
-/// How a name is reached from the top of its file.
+/// The path of a name from the top of its file.
 struct Path {
     classes: Vec<String>,
-    /// It is a parameter of this.
+    /// The function whose parameter it is.
     function: Option<String>,
     name: String,
 }
 
-/// `None`: of what stands in a function, nobody else knows.
+/// The path of the name; `None` for local names of functions, which stubs do not declare.
 fn path(db: &Database, file: File, range: TextRange) -> Option<Path> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
-    // Of an attribute, what it is an attribute of stands before the name.
+    // The range of an attribute starts at its owner.
     let name = source_text(db, file)[range].rsplit('.').next()?.trim().to_owned();
     let is_parameter = nodes.ancestors().take(3).any(|node| matches!(node, AnyNodeRef::Parameter(_)));
     let is_attribute = nodes.ancestors().take(2).any(|node| matches!(node, AnyNodeRef::ExprAttribute(_)));
@@ -89,7 +89,7 @@ fn path(db: &Database, file: File, range: TextRange) -> Option<Path> {
         match node {
             AnyNodeRef::StmtClassDef(class) if class.name.range != range => path.classes.push(class.name.to_string()),
             AnyNodeRef::StmtFunctionDef(function) if function.name.range != range => {
-                // A class in a function is no more reached than what is in it.
+                // A class inside a function is as local as its members.
                 if !path.classes.is_empty() {
                     return None;
                 }
