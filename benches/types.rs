@@ -1,6 +1,6 @@
 //! What the types of Python cost: `cargo bench --bench types -- --tree [NAME=]DIR [--ty PROGRAM] [--ixmcp PROGRAM] [--rounds N]`.
 //!
-//! Prints the table of `benches/RESULTS.md`. The cold checks of both programs are run in turns, so that a busy machine
+//! Prints the figures for `benches/RESULTS.md`. The cold checks of both programs are run in turns, so that a busy machine
 //! slows both alike: trust the ratios. DIR is worked on in place: give a copy. `--ty` is what `.ci/setup` installs unless said.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]

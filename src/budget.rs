@@ -1,6 +1,6 @@
-//! How long work may go on: a deadline and a cancellation that reach into running queries and scans.
+//! Deadlines and cancellation of running work, and its progress.
 //!
-//! Owns the flag and the clock. Who sets a deadline is decided by `serve` and `cli`; who heeds it, below.
+//! Owns the flag and the clock. `serve` and `cli` set the deadlines; the modules below observe them.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
-/// Shared by the one who asked and the one who works; clones are the same budget.
+/// The time budget of a call, shared by the caller and the workers. Clones share the cancellation flag.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     cancelled: Arc<AtomicBool>,
@@ -17,7 +17,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// No deadline; ends only when cancelled.
+    /// A budget without a deadline. It only ends by cancellation.
     pub fn unlimited() -> Self {
         Self::default()
     }
@@ -26,7 +26,7 @@ impl Budget {
         Self { deadline: Instant::now().checked_add(time), ..Self::default() }
     }
 
-    /// The same cancellation with another deadline.
+    /// A budget with the same cancellation flag and another deadline.
     #[must_use]
     pub fn with_deadline(&self, deadline: Option<Instant>) -> Self {
         Self { cancelled: Arc::clone(&self.cancelled), deadline }
@@ -44,30 +44,39 @@ impl Budget {
         self.cancelled.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// `CANCELLED` or `TIMEOUT` once spent.
+    /// Fails with `CANCELLED` or `TIMEOUT` once the budget is spent.
     pub fn check(&self) -> Result<()> {
         if self.is_spent() { Err(self.error()) } else { Ok(()) }
     }
 
-    /// The error of a spent budget.
+    /// The error for a spent budget.
     pub fn error(&self) -> Error {
         if self.cancelled.load(Ordering::Relaxed) {
             Error::new(ErrorKind::Cancelled, "the call was cancelled")
         } else {
             Error::new(ErrorKind::Timeout, "the call ran past its deadline")
-                .hint("Narrow the question, or give a larger timeout_ms.")
+                .hint("Narrow the query, or pass a larger timeout_ms.")
         }
     }
 }
 
-/// Does `work` while `tell` hears, ten times a second, how far it has come: done, and of how much. It hears nothing before
-/// that is known.
-pub fn telling<T>(
-    tell: &(dyn Fn(u64, u64) + Sync),
-    far: impl Fn() -> Option<(u64, u64)> + Sync,
+/// Runs `work` and calls `on_progress` with its progress (done, total) ten times a second, once the total is known.
+pub fn with_progress<T>(
+    on_progress: &(dyn Fn(u64, u64) + Sync),
+    current: impl Fn() -> Option<(u64, u64)> + Sync,
     work: impl FnOnce() -> T,
 ) -> T {
-    /// Ends the telling when the work ends, in whatever way.
+    let tick = || {
+        if let Some((done, total)) = current().filter(|(_, total)| *total > 0) {
+            on_progress(done, total);
+        }
+    };
+    ticking(PROGRESS_INTERVAL, tick, work)
+}
+
+/// Runs `work` while another thread calls `tick` at intervals. The ticks end with the work, also when it panics.
+pub fn ticking<T>(every: Duration, mut tick: impl FnMut() + Send, work: impl FnOnce() -> T) -> T {
+    /// Stops the ticks when the work ends, also after a panic.
     struct End<'a>(&'a AtomicBool, std::thread::Thread);
     impl Drop for End<'_> {
         fn drop(&mut self) {
@@ -77,47 +86,45 @@ pub fn telling<T>(
     }
     let has_ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let teller = scope.spawn(|| {
+        let ticker = scope.spawn(|| {
             while !has_ended.load(Ordering::Relaxed) {
-                std::thread::park_timeout(TELL);
-                if let Some((done, total)) = far().filter(|(_, total)| *total > 0) {
-                    tell(done, total);
-                }
+                std::thread::park_timeout(every);
+                tick();
             }
         });
-        let _end = End(&has_ended, teller.thread().clone());
+        let _end = End(&has_ended, ticker.thread().clone());
         work()
     })
 }
 
-/// How often somebody who waits is told how far the work has come.
-const TELL: Duration = Duration::from_millis(100);
+/// The interval of progress reports.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far long work has come. Written by the worker, read by whoever shows it.
+/// The progress of long work. The worker writes it, and the caller reads it.
 #[derive(Debug, Default)]
 pub struct Progress {
     pub done_files: AtomicU64,
-    /// 0 until the walk has ended.
+    /// 0 until the directory walk has finished.
     pub total_files: AtomicU64,
     pub done_bytes: AtomicU64,
     pub total_bytes: AtomicU64,
     entities: Mutex<Entities>,
 }
 
-/// What is known of the entities while the rest of a build goes on.
+/// The state of the entities while the rest of an update is still running.
 #[derive(Debug, Default)]
 struct Entities {
-    stand: Option<Standing>,
-    asked: Option<Instant>,
+    ready: Option<ReadyEntities>,
+    requested: Option<Instant>,
 }
 
-/// A part of an index that shows the disk.
+/// A part of the index that is up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    /// As it was then, or later.
+pub struct ReadyEntities {
+    /// The time at which it was current.
     pub as_of: Instant,
-    /// What the watch had noticed by then: a place to read on from.
-    pub place: u64,
+    /// The position in the change feed at that time.
+    pub feed_position: u64,
 }
 
 impl Progress {
@@ -128,8 +135,8 @@ impl Progress {
         self.total_files.store(files, Ordering::Relaxed);
     }
 
-    /// For work that counts by itself.
-    pub fn stand_at(&self, done: u64, total: u64) {
+    /// For work with a counter of its own.
+    pub fn set(&self, done: u64, total: u64) {
         self.total_files.store(total, Ordering::Relaxed);
         self.done_files.store(done, Ordering::Relaxed);
     }
@@ -139,25 +146,25 @@ impl Progress {
         self.done_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The entities are up to date; the rest may follow.
-    pub fn entities_stand(&self, standing: Standing) {
-        self.entities().stand = Some(standing);
+    /// Reports that the entities are up to date while the rest is still running.
+    pub fn set_ready_entities(&self, ready: ReadyEntities) {
+        self.entities().ready = Some(ready);
     }
 
-    pub fn standing_entities(&self) -> Option<Standing> {
-        self.entities().stand
+    pub fn ready_entities(&self) -> Option<ReadyEntities> {
+        self.entities().ready
     }
 
-    /// Somebody waits for the entities as they are on disk at `since`.
-    pub fn ask_for_entities(&self, since: Instant) {
+    /// Requests the entities as of `since`.
+    pub fn request_entities(&self, since: Instant) {
         let mut entities = self.entities();
-        entities.asked = entities.asked.max(Some(since));
+        entities.requested = entities.requested.max(Some(since));
     }
 
-    /// Whether somebody waits for newer entities than those that stand.
-    pub fn asks_for_entities(&self) -> bool {
+    /// Whether a caller waits for newer entities.
+    pub fn entities_requested(&self) -> bool {
         let entities = self.entities();
-        entities.asked > entities.stand.map(|standing| standing.as_of)
+        entities.requested > entities.ready.map(|ready| ready.as_of)
     }
 
     fn entities(&self) -> MutexGuard<'_, Entities> {

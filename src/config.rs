@@ -4,6 +4,7 @@
 //! hands its flags in) nor what a person chose for one repository (`.ixmcp/state.toml`, kept by `index`).
 
 mod keys;
+mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,7 @@ pub struct Index {
     pub skip_minified: bool,
     pub skip_generated: bool,
     pub skip_secrets: bool,
+    pub mask_secrets: bool,
     pub exclude: Vec<String>,
     /// Bytes of text from which on there are trigrams.
     pub trigrams_from: u64,
@@ -311,8 +313,8 @@ impl Settings {
         let known: Vec<&str> = KEYS.iter().map(|key| key.variable).chain(OTHER_VARIABLES.iter().copied()).collect();
         for name in environment.variables.keys().filter(|name| name.starts_with("IXMCP_")) {
             if !known.contains(&name.as_str()) {
-                let nearest = nearest(name, known.iter().copied());
-                self.warn(format!("{} in the environment is no setting; the nearest is {nearest}", printable(name)));
+                let meant = unknown::variable(name, known.iter().copied());
+                self.warn(format!("{} in the environment is no setting{meant}", printable(name)));
             }
         }
         Ok(())
@@ -329,8 +331,7 @@ impl Settings {
         })?;
         for (name, value) in flat(table) {
             let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-                let nearest = nearest(&name, KEYS.iter().map(|key| key.name));
-                self.warn(format!("{shown}: {} is no setting; the nearest is {nearest}", printable(&name)));
+                self.warn(format!("{shown}: {} is no setting{}", printable(&name), unknown::key(&name)));
                 continue;
             };
             if owner == Owner::Repository && !key.in_repository {
@@ -380,6 +381,7 @@ impl Settings {
                 skip_minified: self.flag("index.skip_minified"),
                 skip_generated: self.flag("index.skip_generated"),
                 skip_secrets: self.flag("index.skip_secrets"),
+                mask_secrets: self.flag("secrets.mask"),
                 exclude: list("index.exclude"),
                 trigrams_from: self.number("index.trigrams_from"),
                 notes: list("entities.notes"),
@@ -438,28 +440,6 @@ fn flat(table: Table) -> Vec<(String, toml::Value)> {
         }
     }
     entries
-}
-
-/// Of `known`, the one with the fewest letters to change.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> &'a str {
-    let name = &name[..name.char_indices().nth(64).map_or(name.len(), |(at, _)| at)];
-    known.min_by_key(|known| distance(name, known)).unwrap_or_default()
-}
-
-/// Letters to add, drop or change to make `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -14,8 +14,9 @@
 //! commands ask it when it runs and else do their own work under the update lock.
 //!
 //! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
-//! anyone may use: [`model`] (plain values), [`error`], [`budget`] (deadlines, cancellation, progress), [`words`]
-//! (splitting identifiers), `locked` (mutexes), [`platform`] (what differs by operating system), [`config`] (settings; the only reader of the
+//! anyone may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
+//! (splitting identifiers), `locked` (mutexes), `platform` (what differs by operating system), [`secrets`] (detects
+//! secrets by name and content), [`config`] (settings; the only reader of the
 //! environment).
 //!
 //! # A file is saved
@@ -48,7 +49,7 @@
 //! 2. Only [`index`] writes; one file's rows change in one transaction.
 //! 3. Incremental equals full: after any sequence of changes the database holds what a fresh build would.
 //! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
-//! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only [`pytypes`] the type checker's crates; [`query`]
+//! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only `pytypes` the type checker's crates; [`query`]
 //!    returns plain values.
 //! 6. SQL is text beside its row mapping, values are bound, and user text reaches the FTS only inside quotes.
 //! 7. stdout belongs to the protocol, and to `cli::output`.
@@ -68,7 +69,7 @@ pub mod store;
 
 pub mod index;
 
-pub mod pytypes;
+mod pytypes;
 
 pub mod query;
 
@@ -83,5 +84,7 @@ pub mod config;
 pub mod error;
 mod locked;
 pub mod model;
-pub mod platform;
-pub mod words;
+pub mod panics;
+mod platform;
+pub mod secrets;
+mod words;

@@ -1,4 +1,4 @@
-//! Mutexes whose poison means nothing: a panic while one of ours was held left no half-done state in what it guards.
+//! Mutexes that ignore poisoning: none of our critical sections leaves an inconsistent state after a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,7 @@
-//! Splitting of identifiers into words: what the index stores beside a text, and how a question is read.
+//! Splitting identifiers into words, for the index and for queries.
 //!
-//! Owns the one splitter that both sides use, the stems of words, and what letters a trigram has. Does not own tokens: those
-//! are SQLite's.
+//! Owns the splitter that both sides share, the stemmer, and the alphabet of trigrams. Does not own tokenization, which
+//! SQLite does.
 
 mod scripts;
 mod stem;
@@ -13,18 +13,19 @@ use std::hash::{Hash, Hasher};
 use foldhash::fast::RandomState;
 use unicode_normalization::char::is_combining_mark;
 
-pub use scripts::{has_unspaced, is_letter, is_unspaced, pieces, plain};
+pub use scripts::{has_unspaced, is_letter, pieces, plain};
 pub use stem::stem;
 
-/// Changes when the same text or name would give other words: then the FTS is made anew.
+/// Incremented when the same text or name would yield different words. The FTS index is rebuilt then.
 pub const SPLITTER: u32 = 3;
 
-/// The words of an identifier, or of all in a text: `HTTPServer2_foo-bar` is http, server, 2, foo, bar (as slices, case kept).
+/// The words of an identifier or text as slices: `HTTPServer2_foo-bar` yields HTTP, Server, 2, foo, bar.
 pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     let mut rest = identifier;
     std::iter::from_fn(move || {
-        let signs = rest.bytes().take_while(|&byte| matches!(CLASS[usize::from(byte)], Class::Other | Class::Joiner));
-        rest = &rest[signs.count()..];
+        let punctuation =
+            rest.bytes().take_while(|&byte| matches!(CLASS[usize::from(byte)], Class::Other | Class::Joiner));
+        rest = &rest[punctuation.count()..];
         if rest.bytes().next().is_some_and(|byte| !byte.is_ascii()) {
             rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
         }
@@ -35,22 +36,22 @@ pub fn parts(identifier: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first word of `text` ends. Words change at a separator, at lower→Upper, between letters
-/// and digits, and before the last capital of a run that a small letter follows.
+/// The end of the first word of `text`. Words end at a separator, before an uppercase letter after a lowercase one,
+/// between letters and digits, and before the last uppercase letter of a run that a lowercase letter follows.
 fn part_end(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut before = CLASS[usize::from(*bytes.first()?)];
     for (at, byte) in bytes.iter().enumerate().skip(1) {
         let class = CLASS[usize::from(*byte)];
-        match TURN[before as usize][class as usize] {
-            Turn::No => {}
-            Turn::Yes => return Some(at),
-            Turn::BeforeSmall => match bytes.get(at + 1).map(|&after| CLASS[usize::from(after)]) {
+        match BOUNDARY[before as usize][class as usize] {
+            Boundary::No => {}
+            Boundary::Yes => return Some(at),
+            Boundary::BeforeLower => match bytes.get(at + 1).map(|&after| CLASS[usize::from(after)]) {
                 Some(Class::Lower) => return Some(at),
                 Some(Class::Foreign) => return part_end_in_any_script(text),
                 _ => {}
             },
-            Turn::Unknown => return part_end_in_any_script(text),
+            Boundary::Unknown => return part_end_in_any_script(text),
         }
         before = class;
     }
@@ -59,29 +60,29 @@ fn part_end(text: &str) -> Option<usize> {
 
 /// Whether a word ends between two bytes.
 #[derive(Clone, Copy)]
-enum Turn {
+enum Boundary {
     No,
     Yes,
-    /// If a small letter comes behind them.
-    BeforeSmall,
-    /// Tables of ASCII do not say.
+    /// Only if a lowercase letter follows.
+    BeforeLower,
+    /// Not decidable for ASCII alone.
     Unknown,
 }
 
-/// By the classes of the two, in the order of [`Class`].
-static TURN: [[Turn; 6]; 6] = {
-    use Turn::{BeforeSmall, No, Unknown, Yes};
+/// Indexed by the classes of the two bytes, in the order of [`Class`].
+static BOUNDARY: [[Boundary; 6]; 6] = {
+    use Boundary::{BeforeLower, No, Unknown, Yes};
     [
         [Yes, No, No, Yes, Yes, Unknown],
         [Yes, No, Yes, Yes, Yes, Unknown],
-        [Yes, No, BeforeSmall, Yes, Yes, Unknown],
+        [Yes, No, BeforeLower, Yes, Yes, Unknown],
         [Yes, Yes, Yes, No, Yes, Unknown],
         [Yes, No, No, Yes, Yes, Unknown],
         [Unknown; 6],
     ]
 };
 
-/// The same by what Unicode says of characters.
+/// Like [`part_end`], by Unicode properties.
 fn part_end_in_any_script(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     let (_, mut before) = chars.next()?;
@@ -99,16 +100,16 @@ fn part_end_in_any_script(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// What a byte is in an identifier. Most text is ASCII, and a table decides faster than Unicode does.
+/// The class of a byte in an identifier. Most text is ASCII, for which a table is faster than Unicode properties.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,
     Lower,
     Upper,
     Digit,
-    /// `_`: of a token, and between its parts.
+    /// `_`: part of a token, but separates words.
     Joiner,
-    /// Of a character that is not ASCII.
+    /// Part of a non-ASCII character.
     Foreign,
 }
 
@@ -128,14 +129,13 @@ static CLASS: [Class; 256] = {
     classes
 };
 
-/// Runs of letters with their marks, digits and `_` in `text`: what the FTS takes as one token, but for signs above and below
-/// the letters of some scripts.
+/// Runs of letters (with combining marks), digits and `_` in `text`. These are the tokens of the FTS, except for
+/// combining marks in some scripts.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     shaped_tokens(text).map(|(token, _)| token)
 }
 
-/// The same, each with whether it may be compound. What is not has one part at most: most tokens are plain words, and
-/// need no more thought.
+/// The tokens, each with whether it may be compound. Most tokens are plain words, which need no splitting.
 pub fn shaped_tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -166,31 +166,31 @@ pub fn shaped_tokens(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// What a token is so far.
+/// The shape of a token so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Empty,
     /// `word`, `Word`
     Lower,
-    Capital,
-    Capitals,
+    UpperFirst,
+    Uppercase,
     /// Digits and `_`.
     Number,
-    /// Anything else may have more than one part.
+    /// Anything else, which may have several parts.
     Compound,
 }
 
-/// By shape and by class of the next byte.
+/// Indexed by shape and by the class of the next byte.
 static AFTER: [[Shape; 6]; 6] = {
     let mut after = [[Shape::Compound; 6]; 6];
     after[Shape::Empty as usize][Class::Lower as usize] = Shape::Lower;
-    after[Shape::Empty as usize][Class::Upper as usize] = Shape::Capital;
+    after[Shape::Empty as usize][Class::Upper as usize] = Shape::UpperFirst;
     after[Shape::Empty as usize][Class::Digit as usize] = Shape::Number;
     after[Shape::Empty as usize][Class::Joiner as usize] = Shape::Number;
     after[Shape::Lower as usize][Class::Lower as usize] = Shape::Lower;
-    after[Shape::Capital as usize][Class::Lower as usize] = Shape::Lower;
-    after[Shape::Capital as usize][Class::Upper as usize] = Shape::Capitals;
-    after[Shape::Capitals as usize][Class::Upper as usize] = Shape::Capitals;
+    after[Shape::UpperFirst as usize][Class::Lower as usize] = Shape::Lower;
+    after[Shape::UpperFirst as usize][Class::Upper as usize] = Shape::Uppercase;
+    after[Shape::Uppercase as usize][Class::Upper as usize] = Shape::Uppercase;
     after[Shape::Number as usize][Class::Digit as usize] = Shape::Number;
     after[Shape::Number as usize][Class::Joiner as usize] = Shape::Number;
     after
@@ -199,24 +199,24 @@ static AFTER: [[Shape; 6]; 6] = {
 fn is_in_token(c: char) -> bool {
     match c {
         '\0'..='\x7f' => c.is_ascii_alphanumeric() || c == '_',
-        // Letters all of them, and most of what is not ASCII: the tables of Unicode take longer.
+        // These ranges contain only letters and cover most non-ASCII text; the Unicode tables are slower.
         'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ɏ' | 'Ѐ'..='ҁ' | '一'..='鿿' => true,
         _ => c.is_alphanumeric() || is_combining_mark(c),
     }
 }
 
-/// What a chunk is found by beside its tokens, in small letters, nothing twice, in order of appearance.
+/// The terms of a chunk in addition to its tokens: lowercase, without duplicates, in order of appearance.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// The parts of compound identifiers in the text, and the pieces of what is not ASCII, but for what stands in the text by
-    /// itself or in `names`: an index of the words says of each chunk what it has, however often.
+    /// The parts of compound identifiers in the text, and the pieces of non-ASCII tokens, except those that are tokens
+    /// of the text themselves or occur in `names`: the index records whether a chunk has a word, not how often.
     pub words: String,
-    /// The names, a line for each: the name, then, if it has parts that no name before it had, a tab and these.
+    /// One line per name: the name, then, if it has parts that no earlier name has, a tab and these parts.
     pub names: String,
 }
 
 impl Terms {
-    /// Of a text and the names of what begins in it.
+    /// The terms of a text and of the names that begin in it.
     pub fn of<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Self {
         let mut known: HashSet<String, RandomState> = HashSet::default();
         let names = lines_of(names, |part| known.insert(part.to_owned()));
@@ -224,12 +224,12 @@ impl Terms {
     }
 }
 
-/// The same of a text that defines nothing.
+/// The words of [`Terms`] for a text without definitions.
 pub fn compound_parts(text: &str) -> String {
     unknown_parts(text, HashSet::default())
 }
 
-/// The parts of a text's compounds that are neither known nor tokens of it.
+/// The parts of a text's compound tokens that are neither known nor tokens themselves.
 fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String {
     let mut compounds: HashSet<&str, RandomState> = HashSet::default();
     let mut plain: HashSet<Plain, RandomState> = HashSet::default();
@@ -254,7 +254,7 @@ fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String 
     };
     let mut lower = String::new();
     for token in in_order {
-        // A token of one part is already found as itself.
+        // A token with a single part is already indexed as itself.
         if !token.is_ascii() {
             let whole = token.to_lowercase();
             pieces(token, &mut |piece, _| {
@@ -278,7 +278,7 @@ fn unknown_parts(text: &str, mut known: HashSet<String, RandomState>) -> String 
     words
 }
 
-/// A token of ASCII, the same in large letters as in small ones.
+/// An ASCII token, compared without regard to case.
 #[derive(Eq)]
 struct Plain<'t>(&'t str);
 
@@ -290,7 +290,7 @@ impl PartialEq for Plain<'_> {
 
 impl Hash for Plain<'_> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        // Digits and `_` are told apart from letters by more than this bit, or else by `eq`.
+        // Digits and `_` differ from letters in other bits too; `eq` decides in case of a collision.
         self.0.as_bytes().chunks(8).for_each(|bytes| {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -299,8 +299,8 @@ impl Hash for Plain<'_> {
     }
 }
 
-/// A line for each of these names, once each: the name, then, if it has several parts, a tab and those, lower-case, that are
-/// wanted.
+/// One line per distinct name: the name, then, if it has several parts, a tab and those in lowercase for which
+/// `is_wanted` returns true.
 fn lines_of<'n>(names: impl Iterator<Item = &'n str>, mut is_wanted: impl FnMut(&str) -> bool) -> String {
     let mut seen: HashSet<&str, RandomState> = HashSet::default();
     let mut lines = String::new();
@@ -308,7 +308,7 @@ fn lines_of<'n>(names: impl Iterator<Item = &'n str>, mut is_wanted: impl FnMut(
         if !lines.is_empty() {
             lines.push('\n');
         }
-        // A name of several lines would read as several names.
+        // A name with line breaks would be read as several names.
         lines.extend(name.chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }));
         let mut parts = parts(name).peekable();
         if parts.peek().is_some_and(|first| first.len() < name.len()) {
@@ -329,7 +329,7 @@ mod tests {
     use crate::query::measure::Random;
 
     #[test]
-    fn letters_of_tokens_are_those_of_unicode() {
+    fn token_characters_match_unicode() {
         let wrong = |c: &char| is_in_token(*c) != (c.is_alphanumeric() || is_combining_mark(*c) || *c == '_');
         assert_eq!(('\0'..=char::MAX).find(wrong), None);
     }
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(split("___"), "");
     }
 
-    /// The table of ASCII and Unicode's are one splitter.
+    /// The ASCII tables and the Unicode implementation agree.
     #[test]
     fn words_end_at_the_same_places_in_any_script() {
         let alphabet = ["a", "Z", "q", "B", "7", "_", "-", "é", "Ä", "漢", "٣", " "];
@@ -368,9 +368,9 @@ mod tests {
         }
     }
 
-    /// Who changes what these give raises `SPLITTER`, and puts here what it is then.
+    /// If this fails because of an intended change, increment `SPLITTER` and update the hash.
     #[test]
-    fn the_splitter_is_the_one_that_its_number_says() {
+    fn the_splitter_matches_its_version() {
         let mut text =
             String::from("getUserById HTTPServer2_foo-bar __init__ ÄpfelBaum straßeNAME 漢字Kana x2y Ünï_cödé");
         let mut random = Random(11);
@@ -383,14 +383,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_once_with_its_parts() {
+    fn each_name_is_listed_once_with_its_parts() {
         let names = ["getUser", "plain", "getUser", "two\nlines", "_x", "__"];
         let names = Terms::of("", names.into_iter()).names;
         assert_eq!(names, "getUser\tget user\nplain\ntwo lines\ttwo lines\n_x\tx\n__");
     }
 
     #[test]
-    fn only_compound_identifiers_give_words_and_each_once() {
+    fn only_compound_identifiers_yield_words() {
         assert_eq!(compound_parts("get_user(getUser, set_user) x"), "get user set");
         assert_eq!(compound_parts("plain words only"), "");
         assert_eq!(compound_parts("Plain WORDS 12 __x x2 Ab9 été Äb"), "ab ete");
@@ -398,9 +398,9 @@ mod tests {
         assert_eq!(tokens("a_b.c-dé éa(x)").collect::<Vec<_>>(), ["a_b", "c", "dé", "éa", "x"]);
     }
 
-    /// The index says of a chunk that it has a word, not how often.
+    /// The index records whether a chunk has a word, not how often.
     #[test]
-    fn what_a_chunk_is_found_by_stands_nowhere_twice() {
+    fn terms_contain_no_duplicates() {
         let text = "get_user(USER_NAME, Get, fetchUserName) name Fetch";
         let terms = Terms::of(text, ["get_user", "get_name", "get_user", "_x"].into_iter());
         assert_eq!(terms.names, "get_user\tget user\nget_name\tname\n_x\tx");
@@ -421,7 +421,7 @@ mod tests {
             let by_name = lower(&terms.names);
             let found: HashSet<String> =
                 [&lower(&text), &lower(&terms.words), &by_name].into_iter().flatten().cloned().collect();
-            // A number is found whole.
+            // Numbers are only found as a whole.
             let is_compound = |token: &&str| token.is_ascii() && token.contains(char::is_alphabetic);
             for token in tokens(&text).filter(is_compound) {
                 let is_found = |part: &str| part.len() < 2 || found.contains(&part.to_lowercase());

@@ -1,8 +1,8 @@
 //! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N]`.
 //!
-//! Prints the tables of `benches/RESULTS.md`, which is made by sending them there. Every piece of work is a process of
-//! its own, and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare
-//! with that are not installed are named and left out.
+//! Prints the figures for `benches/RESULTS.md` as Markdown tables. Every piece of work runs in a process of its own, and one
+//! round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare with that are not
+//! installed are named and left out.
 //!
 //! DIR is worked on in place, so give a copy of your own (git refuses what belongs to others): its `.ixmcp` is made anew,
 //! and it becomes a git repository if it is none.
@@ -232,7 +232,7 @@ fn counts(root: &Path) -> Outcome<Counts> {
     let stats: serde_json::Value = serde_json::from_str(&stats)?;
     let (_, sum) = process::run(ixmcp(root).args(["sql", "--json", "SELECT sum(size) AS bytes FROM files"]))?;
     let sum: serde_json::Value = serde_json::from_str(&sum)?;
-    let pages = "SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'vectors\\_%' ESCAPE '\\'";
+    let pages = "SELECT coalesce(sum(pgsize), 0) AS bytes FROM dbstat WHERE name = 'vectors'";
     let (_, vectors) = process::run(ixmcp(root).args(["sql", "--json", pages]))?;
     let vectors: serde_json::Value = serde_json::from_str(&vectors)?;
     let number = |value: &serde_json::Value| value.as_u64().ok_or("the answer of ixmcp lacks a number");

@@ -1,4 +1,4 @@
-//! `ixmcp check`: the tool `check`, for people and for CI.
+//! `ixmcp check`: the tool `check` for the command line and CI.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::model::printable;
 
 /// Type-check the Python project, or some files and folders of it
 ///
-/// Ends with 0 when there is nothing to mend, 1 when there are errors or warnings, 2 when it could not be done or the
-/// settings are broken.
+/// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed or the settings are
+/// invalid.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only these files and folders, relative to the current folder or the repository, or absolute
+    /// Check only these files and folders, relative to the current folder or the repository, or absolute
     files: Vec<String>,
-    /// How diagnostics are printed
+    /// Output format of diagnostics
     #[arg(long, value_enum, default_value_t)]
     output_format: Format,
     /// Print the answer as one JSON object, as --output-format json does
@@ -27,20 +27,20 @@ pub(super) struct Arguments {
     /// Only diagnostics of this severity: error, warning or info
     #[arg(long)]
     severity: Option<String>,
-    /// End with 0 when there are warnings, but no errors
+    /// Exit with 0 if there are warnings but no errors
     #[arg(long)]
     exit_zero_on_warning: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// With the lines of source
+    /// With source lines
     #[default]
     Text,
     /// One line each
     Concise,
     Json,
-    /// Annotations of a GitHub workflow
+    /// Annotations for GitHub Actions
     Github,
     /// For code scanning
     Sarif,
@@ -71,12 +71,12 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::note(&summary(&answer));
     }
     if answer["misconfigured"] == Value::Bool(true) {
-        output::note("the settings are broken: they were left out of account");
+        output::note("the settings are invalid and were ignored");
         return Ok(Outcome::Broken);
     }
-    // Who asks for errors alone asks whether there are any.
-    let is_of_errors = typed.severity.as_deref() == Some("error");
-    let lets_warnings_pass = typed.exit_zero_on_warning || is_of_errors;
+    // `--severity error` ignores warnings, so they do not fail the check either.
+    let only_errors = typed.severity.as_deref() == Some("error");
+    let lets_warnings_pass = typed.exit_zero_on_warning || only_errors;
     let passes = answer["passed"] == Value::Bool(true) || (lets_warnings_pass && answer["errors"] == 0);
     Ok(if passes { Outcome::Found } else { Outcome::Nothing })
 }
@@ -90,9 +90,9 @@ fn summary(answer: &Value) -> String {
     let listed = answer["total"].as_u64().unwrap_or(0);
     let all = ["errors", "warnings"].iter().filter_map(|kind| answer[kind].as_u64()).sum::<u64>();
     match (listed, all) {
-        (0, 0) => format!("{files} checked: nothing to mend"),
+        (0, 0) => format!("{files} checked: no problems found"),
         (0, _) => format!(
-            "{files} checked: nothing of this severity; {}, {}",
+            "{files} checked: no diagnostics of this severity; {}, {}",
             number(&answer["errors"], "error"),
             number(&answer["warnings"], "warning")
         ),
@@ -102,7 +102,7 @@ fn summary(answer: &Value) -> String {
 
 fn print(found: &Value, paint: &Paint) {
     match found["rendered"].as_str() {
-        // Only what the terminal would obey is escaped: line breaks are part of it.
+        // Escapes control characters; line breaks are part of the rendered text.
         Some(rendered) => {
             for line in rendered.trim_end().lines() {
                 output::line(&printable(&paint.quoted(line).replace('\t', "    ")));
@@ -115,13 +115,13 @@ fn print(found: &Value, paint: &Paint) {
 
 fn concise(found: &Value, paint: &Paint) -> String {
     let text = |name: &str| output::text(&found[name]);
-    let place = paint.found(found);
+    let position = paint.found(found);
     let message = found["message"].as_str().unwrap_or_default().replace('\n', " ");
-    format!("{place}: {}[{}] {}", text("severity"), text("code"), printable(&message))
+    format!("{position}: {}[{}] {}", text("severity"), text("code"), printable(&message))
 }
 
-/// A command of GitHub's runner, as ty writes it: the file by its whole path, so that it is found whatever folder the
-/// repository was put into; below the message, what is noted beside it. The runner's own characters are escaped.
+/// A workflow command for GitHub's runner in ty's format: the file by its absolute path, so that it is found regardless
+/// of the checkout folder, and the notes below the message. The runner's special characters are escaped.
 fn annotation(found: &Value, root: &Path, paint: &Paint) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
@@ -134,8 +134,8 @@ fn annotation(found: &Value, root: &Path, paint: &Paint) -> String {
     let title = property(&format!("ty ({})", text("code")));
     let file = property(&root.join(text("file")).to_string_lossy());
     let (line, end_line) = (&found["line"], &found["end_line"]);
-    let place = if found["cell"].is_u64() {
-        // The lines are not those of the file.
+    let range = if found["cell"].is_u64() {
+        // The lines are relative to a cell, not to the file.
         "line=1,col=1,endLine=1,endColumn=1".to_owned()
     } else if line == end_line {
         format!("line={line},col={},endLine={end_line},endColumn={}", found["column"], found["end_column"])
@@ -143,26 +143,26 @@ fn annotation(found: &Value, root: &Path, paint: &Paint) -> String {
         format!("line={line},endLine={end_line}")
     };
     let mut message = format!("{}: {}: {}", paint.written(found), text("code"), text("message"));
-    for line in noted(found, paint) {
+    for line in note_lines(found, paint) {
         message.push('\n');
         message += &line;
     }
-    printable(&format!("::{level} title={title},file={file},{place}::{}", data(&message)))
+    printable(&format!("::{level} title={title},file={file},{range}::{}", data(&message)))
 }
 
-/// What is noted beside a diagnostic, as lines.
-fn noted(found: &Value, paint: &Paint) -> Vec<String> {
+/// The notes of a diagnostic as lines.
+fn note_lines(found: &Value, paint: &Paint) -> Vec<String> {
     let notes = found["notes"].as_array().map_or(&[][..], Vec::as_slice);
     let mut indent = "  ";
     let mut line = |note: &Value| {
         let kind = note["kind"].as_str();
         let own = if kind.is_some() { "  " } else { indent };
         if kind.is_some() {
-            // What follows belongs to this one.
+            // The following notes belong to this one.
             indent = "    ";
         }
-        let place = note["file"].is_string().then(|| paint.written(note));
-        let said = place.as_deref().into_iter().chain(kind).chain(note["message"].as_str());
+        let position = note["file"].is_string().then(|| paint.written(note));
+        let said = position.as_deref().into_iter().chain(kind).chain(note["message"].as_str());
         format!("{own}{}", said.collect::<Vec<_>>().join(": "))
     };
     notes.iter().map(&mut line).collect()
@@ -218,7 +218,7 @@ fn sarif(answer: &Value, found: &[Value]) -> Value {
     })
 }
 
-/// A place as SARIF has it; of a notebook, whose lines are counted in cells, the file alone.
+/// A SARIF location. In notebooks it is the file alone, because lines are relative to cells.
 fn location(found: &Value) -> Value {
     let file = found["file"].as_str().unwrap_or_default();
     let mut artifact = json!({ "uri": uri(file) });
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_annotation_cannot_be_ended_by_what_it_quotes() {
+    fn an_annotation_escapes_its_message() {
         let found = json!({
             "file": "a,b:c.py", "line": 1, "column": 2, "end_line": 1, "end_column": 3,
             "severity": "error", "code": "x", "message": "100%\n::error::gotcha",
@@ -287,10 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_a_notebook_has_no_region() {
-        let place = location(&json!({ "file": "a.ipynb", "cell": 3, "line": 2, "column": 1 }));
-        assert!(place["physicalLocation"].get("region").is_none());
-        assert_eq!(place["logicalLocations"][0]["fullyQualifiedName"], "cell 3:2:1");
+    fn a_notebook_location_has_no_region() {
+        let location = location(&json!({ "file": "a.ipynb", "cell": 3, "line": 2, "column": 1 }));
+        assert!(location["physicalLocation"].get("region").is_none());
+        assert_eq!(location["logicalLocations"][0]["fullyQualifiedName"], "cell 3:2:1");
     }
 
     #[test]

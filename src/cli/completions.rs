@@ -1,6 +1,8 @@
 //! `ixmcp completions`: what a shell needs to complete commands and options, from their declarations.
 
-use clap::Args;
+use std::fmt::Write;
+
+use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 
 use super::{Outcome, help, output};
@@ -20,7 +22,32 @@ pub(super) struct Arguments {
 pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(typed.shell, &mut help::declaration(), "ixmcp", &mut script);
-    let script = String::from_utf8(script).map_err(|error| Error::internal("a script is no text").caused_by(error))?;
+    let mut script =
+        String::from_utf8(script).map_err(|error| Error::internal("a script is no text").caused_by(error))?;
+    if typed.shell == Shell::Fish {
+        script.push_str(&values_for_fish(&help::declaration()));
+    }
     output::raw(&script);
     Ok(Outcome::Found)
+}
+
+/// What the generator for fish leaves out: the values of arguments that are no options.
+fn values_for_fish(program: &Command) -> String {
+    let mut lines = String::new();
+    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let here = format!("__fish_ixmcp_using_subcommand {}", command.get_name());
+        add_values(&mut lines, &here, command);
+        for below in command.get_subcommands() {
+            add_values(&mut lines, &format!("{here}; and __fish_seen_subcommand_from {}", below.get_name()), below);
+        }
+    }
+    lines
+}
+
+fn add_values(lines: &mut String, condition: &str, command: &Command) {
+    let values = |argument: &Arg| argument.get_value_parser().possible_values().map(Iterator::collect::<Vec<_>>);
+    for value in command.get_positionals().filter_map(values).flatten().filter(|value| !value.is_hide_set()) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(lines, "complete -c ixmcp -n \"{condition}\" -f -a \"{}\"", value.get_name());
+    }
 }

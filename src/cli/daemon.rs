@@ -185,9 +185,9 @@ fn print(status: &Value) {
     output::line(&format!("tcp        {tcp}"));
     output::line(&format!("clients    {}", status["clients"]));
     output::line(&format!(
-        "watching   {}, {} changes pending",
+        "watching   {}, {} pending",
         output::text(&status["watch_mode"]),
-        status["pending_changes"]
+        output::count(status["pending_changes"].as_u64().unwrap_or(0), "change", "changes")
     ));
     output::line(&format!(
         "memory     {}, of which {} its own, at most {}",
@@ -198,7 +198,10 @@ fn print(status: &Value) {
     for (tool, figures) in status["requests"].as_object().into_iter().flatten() {
         output::line(&format!(
             "  {tool:<20} {:>8} calls {:>6} errors   p50 {} µs   p99 {} µs",
-            figures["calls"], figures["errors"], figures["p50_us"], figures["p99_us"]
+            figures["calls"].to_string(),
+            figures["errors"].to_string(),
+            figures["p50_us"],
+            figures["p99_us"]
         ));
     }
 }

@@ -176,9 +176,11 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     } else {
         let stay = match answer["unchanged"].as_u64() {
             None | Some(0) => String::new(),
+            Some(1) => "; 1 stays, as the repository or a folder around indexes it".to_owned(),
             Some(files) => format!("; {files} stay, as the repository or a folder around indexes them"),
         };
-        output::line(&format!("{} files have left the index{stay}", answer["removed"]));
+        let removed = output::count(answer["removed"].as_u64().unwrap_or(0), "file has", "files have");
+        output::line(&format!("{removed} left the index{stay}"));
     }
     Ok(Outcome::Found)
 }
@@ -193,12 +195,15 @@ fn list(session: &Session, typed: &List) -> Result<Outcome> {
             let types: Vec<String> = folder["fileTypes"].as_array().into_iter().flatten().map(output::text).collect();
             let types = if types.is_empty() { String::new() } else { format!(", of {} alone", types.join(" ")) };
             output::line(&format!(
-                "{}  {} files, chunks of {} characters with {} of the one before{types}",
+                "{}  {}, chunks of {} characters with {} of the one before{types}",
                 output::text(&folder["folderPath"]),
-                folder["totalFiles"],
+                output::count(folder["totalFiles"].as_u64().unwrap_or(0), "file", "files"),
                 folder["chunkSize"],
                 folder["overlap"]
             ));
+        }
+        if folders.is_empty() {
+            output::note_nothing();
         }
     }
     Ok(if folders.is_empty() { Outcome::Nothing } else { Outcome::Found })
@@ -216,7 +221,8 @@ fn print_skipped(answer: &Value) {
         }
     }
     if let Some(total) = answer["totalProblems"].as_u64() {
-        output::note(&format!("{total} documents are in the index in part"));
+        let documents = output::count(total, "document is", "documents are");
+        output::note(&format!("{documents} in the index in part"));
     }
 }
 
@@ -233,8 +239,10 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     } else {
         results.iter().for_each(|result| print(result, &session.paint));
         output::note_rest(&answer, "results");
-        if let Some(below @ 1..) = answer["belowMinScore"].as_u64() {
-            output::note(&format!("{below} more are less sure: --min-score 0 shows them"));
+        match answer["belowMinScore"].as_u64() {
+            None | Some(0) => {}
+            Some(1) => output::note("1 more is less sure: --min-score 0 shows it"),
+            Some(below) => output::note(&format!("{below} more are less sure: --min-score 0 shows them")),
         }
     }
     Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })

@@ -1,4 +1,4 @@
-//! `ixmcp engine`: the type engine's own process, for the daemon and the commands to start.
+//! `ixmcp engine`: the child process of the type engine, started by the daemon and the commands.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use crate::pytypes;
 pub(super) struct Arguments {
     /// The repository's root
     root: PathBuf,
-    /// Ask the language server of this program instead of the embedded engine
+    /// Use the language server of this program instead of the embedded engine
     #[arg(long)]
     ty: Option<PathBuf>,
-    /// Answer of the files as they are now; a change costs reading them all again
+    /// Answer for the files as they are now; a change requires reading them all again
     #[arg(long)]
     once: bool,
 }

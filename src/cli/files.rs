@@ -38,6 +38,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer);
     } else {
         files.iter().for_each(|file| output::line(&session.paint.path(file.as_str().unwrap_or_default())));
+        if files.is_empty() {
+            output::note_nothing();
+        }
     }
     Ok(if files.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
@@ -51,6 +54,9 @@ fn skipped(session: &Session, as_json: bool) -> Result<Outcome> {
     } else {
         for file in &skipped {
             output::line(&format!("{:<18}{}", file.reason.as_str(), session.paint.path(&file.path)));
+        }
+        if skipped.is_empty() {
+            output::note_nothing();
         }
     }
     Ok(if skipped.is_empty() { Outcome::Nothing } else { Outcome::Found })

@@ -12,7 +12,7 @@ use crate::tools;
 /// Arguments of tools that commands take under another name.
 const NAMES: &[(&str, &str)] = &[
     ("file", "files"),
-    ("file", "place"),
+    ("file", "position"),
     ("filePath", "file"),
     ("file_path", "file"),
     ("fileTypes", "types"),
@@ -106,7 +106,7 @@ mod tests {
             (&["documents", "search"], "argument `options.folderPath` is", "option `--folder` is"),
             (&["documents", "search"], "argument `query` is empty", "argument `TEXT` is empty"),
             (&["symbol"], "argument `kind`: there is no kind \"x\"", "option `--kind`: there is no kind \"x\""),
-            (&["type-at"], "argument `file`: only Python", "argument `PLACE`: only Python"),
+            (&["type-at"], "argument `file`: only Python", "argument `POSITION`: only Python"),
             (&["query"], "argument `odd`: `text`", "argument `odd`: `text`"),
             (&["query"], "no argument and no `text`", "no argument and no `text`"),
         ] {

@@ -1,4 +1,4 @@
-//! `ixmcp infer`: the tool `infer_types`, for people; as a list or as a patch.
+//! `ixmcp infer`: the tool `infer_types` for the command line, as a list or as a patch.
 
 use std::fmt::Write;
 
@@ -6,11 +6,12 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Outcome, Session, arguments, output};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
 
-/// Show annotations that a Python file could have
+/// Show annotations that could be added to a Python file
 ///
-/// Together they bring no new diagnostic. Nothing is written: `ixmcp infer FILE --diff | git apply` does.
+/// Together they cause no new diagnostic. Nothing is written; to apply them, run `ixmcp infer FILE --diff | git apply`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The file, relative to the current folder or the repository, or absolute
@@ -32,13 +33,19 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.json {
         output::json(&answer);
     } else if typed.diff {
-        let (shown, bytes) = session.workspace()?.read_file(&file)?;
+        // A patch must fit the file.
+        let (shown, bytes) = session.workspace()?.read_exactly(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
-        output::raw(&patch(&shown, &text, &insertions(found)));
+        let patch = patch(&shown, &text, &insertions(found)).ok_or_else(|| {
+            let message = format!("{} was changed while its types were inferred", printable(&shown));
+            Error::new(ErrorKind::Busy, message).hint("Run the command again.")
+        })?;
+        output::raw(&patch);
     } else {
         found.iter().for_each(print);
         let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
-        output::note(&format!("{} annotations; of {skipped} more nothing can be said (see --json)", found.len()));
+        let annotations = output::count(found.len() as u64, "annotation", "annotations");
+        output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
@@ -53,7 +60,7 @@ fn print(found: &Value) {
     output::line(&format!("{}  {what} {}  ({})", found["line"], text("type"), text("evidence")));
 }
 
-/// (line, column, text), each once, in the order of the file.
+/// The insertions as (line, column, text), sorted and without duplicates.
 fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap_or(1)).unwrap_or(1);
     let of = |edit: &Value| {
@@ -66,9 +73,13 @@ fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
     all
 }
 
-/// A unified diff with lines of context, which takes nothing away but the lines that got something inside them.
-fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> String {
+/// A unified diff. Only lines that get an insertion inside them are removed. `None` if the text lacks one of the lines: it is
+/// not the text that the insertions are for.
+fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Option<String> {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if insertions.iter().any(|(line, column, _)| !(1..=lines.len() + 1).contains(line) || *column == 0) {
+        return None;
+    }
     if insertions.iter().any(|(line, ..)| *line > lines.len()) {
         lines.push("");
     }
@@ -110,13 +121,13 @@ fn patch(file: &str, text: &str, insertions: &[(usize, usize, String)]) -> Strin
         let _infallible = write!(patch, "@@ -{at},{old} +{to},{new} @@\n{hunk}");
         added += new - old;
     }
-    patch
+    Some(patch)
 }
 
-/// Unchanged lines around a change, so that it is found where others have edited too.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
-/// Lines in place of one line, or before it.
+/// Lines that replace one line, or are inserted before it.
 struct Change {
     /// The number of lines before it.
     at: usize,
@@ -125,11 +136,11 @@ struct Change {
 }
 
 impl Change {
-    /// `line` with what is inserted into it, all at its own column.
+    /// `line` with the insertions applied, each at its column.
     fn new(at: usize, line: &str, insertions: &[(usize, usize, String)]) -> Self {
         let mut added = String::new();
         let mut done = 0;
-        // A byte order mark is no part of the line.
+        // A byte order mark is not part of the line.
         let first = line.len() - line.trim_start_matches('\u{feff}').len();
         for (_, column, insert) in insertions {
             let at = line[first..].char_indices().nth(column - 1).map_or(line.len(), |(at, _)| first + at);
@@ -137,7 +148,7 @@ impl Change {
             added.push_str(insert);
             done = at;
         }
-        // Whole lines before it leave it as it was.
+        // Only whole lines were inserted before it; the line itself is unchanged.
         if done == 0 && added.ends_with('\n') {
             return Self { at, removed: 0, added };
         }
@@ -153,7 +164,7 @@ mod tests {
     #[test]
     fn a_patch_shows_each_changed_line_before_and_after() {
         let edits = [(1, 1, "import x\n".to_owned()), (2, 8, ": int".to_owned()), (2, 9, " -> str".to_owned())];
-        let shown = patch("a.py", "\ndef f(a): ...", &edits);
+        let shown = patch("a.py", "\ndef f(a): ...", &edits).unwrap();
         assert_eq!(
             shown,
             "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n+import x\n \n-def f(a): ...\n\\ No newline at end of file\n+def f(a: int) -> str: ...\n\\ No newline at end of file\n"
@@ -161,14 +172,25 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_from_each_other_stand_apart() {
+    fn distant_changes_are_separate_hunks() {
         let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
-        let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]);
+        let shown = patch("a.py", &text, &[(2, 2, "x".to_owned()), (19, 1, "y\n".to_owned())]).unwrap();
         assert_eq!(
             shown,
             "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n 1\n-2\n+2x\n 3\n 4\n 5\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+y\n 19\n 20\n"
         );
-        assert_eq!(patch("a.py", &text, &[]), "");
-        assert_eq!(patch("a.py", "", &[(1, 1, "y\n".to_owned())]), "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n");
+        assert_eq!(patch("a.py", &text, &[]).unwrap(), "");
+        assert_eq!(
+            patch("a.py", "", &[(1, 1, "y\n".to_owned())]).unwrap(),
+            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n"
+        );
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_gets_no_patch() {
+        let insertions = [(2, 4, ": int".to_owned()), (9, 1, "import x\n".to_owned())];
+        assert_eq!(patch("a.py", "one\nx = 1\n", &insertions), None);
+        assert!(patch("a.py", "one\nx = 1\n", &insertions[..1]).is_some());
+        assert_eq!(patch("a.py", "", &[(0, 1, "x".to_owned())]), None);
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
     if let Some(folder) = &typed.output {
         fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
         let count = write(&program, folder)?;
-        output::note(&format!("{count} pages"));
+        output::note(&output::count(count as u64, "page", "pages"));
         return Ok(Outcome::Found);
     }
     let mut command = &program;

@@ -18,6 +18,7 @@ mod graph;
 mod help;
 mod hints;
 mod infer;
+mod known;
 mod log;
 mod man;
 mod marks;
@@ -26,7 +27,7 @@ mod model;
 mod output;
 mod overview;
 mod paint;
-mod place;
+mod position;
 mod query;
 mod read;
 mod rebuild;
@@ -42,6 +43,7 @@ mod symbol;
 mod sync;
 mod type_at;
 mod ui;
+mod wrong_words;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -59,6 +61,7 @@ use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Watching, Workspace, Workspaces};
+use crate::panics;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
@@ -152,18 +155,30 @@ enum Outcome {
 /// Runs the program.
 pub fn run() -> ExitCode {
     // Who asks for help is told more than is needed to understand a command.
-    let typed = help::declaration().try_get_matches().unwrap_or_else(|_| help::described().get_matches());
+    let typed = help::declaration().try_get_matches().unwrap_or_else(|refused| {
+        wrong_words::tell_in_json(&refused);
+        help::described().get_matches()
+    });
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
     // Who calls tools by their names is told of tools.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
     let told = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
-    match dispatch(cli).map_err(told) {
-        Ok(Outcome::Found) => ExitCode::SUCCESS,
-        Ok(Outcome::Nothing) => ExitCode::from(1),
-        Ok(Outcome::Broken) => ExitCode::from(2),
+    let wants_json = wrong_words::want_json(&typed);
+    ExitCode::from(exit_code(|| dispatch(cli).map_err(told), wants_json))
+}
+
+/// Runs a command and reports what went wrong. A command that panics has failed.
+fn exit_code(command: impl FnOnce() -> Result<Outcome>, wants_json: bool) -> u8 {
+    match panics::caught(command) {
+        Ok(Outcome::Found) => 0,
+        Ok(Outcome::Nothing) => 1,
+        Ok(Outcome::Broken) => 2,
         Err(error) => {
+            if wants_json {
+                output::json_error(&error);
+            }
             output::error(&error);
-            ExitCode::from(error.kind.exit_code())
+            error.kind.exit_code()
         }
     }
 }
@@ -183,6 +198,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let flags = Flags { repository: cli.repo, settings };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
+    // Who develops the program wants the whole of it, where no agent reads along.
+    let is_traced = environment.get("RUST_BACKTRACE").is_some() && !cli.command.as_ref().is_some_and(Command::stays);
+    if !is_traced {
+        panics::log_places();
+    }
     if is_detached {
         log::start_for_file(filter);
     } else {
@@ -344,10 +364,12 @@ impl Session {
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.
-    fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+    fn read<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         let (workspace, budget) = (self.workspace()?, Budget::unlimited());
-        freshen(&workspace, &budget)?;
-        workspace.read(&budget, ask)
+        workspace.with_repair(|| {
+            freshen(&workspace, &budget)?;
+            workspace.read(&budget, &ask)
+        })
     }
 }
 
@@ -373,3 +395,15 @@ macro_rules! arguments {
     }};
 }
 use arguments;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_panics_ends_with_exit_code_2() {
+        assert_eq!(exit_code(|| panic!("on purpose"), false), 2);
+        assert_eq!(exit_code(|| output::with_progress(HowFar::default, || panic!("on purpose")), false), 2);
+        assert_eq!(exit_code(|| Ok(Outcome::Nothing), false), 1);
+    }
+}

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::budget::Progress;
+use crate::budget::{self, Progress};
 use crate::error::Error;
 use crate::locked::locked;
 use crate::model::printable;
@@ -77,11 +77,26 @@ pub(super) fn error(error: &Error) {
     note(&format!("ixmcp: {error}"));
 }
 
-/// Whether an answer's list goes on, for a person, and what it may lack; and on a terminal, that there is nothing in it.
+/// An error of a command that was asked for JSON: the result is that object.
+pub(super) fn json_error(error: &Error) {
+    json(&serde_json::json!({ "error": error.told() }));
+}
+
+/// A number with the word for so many.
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// That there is nothing to show, where a person would otherwise see nothing at all.
+pub(super) fn note_nothing() {
+    note("nothing found");
+}
+
+/// Whether an answer's list goes on, for a person, and what it may lack; and that there is nothing in it.
 pub(super) fn note_rest(answer: &Value, list: &str) {
     let is_cut = answer["truncated"] == Value::Bool(true);
-    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) && std::io::stderr().is_terminal() {
-        note("nothing found");
+    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) {
+        note_nothing();
     }
     if is_cut {
         let shown = answer[list].as_array().map_or(0, Vec::len);
@@ -97,9 +112,8 @@ pub(super) fn note_rest(answer: &Value, list: &str) {
         note(&format!("may be outdated: {reason}"));
     }
     if let Some(pending) = answer["vectors_pending"].as_u64().filter(|pending| *pending > 0) {
-        note(&format!(
-            "{pending} chunks are found by their words alone until they have vectors; ask again in a moment"
-        ));
+        let chunks = count(pending, "chunk is", "chunks are");
+        note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
     }
 }
 
@@ -110,14 +124,8 @@ pub(super) fn text(value: &Value) -> String {
 
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.
 pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl FnOnce() -> T) -> T {
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let shower = scope.spawn(|| show(&how_far, &done));
-        let answer = work();
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
-        shower.thread().unpark();
-        answer
-    })
+    let mut shown = Shown::new();
+    budget::ticking(TICK, || shown.update(&how_far()), work)
 }
 
 /// The same for work that another process does, and tells of.
@@ -131,32 +139,45 @@ pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::HowFar)
     with_progress(now, || work(&tell))
 }
 
-fn show(how_far: &impl Fn() -> HowFar, done: &std::sync::atomic::AtomicBool) {
-    let started = Instant::now();
-    let terminal = std::io::stderr().is_terminal();
-    let mut bar: Option<ProgressBar> = None;
-    let mut last_line = started;
-    while !done.load(std::sync::atomic::Ordering::Relaxed) {
-        std::thread::park_timeout(TICK);
-        let HowFar { files: (done_files, files), bytes: (done_bytes, bytes) } = how_far();
-        if started.elapsed() < QUIET || bytes == 0 {
-            continue;
+/// The progress of one piece of work, as far as it is shown yet.
+struct Shown {
+    started: Instant,
+    is_terminal: bool,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+}
+
+impl Shown {
+    fn new() -> Self {
+        let started = Instant::now();
+        Self { started, is_terminal: std::io::stderr().is_terminal(), bar: None, last_line: started }
+    }
+
+    fn update(&mut self, how_far: &HowFar) {
+        let HowFar { files: (done_files, files), bytes: (done_bytes, bytes) } = *how_far;
+        if self.started.elapsed() < QUIET || bytes == 0 {
+            return;
         }
-        if terminal {
-            let bar = bar.get_or_insert_with(new_bar);
+        if self.is_terminal {
+            let bar = self.bar.get_or_insert_with(new_bar);
             bar.set_length(bytes);
             bar.set_position(done_bytes);
             if files > 0 {
                 bar.set_message(format!("{done_files}/{files} files"));
             }
-        } else if last_line.elapsed() >= LINE {
-            last_line = Instant::now();
+        } else if self.last_line.elapsed() >= LINE {
+            self.last_line = Instant::now();
             let of_files = if files > 0 { format!("{done_files} of {files} files, ") } else { String::new() };
             note(&format!("indexing: {of_files}{} of {} MB", done_bytes >> 20, bytes >> 20));
         }
     }
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -164,4 +185,22 @@ fn new_bar() -> ProgressBar {
     let template = "indexing {wide_bar} {msg}  {binary_bytes_per_sec}  {eta} left";
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_the_progress_and_goes_on_to_the_caller() {
+        let (ended, end) = mpsc::channel();
+        std::thread::spawn(move || {
+            let work = || -> crate::error::Result<()> { with_progress(HowFar::default, || panic!("on purpose")) };
+            ended.send(crate::panics::caught(work)).unwrap();
+        });
+        let outcome = end.recv_timeout(Duration::from_secs(60)).expect("the command ends");
+        assert_eq!(outcome.unwrap_err().kind, crate::error::ErrorKind::Internal);
+    }
 }

@@ -1,17 +1,18 @@
-//! `ixmcp refs`: the tool `find_references`, for people.
+//! `ixmcp refs`: the tool `find_references` for the command line.
 
 use clap::Args;
 
 use super::def::print;
-use super::place::Place;
+use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::Result;
 
-/// Show every place that means the name at a place
+/// Show every reference to the symbol at a position
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook FILE:cell N:LINE:COLUMN
-    place: Place,
+    /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook
+    /// FILE:cell N:LINE:COLUMN
+    position: SourcePosition,
     /// Leave out the definition itself
     #[arg(long)]
     no_declaration: bool,
@@ -22,7 +23,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
-    let mut given = typed.place.arguments(session);
+    let mut given = typed.position.arguments(session);
     if typed.no_declaration {
         given["include_declaration"] = false.into();
     }
@@ -32,6 +33,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer);
     } else {
         found.iter().for_each(|one| print(one, "role", &paint));
+        if found.is_empty() {
+            output::note("nothing found: no reference is known to what stands there");
+        }
         if let Some(left_out) = answer["left_out"].as_str() {
             output::note(left_out);
         }

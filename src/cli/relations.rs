@@ -45,6 +45,9 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
         output::json(&json!({ "symbols": shown, "total": total }));
     } else {
         subjects.iter().for_each(|subject| print(subject, &session.paint));
+        if subjects.is_empty() {
+            output::note_nothing();
+        }
         if total > offset.saturating_add(subjects.len()) {
             let next = offset + subjects.len();
             output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));

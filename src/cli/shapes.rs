@@ -18,7 +18,8 @@ enum Shape {
 
 use Shape::{Tool, Written};
 
-const REPORT: Shape = Written("{added, modified, deleted, unchanged, skipped, chunks, symbols, seconds, db_bytes}");
+const REPORT: Shape =
+    Written("{added, modified, deleted, unchanged, skipped, chunks, symbols, seconds, db_bytes, warning?}");
 const LINK: Shape = Written("{from, rel, to, changed}");
 
 /// By the words of the command.

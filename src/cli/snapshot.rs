@@ -53,7 +53,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                     &json!({ "file": typed.file, "bytes": size, "files": header.files, "schema": header.schema }),
                 );
             } else {
-                output::line(&format!("{} files in {}", header.files, sync::size(size)));
+                output::line(&format!("{} in {}", output::count(header.files, "file", "files"), sync::size(size)));
             }
         }
         Verb::Load(typed) => {

@@ -2,18 +2,24 @@
 
 use std::cell::RefCell;
 use std::io::Read;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::{Outcome, Session, output};
+use crate::embed::transformer::Transformer;
+use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::Workspaces;
 use crate::model::printable;
-use crate::store::{self, Cell};
+use crate::store::{self, Cell, SpaceKey, Store};
 
 /// Ask the index in SQL, read-only
 ///
-/// The stock sqlite3 program can read .ixmcp/index.db too; this one also knows vectors.
+/// The stock sqlite3 program can read .ixmcp/index.db too. This one adds the functions of sqlite-vec, such as
+/// vec_distance_cosine; embed(TEXT), the vector of a text; and embedding_space(), the id of the space it belongs to.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Statements; without it they are read from stdin
@@ -39,11 +45,17 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Err(Error::new(ErrorKind::IndexNotFound, format!("there is no index at {}", path.display()))
             .hint("Run `ixmcp sync` first."));
     }
+    if Store::is_of_another_build(&path) {
+        // Opening it builds it again.
+        session.read(|_| Ok(()))?;
+    }
+    let embedding = Embedding { workspaces: Arc::clone(&session.workspaces), root, model: OnceLock::new() };
     let names: RefCell<Vec<String>> = RefCell::default();
     let mut rows = 0_usize;
     store::ask(
         &path,
         &sql,
+        Arc::new(embedding),
         |columns| {
             *names.borrow_mut() = columns.iter().map(|&name| name.to_owned()).collect();
             if !typed.json && !columns.is_empty() {
@@ -64,6 +76,43 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         },
     )?;
     Ok(if rows == 0 { Outcome::Nothing } else { Outcome::Found })
+}
+
+/// Embeds texts as queries are embedded. The index is opened, and the model loaded, when a statement asks for either.
+struct Embedding {
+    workspaces: Arc<Workspaces>,
+    root: PathBuf,
+    /// `None` for the built-in one.
+    model: OnceLock<Option<Arc<Transformer>>>,
+}
+
+impl Embedding {
+    fn embedder(&self) -> Result<&dyn Embedder> {
+        let model = match self.model.get() {
+            Some(model) => model,
+            None => {
+                let model = self.workspaces.at(&self.root)?.searching_model()?;
+                self.model.get_or_init(|| model)
+            }
+        };
+        Ok(match model {
+            Some(model) => model.as_ref(),
+            None => built_in(),
+        })
+    }
+}
+
+impl store::Embedding for Embedding {
+    fn space(&self) -> Result<SpaceKey<'_>> {
+        let space = self.embedder()?.space();
+        Ok(SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension })
+    }
+
+    fn embed(&self, text: &str) -> Result<Vec<i8>> {
+        let vector = self.embedder()?.embed(Purpose::Question, &[text])?.into_iter().next();
+        let vector = vector.ok_or_else(|| Error::internal("the model returned no vector"))?;
+        Ok(vector.components().to_vec())
+    }
 }
 
 fn shown(cell: &Cell) -> String {

@@ -12,7 +12,8 @@ use super::{Outcome, Session};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
-use crate::platform::process::Ending;
+use crate::model::printable;
+use crate::platform::process::TerminationSignal;
 
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);
@@ -62,7 +63,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
-    let end = runtime.block_on(async { Ending::new() });
+    let end = runtime.block_on(async { TerminationSignal::new() });
     let end = end.map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
     let budget = Budget::unlimited();
     workspace.watch();
@@ -72,10 +73,10 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     runtime.block_on(report_changes(workspace, end, show))
 }
 
-async fn report_changes(workspace: &Workspace, mut end: Ending, show: impl Fn(&Report)) -> Result<()> {
+async fn report_changes(workspace: &Workspace, mut end: TerminationSignal, show: impl Fn(&Report)) -> Result<()> {
     let budget = Budget::unlimited();
     let mut shown = workspace.last_change(&budget)?;
-    while tokio::time::timeout(LOOK, end.come()).await.is_err() {
+    while tokio::time::timeout(LOOK, end.recv()).await.is_err() {
         if !workspace.root().exists() {
             return Err(Error::invalid_path("the repository is gone").hint("There is nothing left to watch."));
         }
@@ -116,6 +117,9 @@ pub(super) fn print(report: &Report) {
     }
     output::line(&format!("index     {} chunks, {} symbols, {}", report.chunks, report.symbols, size(report.db_bytes)));
     output::line(&format!("time      {:.2} s", report.seconds));
+    if let Some(warning) = &report.warning {
+        output::note(&printable(warning));
+    }
 }
 
 /// Bytes for a person.

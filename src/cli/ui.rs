@@ -10,8 +10,8 @@ use clap::Args;
 use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, Result};
-use crate::platform::process::Ending;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::process::TerminationSignal;
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::serve::page::{Page, Settings};
 
 /// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
     let served = runtime.block_on(async {
         let mut ending =
-            Ending::new().map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
+            TerminationSignal::new().map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
         let page = Page::open(settings).await?;
         let address = page.address();
         output::line(&address);
@@ -55,7 +55,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         }
         tokio::select! {
             never = page.serve() => match never {},
-            _ = ending.come() => Ok(Outcome::Found),
+            _ = ending.recv() => Ok(Outcome::Found),
         }
     });
     runtime.shutdown_background();
@@ -74,7 +74,7 @@ fn open(root: &Path, address: &str, environment: &Environment) {
     let lead = root.join(LEAD);
     let text = format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={address}\">");
     // A repository that is only read has the printed address.
-    if replace(&lead, text.as_bytes(), Rights::Private, Lasting::No).is_err() {
+    if replace(&lead, text.as_bytes(), Permissions::Private, Durability::Unsynced).is_err() {
         return;
     }
     let started =

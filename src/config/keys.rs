@@ -88,7 +88,15 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "true",
         in_repository: false,
-        about: "Leave out private keys, `.env` files and the like, and refuse to show them.",
+        about: "Leave out private keys, `.env` files and the like, by name and by content, and refuse to show them.",
+    },
+    Key {
+        name: "secrets.mask",
+        variable: "IXMCP_MASK_SECRETS",
+        kind: Kind::Flag,
+        default: "false",
+        in_repository: false,
+        about: "Mask tokens and private keys in the files that are shown, `*` for each of their characters: in the index, and in slices of files on disk. Changing it makes the index anew.",
     },
     Key {
         name: "index.exclude",

@@ -126,3 +126,31 @@ fn the_idle_time_is_minutes_or_says_its_unit() {
         assert!(error.contains("IXMCP_IDLE must be a time"), "{error}");
     }
 }
+
+#[test]
+fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
+    for (text, told) in [
+        ("index = 'x'", "index is no setting but a section: write [index], and below it one of max_file_size, "),
+        ("[index]\nchunk_sizes = 3", "index.chunk_sizes is no setting; the nearest is index.chunk_size"),
+        ("chunk_size = 3", "chunk_size is no setting; the nearest is index.chunk_size"),
+        ("[daemon]\ngpu = 'off'", "daemon.gpu is no setting; the nearest is model.gpu"),
+        ("[log]\ncolour = true", "log.colour is no setting; that section has filter"),
+    ] {
+        let (_, warnings) = load(&[], text, "").unwrap();
+        assert_eq!(warnings.len(), 1, "{text}: {warnings:?}");
+        assert!(warnings[0].contains(told), "{text}: {warnings:?}");
+    }
+    for far in ["x = 1", "[colours]\nprompt = 'red'"] {
+        let (_, warnings) = load(&[], far, "").unwrap();
+        assert!(warnings[0].ends_with(" is no setting"), "{far}: {warnings:?}");
+    }
+    let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "1"), ("IXMCP_WHATEVER", "1")], "", "").unwrap();
+    assert!(
+        warnings.iter().any(|told| told.ends_with("is no setting; the nearest is IXMCP_CHUNK_SIZE")),
+        "{warnings:?}"
+    );
+    assert!(
+        warnings.iter().any(|told| told.ends_with("IXMCP_WHATEVER in the environment is no setting")),
+        "{warnings:?}"
+    );
+}

@@ -20,6 +20,7 @@ mod syntax;
 mod text;
 
 use crate::model::{Extracted, Problem, RepoPath, SkipReason};
+use crate::secrets;
 
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
@@ -38,6 +39,10 @@ pub struct Options {
     pub folder: Option<Chunking>,
     pub skip_minified: bool,
     pub skip_generated: bool,
+    /// Files that are secrets as a whole are refused.
+    pub skip_secrets: bool,
+    /// Tokens and keys in other files are masked.
+    pub mask_secrets: bool,
     /// Folders whose Markdown files are notes to import into the graph, relative to the repository.
     pub notes: Vec<String>,
 }
@@ -68,7 +73,15 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { chunk_bytes: 1500, folder: None, skip_minified: true, skip_generated: true, notes: Vec::new() }
+        Self {
+            chunk_bytes: 1500,
+            folder: None,
+            skip_minified: true,
+            skip_generated: true,
+            skip_secrets: true,
+            mask_secrets: false,
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -190,16 +203,28 @@ pub fn extract_with(
     options: &Options,
     read: &mut ReadAs,
 ) -> Result<Extracted, SkipReason> {
+    if options.skip_secrets && secrets::is_secret(path.as_str(), bytes) {
+        return Err(SkipReason::Secret);
+    }
     if let Some(format) = documents::of_file(path, options.folder.is_some()) {
         return extract_document(path, format, bytes, options, read);
     }
-    let decoded = text::decode(bytes)?;
+    let decoded = decode(bytes, options)?;
     let text = decoded.text.as_ref();
     let language = languages::of_file(path, text);
     text::refuse(path, text, language, options)?;
 
     let parsed = parse::parse(language, text);
     Ok(assemble(path, language, &decoded, parsed, options))
+}
+
+/// The text of a file as the index is to have it.
+fn decode<'a>(bytes: &'a [u8], options: &Options) -> Result<text::Decoded<'a>, SkipReason> {
+    let mut decoded = text::decode(bytes)?;
+    if options.mask_secrets {
+        decoded.text = secrets::mask_text(decoded.text);
+    }
+    Ok(decoded)
 }
 
 fn extract_document(
@@ -210,9 +235,13 @@ fn extract_document(
     read: &mut ReadAs,
 ) -> Result<Extracted, SkipReason> {
     if !format.keeps_text() {
-        return Ok(of_document(format, &read(format, bytes)?, options));
+        let mut document = read(format, bytes)?;
+        if options.mask_secrets {
+            document.text = secrets::mask_text(document.text.into()).into_owned();
+        }
+        return Ok(of_document(format, &document, options));
     }
-    let decoded = text::decode(bytes)?;
+    let decoded = decode(bytes, options)?;
     text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
     let problems = replaced(&decoded).into_iter().chain(nothing_in(&decoded.text, options)).collect();
@@ -238,12 +267,6 @@ fn of_document(format: &'static Format, document: &Document, options: &Options) 
     }
 }
 
-/// The text of a document of which the bytes are no text, as the index has it; `None` for every other file.
-pub fn document_text(path: &RepoPath, bytes: &[u8], in_folder: bool) -> Option<Result<String, SkipReason>> {
-    let format = documents::of_file(path, in_folder).filter(|format| !format.keeps_text())?;
-    Some(format.read(bytes).map(|document| document.text))
-}
-
 /// The format of a document that has no lines on disk, such as a PDF; `None` for every other file.
 pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
     let path = RepoPath::new(path).or_else(|| RepoPath::outside(path))?;
@@ -253,9 +276,11 @@ pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
     (!has_lines).then_some(format.name)
 }
 
-/// Whether rows made of the file at `from` hold at `to` too, as far as that is for the folder to say.
-pub fn is_alike(from: &RepoPath, to: &RepoPath, notes: &[String]) -> bool {
-    [from, to].iter().all(|path| entity::role(path, notes) == entity::Role::Document)
+/// Whether rows made of `bytes` at `from` hold at `to` too, as far as that is for the folder and the name to say.
+pub fn is_alike(from: &RepoPath, to: &RepoPath, bytes: &[u8], options: &Options) -> bool {
+    let is_document = |path: &RepoPath| entity::role(path, &options.notes) == entity::Role::Document;
+    let is_secret = options.skip_secrets && secrets::is_secret(to.as_str(), bytes);
+    is_document(from) && is_document(to) && !is_secret
 }
 
 /// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
@@ -298,7 +323,10 @@ pub fn is_of_text(problem: &str) -> bool {
 
 /// What can be had without the language's parser, after that has failed on these bytes.
 pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
-    let decoded = text::decode(bytes)?;
+    if options.skip_secrets && secrets::is_secret(path.as_str(), bytes) {
+        return Err(SkipReason::Secret);
+    }
+    let decoded = decode(bytes, options)?;
     let language = languages::of_file(path, decoded.text.as_ref());
     text::refuse(path, decoded.text.as_ref(), language, options)?;
     let reason = format!("the {} parser failed; indexed as plain text", language.name);

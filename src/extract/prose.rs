@@ -1,7 +1,11 @@
 //! What the prose of a Markdown text marks: `#hashtags`, `[[wiki links]]`, links to other Markdown files.
 //!
-//! Owns which part of a text is prose: fences, indented code, code spans and comments are not. Blocks are told apart line
-//! by line as CommonMark does, as far as that needs no nesting.
+//! Owns which part of a text is prose: fences, indented code, code spans and comments, Obsidian's `%%comments%%` among
+//! them, are not. Blocks are told apart line by line as CommonMark does, as far as that needs no nesting.
+
+mod comments;
+
+use comments::Comments;
 
 /// A hashtag longer than this is none.
 const MAX_TAG_CHARS: usize = 100;
@@ -25,21 +29,23 @@ pub enum Mark {
 pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(Mark, u32)) {
     let mut blocks = Blocks::default();
     let mut paragraph = Paragraph::default();
+    let mut comments = Comments::default();
     for (line, number) in text.split_inclusive('\n').zip(first_line..) {
         match blocks.take(line.trim_end_matches(['\n', '\r'])) {
             Line::Prose { ends_before, ends_after } => {
                 if ends_before {
-                    paragraph.end(&mut visit);
+                    paragraph.end(&mut comments, &mut visit);
                 }
                 paragraph.add(line, number);
                 if ends_after {
-                    paragraph.end(&mut visit);
+                    paragraph.end(&mut comments, &mut visit);
                 }
             }
-            Line::Other => paragraph.end(&mut visit),
+            Line::Other => paragraph.end(&mut comments, &mut visit),
         }
     }
-    paragraph.end(&mut visit);
+    paragraph.end(&mut comments, &mut visit);
+    comments.end(&mut visit);
 }
 
 enum Line {
@@ -146,20 +152,21 @@ impl Paragraph {
         self.text.push_str(line);
     }
 
-    fn end(&mut self, visit: &mut impl FnMut(Mark, u32)) {
+    fn end(&mut self, comments: &mut Comments, visit: &mut impl FnMut(Mark, u32)) {
         let lines = std::mem::take(&mut self.lines);
         let line_of = |at: usize| {
             let place = lines.partition_point(|(start, _)| *start <= at);
             lines.get(place.saturating_sub(1)).map_or(1, |(_, number)| *number)
         };
-        inline(&self.text, &mut |mark, at| visit(mark, line_of(at)));
+        inline(&self.text, comments, &mut |comments, mark, at| comments.pass(mark, line_of(at), visit));
         self.text.clear();
     }
 }
 
 /// The marks of a paragraph, each with its place in bytes.
-fn inline(text: &str, visit: &mut impl FnMut(Mark, usize)) {
+fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comments, Mark, usize)) {
     let bytes = text.as_bytes();
+    let begin = comments.closed_in(text);
     // The last run of each length: behind it a run of that length closes nothing.
     let mut last_run = std::collections::HashMap::new();
     let mut at = 0;
@@ -168,8 +175,8 @@ fn inline(text: &str, visit: &mut impl FnMut(Mark, usize)) {
         last_run.insert(length, at + found);
         at += found + length;
     }
-    at = 0;
-    while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | b'`' | b'#' | b'[')) {
+    at = begin;
+    while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'\\' | b'`' | b'#' | b'[' | b'%')) {
         at += found;
         match bytes[at] {
             b'\\' => at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
@@ -178,7 +185,7 @@ fn inline(text: &str, visit: &mut impl FnMut(Mark, usize)) {
                 let start = at + length;
                 at = match code_end(text, start, length, &last_run) {
                     Some(end) => {
-                        visit(Mark::Code(text[start..end].trim().to_owned()), start);
+                        visit(comments, Mark::Code(text[start..end].trim().to_owned()), start);
                         end + length
                     }
                     None => start,
@@ -186,19 +193,20 @@ fn inline(text: &str, visit: &mut impl FnMut(Mark, usize)) {
             }
             b'#' => {
                 if let Some((tag, end)) = hashtag(text, at) {
-                    visit(Mark::Hashtag(tag), at);
+                    visit(comments, Mark::Hashtag(tag), at);
                     at = end;
                 } else {
                     at += 1;
                 }
             }
+            b'%' => at = comments.opened_at(text, at),
             _ => {
                 if let Some((mark, end)) = wiki(text, at) {
-                    visit(mark, at);
+                    visit(comments, mark, at);
                     at = end;
                 } else {
                     if let Some(path) = address(text, at) {
-                        visit(Mark::Path(path), at);
+                        visit(comments, Mark::Path(path), at);
                     }
                     at += 1;
                 }
@@ -391,9 +399,32 @@ mod tests {
     }
 
     #[test]
+    fn comments_of_obsidian_are_no_prose() {
+        for (text, shown) in [
+            ("[[A]] %%[[no]] #no%% [[B]] #c\n", &["1 [[A]]", "1 [[B]]", "1 #c"][..]),
+            ("%%\n[[no]]\n\n- #no\n\n`[[no]]` [t](no.md)\n%%\n[[A]]\n", &["8 [[A]]"]),
+            ("a %% [[no]]\n[[no]] %% [[A]]\n", &["2 [[A]]"]),
+            ("> %%\n> [[no]]\n> %% [[A]]\n", &["3 [[A]]"]),
+            // A code span does not begin in a comment, nor a comment in a code span.
+            ("%% ` %% [[A]] `x`\n", &["1 [[A]]", "1 `x`"]),
+            ("`%%` [[A]] `%%`\n", &["1 `%%`", "1 [[A]]", "1 `%%`"]),
+            // What is never closed is text.
+            ("%%\n[[A]]\n\n#b\n", &["2 [[A]]", "4 #b"]),
+            ("100%% [[A]]\n\n50%% #b\n", &["1 [[A]]", "3 #b"]),
+            ("\\%%[[A]]%% [[B]]\n", &["1 [[A]]", "1 [[B]]"]),
+            ("5% [[A]] 6% [[B]]\n", &["1 [[A]]", "1 [[B]]"]),
+            ("%%no%%\n%%\n[[A]]\n", &["3 [[A]]"]),
+        ] {
+            assert_eq!(found(text), shown, "{text:?}");
+        }
+    }
+
+    #[test]
     fn no_text_takes_time_without_measure() {
         let started = std::time::Instant::now();
-        for piece in ["`", "#", "[", "[[", "`` ` ", "- ", "\\", "](", "a::", "#a", "> "] {
+        for piece in
+            ["`", "#", "[", "[[", "`` ` ", "- ", "\\", "](", "a::", "#a", "> ", "%", "%% a ", "%%\n\n", "%%[[a]]\n\n"]
+        {
             marks(&piece.repeat(200_000), 1, |_, _| {});
         }
         // Squares would take minutes.

@@ -106,8 +106,9 @@ fn is_of_this_program(known: &StoredFile) -> bool {
 fn by_content(reason: SkipReason) -> bool {
     use SkipReason::{
         Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,
+        Secret,
     };
-    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated);
+    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated | Secret);
     let is_of_document = matches!(reason, Encrypted | Sealed | Malformed | Overfull | Overrun | Overweight | NoText);
     is_of_text || is_of_document
 }

@@ -70,20 +70,50 @@ fn remove_links(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a database with its log.
+/// Removes a database with its log, and whatever else has their names.
 pub(super) fn discard(database: &Path) -> Result<()> {
-    for suffix in ["", "-wal", "-shm"] {
-        let mut name = database.as_os_str().to_owned();
-        name.push(suffix);
-        let path = PathBuf::from(name);
-        match fs::remove_file(&path) {
+    ["", "-wal", "-shm"].into_iter().try_for_each(|suffix| remove(&with_suffix(database, suffix)))
+}
+
+/// Where a database is kept that cannot be used.
+pub(super) fn kept_aside(database: &Path) -> PathBuf {
+    database.with_extension("db.bad")
+}
+
+/// Keeps a database that cannot be used, with its log, in the place of one that was kept before. The file may stay where it
+/// is, too, so that there is one at any moment until another is renamed to its name.
+pub(super) fn keep_aside(database: &Path) -> Result<()> {
+    let kept = kept_aside(database);
+    discard(&kept)?;
+    for suffix in ["", "-wal"] {
+        let (from, to) = (with_suffix(database, suffix), with_suffix(&kept, suffix));
+        if suffix.is_empty() && fs::hard_link(&from, &to).is_ok() {
+            continue;
+        }
+        match fs::rename(&from, &to) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("remove", &path, error));
+                return Err(Error::io("rename", &from, error));
             }
             _ => {}
         }
     }
-    Ok(())
+    remove(&with_suffix(database, "-shm"))
+}
+
+fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Removes a file, or a folder in its place; never what a link leads to.
+fn remove(path: &Path) -> Result<()> {
+    let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
+    let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Only trying tells: permissions, mounts and quotas all have a say.

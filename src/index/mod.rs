@@ -14,6 +14,7 @@ mod paths;
 mod pipeline;
 mod reader;
 mod rebuild;
+mod repair;
 mod room;
 mod snapshot;
 mod state;
@@ -85,6 +86,7 @@ pub struct Workspace {
     watch: OnceLock<Watch>,
     /// Where the type engine found the libraries of Python code.
     python_folders: Mutex<Vec<PathBuf>>,
+    repaired: repair::Repaired,
     /// What those above keep for this repository, one of each type.
     kept: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
@@ -156,17 +158,8 @@ impl Workspace {
         }
         // Two processes must not make or migrate one file at once.
         let _turn = UpdateLock::take(root, &Budget::lasting(OPEN_WAIT))?;
-        let store = match Store::open(&path, Mode::Write) {
-            // What there is may still answer; where that is nothing, the first fault is the one to tell.
-            Err(error) if error.kind == ErrorKind::ReadOnly => Store::open(&path, Mode::Read).map_err(|_| error)?,
-            Err(error) if error.kind == ErrorKind::CorruptIndex && Store::is_of_another_build(&path) => {
-                tracing::warn!("{error}: it is made anew");
-                folder::discard(&path)?;
-                Store::open(&path, Mode::Write)?
-            }
-            opened => opened?,
-        };
-        Self::over(root, sources, store)
+        let (store, repaired) = repair::open(&path)?;
+        Ok(Self { repaired, ..Self::over(root, sources, store)? })
     }
 
     fn over(root: &Path, sources: Arc<Sources>, store: Store) -> Result<Self> {
@@ -184,6 +177,7 @@ impl Workspace {
             chosen: transformer::Chosen::default(),
             watch: OnceLock::new(),
             python_folders: Mutex::default(),
+            repaired: repair::Repaired::default(),
             kept: Mutex::default(),
         })
     }
@@ -292,9 +286,12 @@ impl Workspace {
     /// Brings the index up to date and says what changed since this was last said.
     pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
         let started = Instant::now();
-        self.bring_up(thoroughness, progress, budget)?;
-        self.insist_on_gpu()?;
-        self.count(started, budget)
+        self.with_repair(|| {
+            self.bring_up(thoroughness, progress, budget)?;
+            self.insist_on_gpu()?;
+            let report = self.count(started, budget)?;
+            Ok(Report { warning: self.take_repair(), ..report })
+        })
     }
 
     /// Brings everything up to date, vectors too, by an update of its own.
@@ -450,17 +447,17 @@ impl Workspace {
 
     /// Whether the entities of a build that goes on show the disk as it was at `since`; else the build is asked for them.
     fn entities_stand(&self, progress: &Progress, since: Instant) -> bool {
-        let Some(standing) = progress.standing_entities() else { return false };
+        let Some(standing) = progress.ready_entities() else { return false };
         if standing.as_of >= since {
             return true;
         }
         let notices = self.watch.get().filter(|watch| !watch.is_limited());
-        if let Some(paths) = notices.and_then(|watch| watch.journal_since(standing.place).0)
+        if let Some(paths) = notices.and_then(|watch| watch.journal_since(standing.feed_position).0)
             && !entities::are_among(&paths, &self.settings().config)
         {
             return true;
         }
-        progress.ask_for_entities(since);
+        progress.request_entities(since);
         false
     }
 
@@ -486,9 +483,11 @@ impl Workspace {
             .name("update".to_owned())
             .spawn(move || {
                 let budget = Budget::unlimited();
-                let update = || match work {
-                    Work::Noticed => sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &budget),
-                    Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
+                let update = || {
+                    workspace.with_repair(|| match work {
+                        Work::Noticed => sync::update(&workspace, Thoroughness::Noticed, &worker.progress, &budget),
+                        Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
+                    })
                 };
                 // Whoever waits for a run that never ends would be told for ever that it goes on.
                 let outcome = catch_unwind(AssertUnwindSafe(update)).unwrap_or_else(|_| {

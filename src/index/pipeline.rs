@@ -203,14 +203,15 @@ fn outcome(job: &Job, moved: &Moved, task: Task) -> Outcome {
     if task.known.is_some_and(|known| known.hash == hash) {
         return Outcome::Same { path, stat, seen_ns };
     }
-    if let Some(from) = moved.claim(&path, hash, job) {
+    if let Some(from) = moved.claim(&path, hash, &bytes, job) {
         return Outcome::Moved { from, path, stat, seen_ns };
     }
-    // A fault in a parser costs that file its syntax, never the run.
+    // A panic in a parser costs that file its syntax, one elsewhere costs that file alone, never the run.
     let options = job.folders.options(&path, job.options);
     let mut read = |format, bytes: &[u8]| reader::read(job.program, format, bytes);
     let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, &options, &mut read)))
-        .unwrap_or_else(|_| extract::without_syntax(&path, &bytes, &options));
+        .or_else(|_| catch_unwind(|| extract::without_syntax(&path, &bytes, &options)))
+        .unwrap_or(Err(SkipReason::Malformed));
     match extracted {
         Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
         Err(reason) => skipped(&path, reason, stat, seen_ns),
@@ -288,7 +289,7 @@ impl Moved {
 
     /// A gone file with the same content whose rows hold for `path` too: the name decides about language and rules, so
     /// it must end alike, and the folder about what is an entity.
-    fn claim(&self, path: &RepoPath, hash: ContentHash, job: &Job) -> Option<RepoPath> {
+    fn claim(&self, path: &RepoPath, hash: ContentHash, bytes: &[u8], job: &Job) -> Option<RepoPath> {
         let mut by_hash = locked(&self.0);
         let candidates = by_hash.get_mut(&hash)?;
         let alike = |from: &RepoPath| {
@@ -296,7 +297,7 @@ impl Moved {
             let same_extension = path.extension().is_some() && from.extension() == path.extension();
             (same_name || same_extension)
                 && job.folders.chunking(from) == job.folders.chunking(path)
-                && extract::is_alike(from, path, &job.options.notes)
+                && extract::is_alike(from, path, bytes, job.options)
         };
         let at = candidates.iter().position(alike)?;
         Some(candidates.swap_remove(at))

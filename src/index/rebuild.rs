@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::lock::{RebuildLock, UpdateLock};
 use super::pipeline::Turn;
-use super::{Report, Thoroughness, Workspace, folder, sync};
+use super::{Report, Thoroughness, Workspace, folder, repair, sync};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
@@ -63,11 +63,10 @@ pub(super) fn beside(
     let mut report = sync::report(&workspace, started, budget)?;
     // Closing the last connection folds the log into the file: what is renamed is whole.
     drop(workspace);
-    let damaged = old.exists() && Store::open(&old, Mode::Write).is_err();
-    if damaged {
-        let bad = old.with_extension("db.bad");
-        fs::rename(&old, &bad).map_err(|error| Error::io("rename", &old, error))?;
+    if old.exists() && Store::open(&old, Mode::Write).is_err() {
+        folder::keep_aside(&old)?;
     }
+    repair::forget(&old);
     folder::discard(&old)?;
     fs::rename(&new, &old).map_err(|error| Error::io("rename", &new, error))?;
     report.db_bytes = fs::metadata(&old).map_or(report.db_bytes, |data| data.len());

@@ -17,10 +17,14 @@ use super::{Report, Workspace, folder, rebuild};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::RepoPath;
 use crate::scan;
+use crate::secrets;
 use crate::store::{Mode, Store, schema_version};
 
 const MAGIC: &str = "ixmcp snapshot 1";
+/// Of the files of a snapshot, a clone has at least one in so many as they are.
+const SHARED_BY_CLONES: u64 = 4;
 /// A header is a line.
 const LONGEST_HEADER: u64 = 4096;
 
@@ -38,9 +42,13 @@ pub struct Header {
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
     let copy = folder::database(&workspace.root).with_extension("db.copy");
     folder::discard(&copy)?;
-    let admits = |path: &str| {
-        !path.starts_with('/') && crate::model::RepoPath::new(path).is_some_and(|path| !scan::is_secret(&path))
+    // Where the user has secrets indexed, what is one is said by the file itself.
+    let has_secrets = !workspace.settings().config.index.skip_secrets;
+    let may_leave = |path: &RepoPath| {
+        let read = || scan::read(&workspace.root, path, u64::MAX);
+        !has_secrets || read().is_ok_and(|content| !secrets::is_secret(path.as_str(), &content.bytes))
     };
+    let admits = |path: &str| !path.starts_with('/') && RepoPath::new(path).is_some_and(|path| may_leave(&path));
     let saved = workspace.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
     folder::discard(&copy)?;
     saved
@@ -77,13 +85,22 @@ pub fn load(root: &Path, sources: Arc<Sources>, file: &Path, progress: &Progress
     let header = header(&mut reader, file)?;
     let unpacked = |new: &Path| {
         unpack(reader, &header, new)?;
-        let beside = new.with_extension("empty");
-        folder::discard(&beside)?;
-        let checked = Store::check_copy(new, &beside);
-        folder::discard(&beside)?;
-        checked
+        Store::check_copy(new)
     };
-    rebuild::beside(root, sources, Some(Box::new(unpacked)), progress, budget)
+    let mut report = rebuild::beside(root, sources, Some(Box::new(unpacked)), progress, budget)?;
+    report.warning = of_another_repository(header.files, report.unchanged);
+    Ok(report)
+}
+
+/// A clone shares most files with the repository that the snapshot was made of, whatever both have changed since.
+fn of_another_repository(files: u64, unchanged: usize) -> Option<String> {
+    let alike = unchanged as u64;
+    (alike < files.div_ceil(SHARED_BY_CLONES)).then(|| {
+        format!(
+            "Of the {files} files in the snapshot {alike} are the same here: it seems to be of another repository. The index \
+             is right all the same, but was not made faster by it."
+        )
+    })
 }
 
 fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {

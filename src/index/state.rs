@@ -12,7 +12,7 @@ use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
 use crate::model::Stat;
 use crate::platform::files;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::scan;
 
 const FOLDER: &str = ".ixmcp";
@@ -178,5 +178,5 @@ fn write(file: &Path, state: &impl Serialize) -> Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    replace(file, text.as_bytes(), Rights::Private, Lasting::Yes).map_err(failed)
+    replace(file, text.as_bytes(), Permissions::Private, Durability::Synced).map_err(failed)
 }

@@ -10,12 +10,13 @@ use super::pipeline::{Job, Turn};
 use super::state::Chosen;
 use super::watch::Dirty;
 use super::{Settings, Workspace, diff, entities, folder, pipeline};
-use crate::budget::{Budget, Progress, Standing};
+use crate::budget::{Budget, Progress, ReadyEntities};
 use crate::config::{Config, warn_once};
 use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::RepoPath;
 use crate::scan::{self, Ground, Listing, Rules};
+use crate::secrets;
 use crate::store::{Fact, Store};
 
 /// Changes of more files than this are followed by merging what they left in the FTS.
@@ -61,6 +62,9 @@ pub struct Report {
     pub symbols: u64,
     pub seconds: f64,
     pub db_bytes: u64,
+    /// What is odd about what was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// Brings the index up to date. Whatever was noticed and could not be indexed is looked at again by the next update.
@@ -78,8 +82,7 @@ pub(super) fn update(
     let lock = UpdateLock::take(&workspace.root, budget)?;
     if is_gone && !workspace.store.path().exists() {
         // A log without its database would be taken for the new one's.
-        folder::discard(workspace.store.path())?;
-        workspace.store.restore()?;
+        Store::make(workspace.store.path(), || folder::discard(workspace.store.path()))?;
         if let Some(watch) = workspace.watch.get() {
             watch.ask_for_sweep();
         }
@@ -125,24 +128,24 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
 
 /// Nobody who asks for an entity waits for a whole tree of code.
 fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn, so_far: &mut SoFar) -> Result<()> {
-    let standing = Standing { as_of: Instant::now(), place: noticed_by_now(workspace) };
+    let standing = ReadyEntities { as_of: Instant::now(), feed_position: noticed_by_now(workspace) };
     let folders = Dirty::Paths(entities::folders(&workspace.reload_settings()?.config));
     while pass(workspace, &folders, thoroughness, turn, so_far)? {}
-    turn.progress.entities_stand(standing);
+    turn.progress.set_ready_entities(standing);
     Ok(())
 }
 
 /// In the midst of a build, between two batches: who asks for entities is shown those that were saved since.
 fn entities_meanwhile(workspace: &Workspace, turn: &Turn) -> Result<()> {
-    if !turn.progress.asks_for_entities() {
+    if !turn.progress.entities_requested() {
         return Ok(());
     }
     let progress = Progress::default();
     // Who let others write here would have to plan the rest of the build anew.
     let own = Turn { yields: false, progress: &progress, ..*turn };
     entities_first(workspace, Thoroughness::Changed, &own, &mut SoFar::default())?;
-    if let Some(standing) = progress.standing_entities() {
-        turn.progress.entities_stand(standing);
+    if let Some(standing) = progress.ready_entities() {
+        turn.progress.set_ready_entities(standing);
     }
     Ok(())
 }
@@ -183,7 +186,7 @@ fn pass(
     let (store, root) = (&workspace.store, workspace.root.as_path());
     let settings = if *dirty == Dirty::Everything { workspace.reload_settings()? } else { workspace.settings() };
     let options = extraction(&settings.config);
-    let fingerprint = format!("{options:?}");
+    let fingerprint = format!("{options:?} {}", secrets::VERSION);
     let revision = store.revision()?;
     let context = format!("{fingerprint} {} {}", settings.folders.told(), extract::told());
     let dirty = &widened(workspace, &settings, dirty.clone(), budget)?;
@@ -342,6 +345,7 @@ pub(super) fn report(workspace: &Workspace, started: Instant, budget: &Budget) -
             symbols,
             seconds: (started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0,
             db_bytes: workspace.store.size(),
+            warning: None,
         })
     })
 }
@@ -352,6 +356,8 @@ fn extraction(config: &Config) -> Options {
         folder: None,
         skip_minified: config.index.skip_minified,
         skip_generated: config.index.skip_generated,
+        skip_secrets: config.index.skip_secrets,
+        mask_secrets: config.index.mask_secrets,
         notes: config.index.notes.clone(),
     }
 }

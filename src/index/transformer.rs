@@ -21,6 +21,7 @@ use crate::embed::transformer::{Gpu, Means, Recipe, Transformer};
 use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Stat;
+use crate::panics;
 use crate::store::{ChunkId, SpaceKey, Unembedded};
 
 /// Chunks of a model's own batch: between two a question has its turn.
@@ -332,7 +333,7 @@ impl Workspace {
         let spawned = std::thread::Builder::new().name("transformer".to_owned()).spawn(move || {
             loop {
                 let Some(workspace) = workspace.upgrade() else { return };
-                match workspace.work_a_little() {
+                match panics::caught(|| workspace.work_a_little()) {
                     Ok(true) => {}
                     Ok(false) => {
                         workspace.chosen.at_work.store(false, Ordering::SeqCst);

@@ -5,11 +5,12 @@
 
 use std::num::NonZero;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use super::Workspace;
 use crate::budget::Budget;
+use crate::embed::transformer::Transformer;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
@@ -74,6 +75,25 @@ impl Workspace {
     /// What questions are to be embedded with.
     pub fn embedder(&self) -> &'static dyn Embedder {
         built_in()
+    }
+
+    /// The model that finds chunks: the chosen one once it has embedded all of them; `None` for the built-in one, and where
+    /// the chosen one cannot run.
+    pub fn searching_model(&self) -> Result<Option<Arc<Transformer>>> {
+        let model = match self.transformer() {
+            Ok(Some(model)) => model,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                tracing::warn!("{error}");
+                return Ok(None);
+            }
+        };
+        let space = key(model.as_ref());
+        let is_complete = self.read(&Budget::unlimited(), |snapshot| match snapshot.space(&space)? {
+            Some(space) => snapshot.is_whole(space),
+            None => Ok(false),
+        })?;
+        Ok(is_complete.then_some(model))
     }
 
     /// The space that answers come from.

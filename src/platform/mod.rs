@@ -1,8 +1,7 @@
-//! What differs from one operating system to another, under the same names for each.
+//! Operating system differences behind the same names on every system.
 //!
-//! Owns every call that one system has and another has not: whose a file is, opening below a folder without following
-//! links, sockets within a machine, what ends a process. Nobody else names them. What a system cannot do is said where
-//! its module stands in for it.
+//! Owns every call that exists on some systems only: file ownership, opening files without following links, local
+//! sockets, and process control. No other module uses such calls. Each module documents what its system cannot do.
 
 pub mod random;
 pub mod replace;

@@ -1,8 +1,8 @@
-//! What nobody can guess, from the system's own source.
+//! Unguessable values from the system's random source.
 
 use std::io;
 
-/// 256 bits as 64 hexadecimal letters.
+/// 256 bits as 64 hexadecimal digits.
 pub fn secret() -> io::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

@@ -1,6 +1,6 @@
-//! Putting a file in place of another: the new one stands there whole, or the old one stays.
+//! Atomic replacement of a file: either the whole new file is in place, or the old one remains.
 //!
-//! Owns the draft beside it, which nobody else writes and which never stays behind.
+//! Owns the temporary file next to it, which is never left behind.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,45 +9,45 @@ use std::path::Path;
 use super::files;
 use super::random::secret;
 
-/// Who may do what with the new file.
+/// Permissions of the new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rights {
-    /// This user alone.
+pub enum Permissions {
+    /// Accessible by this user only.
     Private,
-    /// Whoever might with the old one; where there is none, as the system has it.
-    Kept,
+    /// Those of the old file; the system's default if there is none.
+    Keep,
 }
 
-/// Whether the file must outlast a failure of the machine, which takes a while to make sure of.
+/// Whether the file must survive a system crash, which requires a slow sync to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasting {
-    /// It is made anew when it is lost.
-    No,
-    Yes,
+pub enum Durability {
+    /// A lost file is recreated.
+    Unsynced,
+    Synced,
 }
 
-/// Letters of a draft's name that nobody else has.
-const OWN: usize = 16;
+/// The length of the random part of the temporary file's name.
+const RANDOM_LEN: usize = 16;
 
-/// Of several that write at once the last one stays, whole.
-pub fn replace(file: &Path, bytes: &[u8], rights: Rights, lasting: Lasting) -> io::Result<()> {
+/// Replaces a file. Of concurrent calls the last one wins, as a whole.
+pub fn replace(file: &Path, bytes: &[u8], permissions: Permissions, durability: Durability) -> io::Result<()> {
     let name = file.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
-    let draft = file.with_file_name(format!(".{name}.{}", &secret()?[..OWN]));
-    let mut opened = match rights {
-        Rights::Private => files::create_private(&draft)?,
-        Rights::Kept => File::create_new(&draft)?,
+    let temporary = file.with_file_name(format!(".{name}.{}", &secret()?[..RANDOM_LEN]));
+    let mut opened = match permissions {
+        Permissions::Private => files::create_private(&temporary)?,
+        Permissions::Keep => File::create_new(&temporary)?,
     };
     let mut write = || {
-        if let (Rights::Kept, Ok(old)) = (rights, fs::metadata(file)) {
+        if let (Permissions::Keep, Ok(old)) = (permissions, fs::metadata(file)) {
             opened.set_permissions(old.permissions())?;
         }
         opened.write_all(bytes)?;
-        if lasting == Lasting::Yes {
+        if durability == Durability::Synced {
             opened.sync_all()?;
         }
-        fs::rename(&draft, file)
+        fs::rename(&temporary, file)
     };
-    write().inspect_err(|_| drop(fs::remove_file(&draft)))
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 #[cfg(test)]
@@ -55,26 +55,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_several_write_at_once_are_whole() {
+    fn concurrent_replacements_are_atomic() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    (0..50).for_each(|_| replace(&path, b"all of it", Rights::Private, Lasting::No).unwrap());
+                    (0..50).for_each(|_| {
+                        replace(&path, b"all of it", Permissions::Private, Durability::Unsynced).unwrap()
+                    });
                 });
             }
         });
         assert_eq!(fs::read(&path).unwrap(), b"all of it");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]
-    fn what_cannot_be_put_in_place_is_not_left_beside_it() {
+    fn a_failed_replacement_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir_all(path.join("by a folder")).unwrap();
-        assert!(replace(&path, b"text", Rights::Kept, Lasting::Yes).is_err());
+        assert!(replace(&path, b"text", Permissions::Keep, Durability::Synced).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

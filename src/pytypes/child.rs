@@ -1,6 +1,6 @@
-//! One engine process as its parent sees it: the pipes, the questions under way, the end.
+//! One engine process as seen by its parent: the pipes, the in-flight queries, and the exit.
 //!
-//! Owns the process. Whether another one is started is the service's business.
+//! Owns the process. The service decides whether to start another one.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -12,47 +12,48 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
-use super::service::Spec;
-use super::values::{Answer, Question};
-use super::wire::{Order, Report};
+use super::service::EngineSpec;
+use super::values::{Answer, Query};
+use super::wire::{Report, Request};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 use crate::platform::process;
 
-/// A question whose budget is spent is given up by the engine within this, or the engine is ended.
-const GRACE: Duration = Duration::from_millis(1500);
-/// No file that a person wrote takes so long, nor such a part of the longest question.
-const LONGEST_FILE: Duration = Duration::from_secs(45);
-const LONGEST_PART: u32 = 4;
-/// Bytes of memory at which something has gone wrong: Django with its tests takes less than one of these gigabytes.
-const MOST_MEMORY: u64 = 6 << 30;
-/// A cancelled call is noticed within this time.
-const LOOK: Duration = Duration::from_millis(20);
-/// How long a child may take until its first line.
-const START: Duration = Duration::from_secs(60);
+/// How long the engine may take to abandon a cancelled query before it is killed.
+const CANCEL_GRACE: Duration = Duration::from_millis(1500);
+/// The time limit for one file. No file written by hand takes this long. The limit is also capped at a fraction of the
+/// query timeout.
+const MAX_FILE_TIME: Duration = Duration::from_secs(45);
+const TIMEOUT_FRACTION: u32 = 4;
+/// Resident memory in bytes at which the engine is killed. Django with its tests takes less than 1 GiB.
+const MAX_MEMORY: u64 = 6 << 30;
+/// How often a pending caller checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// How long the child may take to send its first line.
+const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why an engine is no more.
+/// Why an engine process exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// By itself: a stack overflow, the system's memory killer.
+pub(super) enum ExitReason {
+    /// It crashed: a stack overflow, the kernel's OOM killer.
     Died,
-    /// One file or question took too long, and it did not listen.
-    Overran,
+    /// One file or query took too long and the engine did not react to cancellation.
+    TimedOut,
     Memory,
     Idle,
 }
 
-/// What became of a question.
+/// The outcome of a query.
 pub(super) enum Outcome {
     Answered(Answer),
-    /// The engine ended; with the files that it looked at.
-    Ended(Ended, Vec<String>),
+    /// The engine exited, with the files that it was processing.
+    Exited(ExitReason, Vec<String>),
 }
 
-pub(super) struct Child {
+pub(super) struct EngineProcess {
     root: PathBuf,
-    longest: Duration,
+    timeout: Duration,
     process: Mutex<std::process::Child>,
     pid: u32,
     stdin: Mutex<ChildStdin>,
@@ -62,27 +63,27 @@ pub(super) struct Child {
 
 #[derive(Default)]
 struct State {
-    asked: HashMap<u64, Sender<Told>>,
-    /// By question and thread of the engine, what it looks at and since when.
+    pending: HashMap<u64, Sender<Message>>,
+    /// For each query and engine thread, the file being processed and when that began.
     at: HashMap<(u64, usize), (String, Instant)>,
-    ended: Option<Ended>,
-    /// Folders of libraries, each as it was when last looked at.
+    exited: Option<ExitReason>,
+    /// Library folders with their modification times when last checked.
     libraries: Vec<(PathBuf, Option<SystemTime>)>,
 }
 
-enum Told {
+enum Message {
     Progress(usize, usize),
     Answer(Box<Result<Answer>>),
 }
 
-/// A question under way.
-pub(super) struct Waiting {
+/// An in-flight query.
+pub(super) struct PendingQuery {
     id: u64,
-    told: Receiver<Told>,
+    messages: Receiver<Message>,
 }
 
-impl Child {
-    pub fn start(spec: &Spec) -> Result<Arc<Self>> {
+impl EngineProcess {
+    pub fn start(spec: &EngineSpec) -> Result<Arc<Self>> {
         let mut command = Command::new(&spec.program);
         command
             .arg("engine")
@@ -93,11 +94,11 @@ impl Child {
         for variable in ["VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH"] {
             command.env_remove(variable);
         }
-        // Memory that one thread frees is of use to the next.
+        // Memory freed by one thread should be reusable by the next.
         command.env("MALLOC_ARENA_MAX", "2");
         command.envs(&spec.environment).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // What it starts itself ends with it.
-        process::leads(&mut command);
+        // The child's own children are killed with it.
+        process::own_group(&mut command);
         let mut process = command.spawn().map_err(|error| Error::io("start", &spec.program, error))?;
         let (Some(stdin), Some(stdout)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(Error::internal("the type engine has no pipes"));
@@ -105,7 +106,7 @@ impl Child {
         let pid = process.id();
         let child = Arc::new(Self {
             root: spec.root.clone(),
-            longest: spec.longest,
+            timeout: spec.timeout,
             process: Mutex::new(process),
             pid,
             stdin: Mutex::new(stdin),
@@ -118,16 +119,17 @@ impl Child {
         reader
             .spawn(move || reading.read(stdout, &ready))
             .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
-        match is_ready.recv_timeout(START) {
+        match is_ready.recv_timeout(STARTUP_TIMEOUT) {
             Ok(version) if version == env!("CARGO_PKG_VERSION") => Ok(child),
             Ok(version) => {
-                child.end(Ended::Died);
-                Err(Error::internal(format!("the program on disk is another release, {version}"))
+                child.kill(ExitReason::Died);
+                Err(Error::internal(format!("the program on disk is a different release ({version})"))
                     .hint("Restart the daemon: `ixmcp daemon stop`."))
             }
             Err(_) => {
-                child.end(Ended::Died);
-                Err(Error::internal("the type engine did not start").hint("See the log; try `ixmcp engine` by hand."))
+                child.kill(ExitReason::Died);
+                Err(Error::internal("the type engine did not start")
+                    .hint("See the log, or run `ixmcp engine` by hand."))
             }
         }
     }
@@ -138,27 +140,27 @@ impl Child {
             match serde_json::from_str(&line) {
                 Ok(Report::Ready { version }) => drop(ready.send(version)),
                 Ok(Report::Libraries { folders }) => self.note_libraries(folders),
-                Ok(Report::Done { id, answer }) => self.tell(id, Told::Answer(Box::new(Ok(answer)))),
-                Ok(Report::Failed { id, fault }) => self.tell(id, Told::Answer(Box::new(Err(fault.into())))),
-                Ok(Report::Progress { id, done, total }) => self.tell(id, Told::Progress(done, total)),
+                Ok(Report::Done { id, answer }) => self.deliver(id, Message::Answer(Box::new(Ok(answer)))),
+                Ok(Report::Failed { id, fault }) => self.deliver(id, Message::Answer(Box::new(Err(fault.into())))),
+                Ok(Report::Progress { id, done, total }) => self.deliver(id, Message::Progress(done, total)),
                 Ok(Report::At { id, thread, file: Some(file) }) => {
                     drop(self.lock().at.insert((id, thread), (file, Instant::now())));
                 }
                 Ok(Report::At { id, thread, file: None }) => drop(self.lock().at.remove(&(id, thread))),
-                Err(error) => tracing::warn!(%error, "a report of the type engine was not understood"),
+                Err(error) => tracing::warn!(%error, "the type engine sent an invalid report"),
             }
         }
-        self.end(Ended::Died);
+        self.kill(ExitReason::Died);
     }
 
     fn note_libraries(&self, folders: Vec<String>) {
-        // An environment may be made, or made anew, where there is none to look into yet.
+        // A virtual environment may be created or recreated where none exists yet.
         let own = self.root.join(".venv/pyvenv.cfg");
         let watched = folders.into_iter().map(PathBuf::from).chain([own]);
         self.lock().libraries = watched.map(|path| (modified(&path), path)).map(|(then, path)| (path, then)).collect();
     }
 
-    /// Whether something was installed or removed since this was last asked. Nobody watches there.
+    /// Whether packages were installed or removed since the last call. The file watcher does not cover these folders.
     pub fn libraries_changed(&self) -> bool {
         let mut state = self.lock();
         let mut changed = false;
@@ -170,119 +172,115 @@ impl Child {
         changed
     }
 
-    fn tell(&self, id: u64, told: Told) {
+    fn deliver(&self, id: u64, message: Message) {
         let mut state = self.lock();
-        if matches!(told, Told::Answer(_)) {
-            if let Some(sender) = state.asked.remove(&id) {
-                let _nobody_waits = sender.send(told);
+        if matches!(message, Message::Answer(_)) {
+            if let Some(sender) = state.pending.remove(&id) {
+                let _caller_is_gone = sender.send(message);
             }
             state.at.retain(|(of, _), _| *of != id);
-        } else if let Some(sender) = state.asked.get(&id) {
-            let _nobody_waits = sender.send(told);
+        } else if let Some(sender) = state.pending.get(&id) {
+            let _caller_is_gone = sender.send(message);
         }
     }
 
-    pub fn send(&self, order: &Order) {
-        let Ok(mut line) = serde_json::to_vec(order) else { return };
+    pub fn send(&self, request: &Request) {
+        let Ok(mut line) = serde_json::to_vec(request) else { return };
         line.push(b'\n');
         let mut stdin = locked(&self.stdin);
-        // One that is gone is noticed by whoever waits for it.
+        // A waiting caller notices if the process is gone.
         let _ = stdin.write_all(&line).and_then(|()| stdin.flush());
     }
 
-    pub fn ask(&self, question: &Question) -> Waiting {
+    pub fn ask(&self, query: &Query) -> PendingQuery {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, told) = unbounded();
+        let (sender, messages) = unbounded();
         {
             let mut state = self.lock();
-            // Of one that has ended, the sender is dropped here: the wait ends at once.
-            if state.ended.is_none() {
-                state.asked.insert(id, sender);
+            // If the process has exited, the sender is dropped here and the wait ends at once.
+            if state.exited.is_none() {
+                state.pending.insert(id, sender);
             }
         }
-        self.send(&Order::Ask { id, question: question.clone() });
-        Waiting { id, told }
+        self.send(&Request::Ask { id, query: query.clone() });
+        PendingQuery { id, messages }
     }
 
-    /// Waits for the answer, and not for ever: an engine that is stalled as a whole stands at no file.
-    pub fn wait(&self, waiting: &Waiting, budget: &Budget, tell: &dyn Fn(usize, usize)) -> Result<Outcome> {
+    /// Waits for the answer, at most until the timeout: an engine that hangs as a whole reports no file.
+    pub fn wait(&self, pending: &PendingQuery, budget: &Budget, on_progress: &dyn Fn(usize, usize)) -> Result<Outcome> {
         let begun = Instant::now();
         loop {
-            match waiting.told.recv_timeout(LOOK) {
-                Ok(Told::Progress(done, total)) => tell(done, total),
-                Ok(Told::Answer(answer)) => return (*answer).map(Outcome::Answered),
+            match pending.messages.recv_timeout(POLL_INTERVAL) {
+                Ok(Message::Progress(done, total)) => on_progress(done, total),
+                Ok(Message::Answer(answer)) => return (*answer).map(Outcome::Answered),
                 Err(RecvTimeoutError::Disconnected) => {
                     let state = self.lock();
                     let at = state.at.values().map(|(file, _)| file.clone()).collect();
-                    return Ok(Outcome::Ended(state.ended.unwrap_or(Ended::Died), at));
+                    return Ok(Outcome::Exited(state.exited.unwrap_or(ExitReason::Died), at));
                 }
                 Err(RecvTimeoutError::Timeout) if budget.is_spent() => {
-                    self.give_up(waiting);
+                    self.give_up(pending);
                     return Err(budget.error());
                 }
-                Err(RecvTimeoutError::Timeout) if begun.elapsed() >= self.longest => {
-                    self.end(Ended::Overran);
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() >= self.timeout => {
+                    self.kill(ExitReason::TimedOut);
                     return Err(Error::new(
                         ErrorKind::Timeout,
-                        format!("the type engine did not answer within {} s and was ended", self.longest.as_secs()),
+                        format!("the type engine did not answer within {} s and was killed", self.timeout.as_secs()),
                     )
-                    .hint("Ask about one file, or raise the setting python.longest."));
+                    .hint("Query a single file, or raise the setting python.longest."));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 
-    /// Waits a little for the engine to drop the question, and ends one that does not listen.
-    fn give_up(&self, waiting: &Waiting) {
-        self.send(&Order::Cancel { id: waiting.id });
-        let until = Instant::now() + GRACE;
-        while let Ok(told) = waiting.told.recv_deadline(until) {
-            if matches!(told, Told::Answer(_)) {
+    /// Cancels the query. Kills the engine if it does not react within the grace period.
+    fn give_up(&self, pending: &PendingQuery) {
+        self.send(&Request::Cancel { id: pending.id });
+        let until = Instant::now() + CANCEL_GRACE;
+        while let Ok(message) = pending.messages.recv_deadline(until) {
+            if matches!(message, Message::Answer(_)) {
                 return;
             }
         }
-        self.end(Ended::Overran);
+        self.kill(ExitReason::TimedOut);
     }
 
-    /// Ends an engine that has looked at one file for too long, or takes too much memory.
-    pub fn end_if_overrun(&self) {
+    /// Kills an engine that has processed one file for too long or uses too much memory.
+    pub fn kill_if_over_limits(&self) {
         let mut state = self.lock();
-        let longest_file = LONGEST_FILE.min(self.longest / LONGEST_PART);
-        let is_stuck = |(_, since): &(String, Instant)| since.elapsed() >= longest_file;
+        let max_file_time = MAX_FILE_TIME.min(self.timeout / TIMEOUT_FRACTION);
+        let is_stuck = |(_, since): &(String, Instant)| since.elapsed() >= max_file_time;
         if state.at.values().any(is_stuck) {
             state.at.retain(|_, at| is_stuck(at));
             drop(state);
-            self.end(Ended::Overran);
+            self.kill(ExitReason::TimedOut);
             return;
         }
         drop(state);
-        if self.memory() > MOST_MEMORY {
-            self.end(Ended::Memory);
+        if self.memory() > MAX_MEMORY {
+            self.kill(ExitReason::Memory);
         }
     }
 
-    pub fn end(&self, why: Ended) {
+    pub fn kill(&self, why: ExitReason) {
         let mut child = locked(&self.process);
-        process::end(&mut child);
+        process::kill_group(&mut child);
         let mut state = self.lock();
-        state.ended.get_or_insert(why);
-        state.asked.clear();
+        state.exited.get_or_insert(why);
+        state.pending.clear();
     }
 
     pub fn is_alive(&self) -> bool {
-        self.lock().ended.is_none()
+        self.lock().exited.is_none()
     }
 
-    pub fn is_asked(&self) -> bool {
-        !self.lock().asked.is_empty()
+    pub fn has_pending(&self) -> bool {
+        !self.lock().pending.is_empty()
     }
 
-    pub const fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// Bytes in memory; 0 where the system does not say.
+    /// Resident memory in bytes; 0 if the system does not report it.
     pub fn memory(&self) -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,49 +1,49 @@
-//! The seam between whoever asks and whichever engine answers.
+//! The interface between callers and the type engines.
 //!
-//! Owns the trait. An engine's own types stay behind it: only [`values`](super::values) pass.
+//! Owns the traits. An engine's own types stay behind them: only [`values`](super::values) cross.
 
-use super::values::{Answer, Changes, Question};
+use super::values::{Answer, Changes, Query};
 use crate::error::Result;
 
-/// A type engine over one repository. One thread owns it; others answer by [`Answerer`]s.
+/// A type engine for one repository. One thread owns it; other threads answer queries with [`Answerer`]s.
 pub trait Engine {
-    /// Takes in what changed on disk. Work of answerers ends as [`Answered::Interrupted`].
+    /// Applies changes on disk. Running answerers end with [`Answered::Interrupted`].
     fn apply(&mut self, changes: &Changes) -> Result<()>;
 
-    /// Takes these files, absolute, as modules of which nothing is known, until they change.
-    fn shelve(&mut self, files: &[String]) -> Result<()>;
+    /// Treats these files (absolute paths) as modules without any known types until they change.
+    fn quarantine(&mut self, files: &[String]) -> Result<()>;
 
     /// Folders outside the repository that answers depend on.
     fn libraries(&self) -> Vec<String>;
 
-    /// Nobody asks at the moment: memory that no answer needs may be given back.
-    fn settle(&mut self) {}
+    /// Called when no query is running: the engine may free memory that no answer needs.
+    fn trim_memory(&mut self) {}
 
-    /// A hold on the engine's state for one question. It must not outlive it: changes wait for it.
-    fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>>;
+    /// A handle on the engine's state for one query. Drop it after the query: pending changes wait for it.
+    fn answerer(&mut self, query: &Query) -> Result<Box<dyn Answerer>>;
 }
 
 pub trait Answerer: Send {
-    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered>;
+    fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered>;
 
-    /// Ends the answer from another thread, as soon as the work notices.
+    /// A function that cancels the answer from another thread. The work stops as soon as it notices.
     fn canceller(&self) -> Box<dyn Fn() + Send + Sync>;
 }
 
-/// How work came out.
+/// The result of an [`Answerer`].
 #[derive(Debug)]
 pub enum Answered {
     Done(Box<Answer>),
-    /// A change came in between: to be asked again.
+    /// Files changed meanwhile: ask again.
     Interrupted,
     Cancelled,
 }
 
-/// Who is told how long work goes.
-pub trait Witness: Sync {
-    /// The thread begins to look at a file.
+/// Receives the progress of a query.
+pub trait Observer: Sync {
+    /// The current thread starts to process a file.
     fn begins(&self, file: &str);
-    /// It is done with it.
+    /// The current thread has finished its file.
     fn ends(&self);
     fn advanced(&self, done: usize, total: usize);
 }

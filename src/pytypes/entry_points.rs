@@ -1,13 +1,13 @@
-//! What a Python project says can be started, by the files that say so.
+//! The entry points that a Python project declares.
 //!
-//! Owns their forms: `[project.scripts]` and `[tool.poetry.scripts]` of `pyproject.toml`, `[options.entry_points]` of
-//! `setup.cfg`. A file that is broken says nothing.
+//! Owns the formats: `[project.scripts]` and `[tool.poetry.scripts]` of `pyproject.toml`, `[options.entry_points]` of
+//! `setup.cfg`. A file that does not parse has no entry points.
 
 use std::path::Path;
 
 use super::options::read_file;
 
-/// Name and target of each, in the order of the names.
+/// The name and target of each entry point, sorted by name.
 pub(super) fn of(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     if let Some((_, text)) = read_file(&folder.join("pyproject.toml")) {
@@ -23,14 +23,14 @@ pub(super) fn of(folder: &Path) -> Vec<(String, String)> {
 
 fn of_pyproject(text: &str) -> Vec<(String, String)> {
     let Ok(table) = text.parse::<toml::Table>() else { return Vec::new() };
-    let places: [&[&str]; 3] = [&["project", "scripts"], &["project", "gui-scripts"], &["tool", "poetry", "scripts"]];
+    let tables: [&[&str]; 3] = [&["project", "scripts"], &["project", "gui-scripts"], &["tool", "poetry", "scripts"]];
     let inner =
         |path: &[&str]| path.iter().try_fold(&table, |table, name| table.get(*name).and_then(toml::Value::as_table));
     let pair = |(name, target): (&String, &toml::Value)| Some((name.clone(), target.as_str()?.to_owned()));
-    places.into_iter().filter_map(inner).flatten().filter_map(pair).collect()
+    tables.into_iter().filter_map(inner).flatten().filter_map(pair).collect()
 }
 
-/// Lines of `console_scripts` and `gui_scripts`, which are indented below their key or stand right after it.
+/// Reads `console_scripts` and `gui_scripts`, whose values are indented below the key or follow it on the same line.
 fn of_setup(text: &str) -> Vec<(String, String)> {
     let (mut in_section, mut in_key) = (false, false);
     let mut found = Vec::new();

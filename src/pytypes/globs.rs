@@ -1,14 +1,15 @@
-//! Which files a project's `include` and `exclude` patterns take.
+//! Which files a project's `include` and `exclude` patterns match.
 //!
-//! Owns the meaning of the patterns, which is the released checker's: all begin at the project's root. `include` takes a
-//! folder with all in it; of `exclude` patterns the last that fits decides, and one with `!` takes in again.
+//! Owns the meaning of the patterns, which is the same as in the released checker: all are anchored at the project's
+//! root. `include` takes a folder with everything in it; among `exclude` patterns the last match decides, and `!`
+//! negates.
 
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// Folders that no project means, wherever they stand, unless an `exclude` begins with `!` for them.
-const NEVER_MEANT: &[&str] = &[
+/// Folders that are excluded everywhere unless an `exclude` pattern with `!` re-includes them.
+const ALWAYS_EXCLUDED: &[&str] = &[
     ".bzr",
     ".direnv",
     ".eggs",
@@ -31,7 +32,7 @@ const NEVER_MEANT: &[&str] = &[
     "venv",
 ];
 
-/// Patterns made ready. Two are equal when made of the same patterns.
+/// Compiled patterns. Two filters are equal if their patterns are.
 #[derive(Clone, Debug)]
 pub struct Filter {
     patterns: (Option<Vec<String>>, Vec<String>),
@@ -43,10 +44,10 @@ pub struct Filter {
 #[derive(Clone, Debug)]
 struct Include {
     files: GlobSet,
-    /// Patterns without wildcards, for files of any name.
+    /// Patterns without wildcards. They match files with any extension.
     literal: Vec<String>,
-    /// What each pattern begins with before its first wildcard, as parts of a path.
-    beginnings: Vec<Vec<String>>,
+    /// The path components of each pattern before its first wildcard.
+    prefixes: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -62,9 +63,9 @@ impl PartialEq for Filter {
 }
 
 impl Filter {
-    /// The patterns that hold for a whole project; the error names the pattern that means nothing.
+    /// The filter for a whole project. The error names the invalid pattern.
     pub fn of_project(root: &Path, include: Option<&[String]>, exclude: &[String]) -> Result<Self, String> {
-        let never = NEVER_MEANT.iter().map(|name| format!("**/{name}/"));
+        let never = ALWAYS_EXCLUDED.iter().map(|name| format!("**/{name}/"));
         Self::new(root, include, &never.chain(exclude.iter().cloned()).collect::<Vec<_>>())
     }
 
@@ -82,7 +83,8 @@ impl Filter {
                 Some(rest) => (true, rest),
                 None => (false, rest),
             };
-            let Some(mut glob) = from_root(root, rest).map_err(|error| refused("exclude", pattern, &error))? else {
+            let Some(mut glob) = from_root(root, rest).map_err(|error| invalid_pattern("exclude", pattern, &error))?
+            else {
                 continue;
             };
             if glob.is_empty() {
@@ -91,15 +93,15 @@ impl Filter {
             if glob.ends_with("/**") {
                 glob.push_str("/*");
             }
-            globs.add(compiled(&glob, pattern)?);
+            globs.add(compile(&glob, pattern)?);
             excludes.push(Exclude { is_allowed, only_folders });
         }
         let exclude = globs.build().map_err(|error| error.to_string())?;
         Ok(Self { patterns, include, exclude, excludes })
     }
 
-    /// Whether a pattern can be taken; the error says why it cannot.
-    pub fn admit(which: &str, pattern: &str) -> Result<(), String> {
+    /// Whether a pattern is valid; the error says why it is not.
+    pub fn validate(which: &str, pattern: &str) -> Result<(), String> {
         let patterns = [pattern.to_owned()];
         match which {
             "include" => Self::new(Path::new("/"), Some(&patterns), &[]).map(drop),
@@ -107,23 +109,23 @@ impl Filter {
         }
     }
 
-    /// Whether a walk looks into a folder, by its path below the project's root.
+    /// Whether a walk descends into a folder, given relative to the project's root.
     pub fn enters(&self, folder: &Path) -> bool {
         !self.is_excluded(folder, true) && self.include.as_ref().is_none_or(|include| include.may_hold(folder))
     }
 
-    /// Whether a file is meant that was come upon in folders that [`Self::enters`].
+    /// Whether a file is included, assuming that all its parent folders pass [`Self::enters`].
     pub fn takes(&self, file: &Path) -> bool {
         !self.is_excluded(file, false) && self.include.as_ref().is_none_or(|include| include.files.is_match(file))
     }
 
-    /// As [`Self::takes`], for a file that no walk led to.
+    /// Like [`Self::takes`], for a file that was not found by a walk.
     pub fn takes_anywhere(&self, file: &Path) -> bool {
         let folders = file.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
         self.takes(file) && !folders.into_iter().any(|above| self.is_excluded(above, true))
     }
 
-    /// Whether a pattern names this very file, whatever its extension.
+    /// Whether a pattern names exactly this file; its extension does not matter then.
     pub fn names(&self, file: &Path) -> bool {
         self.include.as_ref().is_some_and(|include| include.literal.iter().any(|name| Path::new(name) == file))
     }
@@ -138,59 +140,59 @@ impl Filter {
 impl Include {
     fn new(root: &Path, patterns: &[String]) -> Result<Self, String> {
         let mut globs = GlobSetBuilder::new();
-        let (mut literal, mut beginnings) = (Vec::new(), Vec::new());
+        let (mut literal, mut prefixes) = (Vec::new(), Vec::new());
         for pattern in patterns {
             let (only_folders, own) = match pattern.strip_suffix('/') {
                 Some(own) => (true, own),
                 None => (false, pattern.as_str()),
             };
-            let own = from_root(root, own).map_err(|error| refused("include", pattern, &error))?;
+            let own = from_root(root, own).map_err(|error| invalid_pattern("include", pattern, &error))?;
             let Some(own) = own.as_deref() else { continue };
             if own.is_empty() {
                 // The root itself.
-                beginnings.push(Vec::new());
-                globs.add(compiled("**", pattern)?);
+                prefixes.push(Vec::new());
+                globs.add(compile("**", pattern)?);
                 continue;
             }
             let is_wild = |part: &str| part.contains(['*', '?', '[', '{']);
-            beginnings.push(own.split('/').take_while(|part| !is_wild(part)).map(str::to_owned).collect());
+            prefixes.push(own.split('/').take_while(|part| !is_wild(part)).map(str::to_owned).collect());
             if own.ends_with("**") {
-                globs.add(compiled(own, pattern)?);
+                globs.add(compile(own, pattern)?);
                 continue;
             }
-            globs.add(compiled(&format!("{own}/**"), pattern)?);
+            globs.add(compile(&format!("{own}/**"), pattern)?);
             if !only_folders {
-                globs.add(compiled(own, pattern)?);
+                globs.add(compile(own, pattern)?);
                 if !is_wild(own) {
                     literal.push(own.to_owned());
                 }
             }
         }
         let files = globs.build().map_err(|error| error.to_string())?;
-        Ok(Self { files, literal, beginnings })
+        Ok(Self { files, literal, prefixes })
     }
 
-    /// Whether something in the folder could be taken: it lies on the way to a pattern's beginning, or below it.
+    /// Whether the folder can contain an included file: it is above the literal prefix of a pattern or below it.
     fn may_hold(&self, folder: &Path) -> bool {
         let parts: Vec<&str> = folder.iter().filter_map(|part| part.to_str()).collect();
-        self.beginnings.iter().any(|beginning| parts.iter().zip(beginning).all(|(part, wanted)| part == wanted))
+        self.prefixes.iter().any(|prefix| parts.iter().zip(prefix).all(|(part, wanted)| part == wanted))
     }
 }
 
-/// A pattern as it is below the root; `None` for an absolute one of elsewhere.
+/// The pattern relative to the root; `None` if it is absolute and outside the root.
 fn from_root(root: &Path, pattern: &str) -> Result<Option<String>, String> {
     let relative = match Path::new(pattern).strip_prefix(root) {
         Ok(below) if pattern.starts_with('/') => below.to_str().unwrap_or_default(),
         _ if pattern.starts_with('/') => return Ok(None),
         _ => pattern,
     };
-    portable(relative)?;
+    check_portable(relative)?;
     let relative = relative.trim_start_matches("./");
     Ok(Some(if relative == "." { "" } else { relative }.to_owned()))
 }
 
-/// Patterns mean the same on every system: what would not is refused.
-fn portable(pattern: &str) -> Result<(), String> {
+/// Rejects patterns that would have a different meaning on another system.
+fn check_portable(pattern: &str) -> Result<(), String> {
     if pattern.split('/').any(|part| part == "..") {
         return Err("the parent directory operator (`..`) is not allowed".to_owned());
     }
@@ -221,13 +223,13 @@ fn portable(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn refused(which: &str, pattern: &str, why: &str) -> String {
+fn invalid_pattern(which: &str, pattern: &str, why: &str) -> String {
     format!("invalid {which} pattern `{pattern}`: {why}")
 }
 
-fn compiled(glob: &str, pattern: &str) -> Result<globset::Glob, String> {
+fn compile(glob: &str, pattern: &str) -> Result<globset::Glob, String> {
     let built = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
-    built.map_err(|error| format!("`{pattern}` is no pattern: {}", error.kind()))
+    built.map_err(|error| format!("`{pattern}` is not a valid pattern: {}", error.kind()))
 }
 
 #[cfg(test)]
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn includes_begin_at_the_root_and_take_folders_whole() {
+    fn includes_are_anchored_at_the_root_and_take_whole_folders() {
         let filter = filter(Some(&["src", "tests/unit/", "tools/*.py", "/repo/far", "/far"]), &[]);
         for taken in ["src/a.py", "src/deep/b.py", "tests/unit/c.py", "tools/d.py", "far/e.py"] {
             assert!(filter.takes(Path::new(taken)), "{taken}");
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn excludes_begin_at_the_root_too() {
+    fn excludes_are_anchored_at_the_root() {
         let filter = filter(None, &["generated", "build/", "docs/**/conf.py", "!dist", "**/x.py", "/repo/y.py", ""]);
         for left in ["generated", "build", ".venv", "x/node_modules"] {
             assert!(!filter.enters(Path::new(left)), "{left}");
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_means_another_thing_elsewhere_is_refused() {
+    fn unportable_patterns_are_rejected() {
         for pattern in ["../a", "a b", "{a,b}", "[a", "[!a]", "a***", "a\\", "a\\/b", "a:b"] {
             let exclude = Filter::new(Path::new("/repo"), None, &owned(&[pattern]));
             assert!(exclude.unwrap_err().contains("invalid exclude pattern"), "{pattern}");

@@ -1,38 +1,39 @@
-//! The engine's own process: takes orders on stdin, reports on stdout, and ends with its parent.
+//! The child process of the engine: reads requests from stdin, writes reports to stdout, and exits with its parent.
 //!
-//! Owns the thread that owns the engine, and the threads that answer. All have stacks that hostile nesting does not
-//! overrun; what overruns them all the same ends this process alone.
+//! Owns the thread that owns the engine, and the threads that answer queries. Their stacks are large enough for hostile
+//! nesting; a stack overflow that happens anyway ends this process alone.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
-use super::engine::{Answered, Answerer, Engine, Witness};
-use super::values::Question;
-use super::wire::{Order, Report};
+use super::engine::{Answered, Answerer, Engine, Observer};
+use super::values::Query;
+use super::wire::{Report, Request};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
-/// Committed by the system only as far as it is used.
+/// The system commits only the part that is used.
 pub(in crate::pytypes) const STACK: usize = 256 << 20;
-/// Questions that are answered at once; more wait their turn.
+/// Queries that are answered concurrently; the rest wait in a queue.
 const ANSWERERS: usize = 4;
 
 /// Serves until stdin ends.
 pub fn serve(open: impl FnOnce() -> Result<Box<dyn Engine>> + Send + 'static) -> Result<()> {
     let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).thread_name(|at| format!("check-{at}"));
-    pool.build_global().map_err(|error| Error::internal("cannot start the engine's threads").caused_by(error))?;
+    pool.build_global().map_err(|error| Error::internal("cannot start the threads of the engine").caused_by(error))?;
     let owner = std::thread::Builder::new().name("engine".to_owned()).stack_size(STACK);
-    let owner =
-        owner.spawn(move || own(open)).map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
-    owner.join().unwrap_or_else(|_| Err(Error::internal("the type engine failed while it was started")))
+    let owner = owner
+        .spawn(move || run_owner(open))
+        .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+    owner.join().unwrap_or_else(|_| Err(Error::internal("the type engine failed to start")))
 }
 
-/// What reaches the owner.
+/// Events for the owner thread.
 enum Event {
-    Order(Order),
-    Answered(u64, Question, Result<Answered>),
+    Request(Request),
+    Answered(u64, Query, Result<Answered>),
     End,
 }
 
@@ -40,20 +41,20 @@ type Canceller = Box<dyn Fn() + Send + Sync>;
 
 struct Job {
     id: u64,
-    question: Question,
+    query: Query,
     answerer: Box<dyn Answerer>,
 }
 
-fn own(open: impl FnOnce() -> Result<Box<dyn Engine>>) -> Result<()> {
+fn run_owner(open: impl FnOnce() -> Result<Box<dyn Engine>>) -> Result<()> {
     let (events, inbox) = mpsc::channel();
     let reading = events.clone();
-    let reader = std::thread::Builder::new().name("orders".to_owned());
+    let reader = std::thread::Builder::new().name("requests".to_owned());
     reader.spawn(move || read(&reading)).map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
-    let out = Arc::new(Out(Mutex::new(())));
+    let out = Arc::new(ReportWriter(Mutex::new(())));
     let mut engine = open()?;
     out.send(&Report::Libraries { folders: engine.libraries() });
     out.send(&Report::Ready { version: env!("CARGO_PKG_VERSION").to_owned() });
-    let jobs = answerers(&events, &out)?;
+    let jobs = spawn_answerers(&events, &out)?;
     Owner { jobs, idle: ANSWERERS, waiting: VecDeque::new(), running: HashMap::new(), out: &out }
         .run(&mut *engine, &inbox)
 }
@@ -62,15 +63,15 @@ fn read(events: &Sender<Event>) {
     for line in BufReader::new(std::io::stdin()).lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(order) => drop(events.send(Event::Order(order))),
-            Err(error) => tracing::warn!(%error, "an order was not understood"),
+            Ok(request) => drop(events.send(Event::Request(request))),
+            Err(error) => tracing::warn!(%error, "invalid request"),
         }
     }
     let _owner_has_ended = events.send(Event::End);
 }
 
-/// Threads that answer, behind one queue.
-fn answerers(events: &Sender<Event>, out: &Arc<Out>) -> Result<Sender<Job>> {
+/// Starts the threads that answer queries from one queue.
+fn spawn_answerers(events: &Sender<Event>, out: &Arc<ReportWriter>) -> Result<Sender<Job>> {
     let (jobs, queue) = mpsc::channel::<Job>();
     let queue = Arc::new(Mutex::new(queue));
     for at in 0..ANSWERERS {
@@ -79,11 +80,11 @@ fn answerers(events: &Sender<Event>, out: &Arc<Out>) -> Result<Sender<Job>> {
         let spawned = thread.spawn(move || {
             loop {
                 let next = locked(&queue).recv();
-                let Ok(Job { id, question, answerer }) = next else { return };
-                let answered = answerer.answer(&question, &Telling { id, out: &out });
-                // A waiting change goes on only when this is gone.
+                let Ok(Job { id, query, answerer }) = next else { return };
+                let answered = answerer.answer(&query, &ProgressReporter { id, out: &out });
+                // A pending change proceeds only after the answerer is dropped.
                 drop(answerer);
-                let _owner_has_ended = events.send(Event::Answered(id, question, answered));
+                let _owner_has_ended = events.send(Event::Answered(id, query, answered));
             }
         });
         spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
@@ -94,10 +95,10 @@ fn answerers(events: &Sender<Event>, out: &Arc<Out>) -> Result<Sender<Job>> {
 struct Owner<'o> {
     jobs: Sender<Job>,
     idle: usize,
-    waiting: VecDeque<(u64, Question)>,
-    /// `None`: cancelled.
+    waiting: VecDeque<(u64, Query)>,
+    /// The canceller of each running query; `None` if already cancelled.
     running: HashMap<u64, Option<Canceller>>,
-    out: &'o Out,
+    out: &'o ReportWriter,
 }
 
 impl Owner<'_> {
@@ -105,9 +106,9 @@ impl Owner<'_> {
         while let Ok(event) = inbox.recv() {
             match event {
                 Event::End => break,
-                Event::Order(Order::Ask { id, question }) => self.waiting.push_back((id, question)),
-                Event::Order(Order::Cancel { id }) => self.cancel(id),
-                Event::Order(Order::Apply { changes }) => {
+                Event::Request(Request::Ask { id, query }) => self.waiting.push_back((id, query)),
+                Event::Request(Request::Cancel { id }) => self.cancel(id),
+                Event::Request(Request::Apply { changes }) => {
                     let before = engine.libraries();
                     engine.apply(&changes)?;
                     let folders = engine.libraries();
@@ -115,18 +116,18 @@ impl Owner<'_> {
                         self.out.send(&Report::Libraries { folders });
                     }
                 }
-                Event::Order(Order::Shelve { files }) => engine.shelve(&files)?,
-                Event::Answered(id, question, answered) => {
-                    self.answered(id, question, answered);
+                Event::Request(Request::Quarantine { files }) => engine.quarantine(&files)?,
+                Event::Answered(id, query, answered) => {
+                    self.answered(id, query, answered);
                     if self.running.is_empty() {
-                        engine.settle();
+                        engine.trim_memory();
                     }
                 }
             }
             while self.idle > 0
-                && let Some((id, question)) = self.waiting.pop_front()
+                && let Some((id, query)) = self.waiting.pop_front()
             {
-                let answerer = match engine.answerer(&question) {
+                let answerer = match engine.answerer(&query) {
                     Ok(answerer) => answerer,
                     Err(error) => {
                         self.out.failed(id, &error);
@@ -135,7 +136,7 @@ impl Owner<'_> {
                 };
                 self.running.insert(id, Some(answerer.canceller()));
                 self.idle -= 1;
-                let _answerers_live_as_long = self.jobs.send(Job { id, question, answerer });
+                let _answerers_outlive_the_owner = self.jobs.send(Job { id, query, answerer });
             }
         }
         Ok(())
@@ -150,12 +151,12 @@ impl Owner<'_> {
         }
     }
 
-    fn answered(&mut self, id: u64, question: Question, answered: Result<Answered>) {
+    fn answered(&mut self, id: u64, query: Query, answered: Result<Answered>) {
         self.idle += 1;
         let is_cancelled = self.running.remove(&id).is_some_and(|canceller| canceller.is_none());
         match answered {
             Ok(Answered::Done(answer)) => self.out.send(&Report::Done { id, answer: *answer }),
-            Ok(Answered::Interrupted) if !is_cancelled => self.waiting.push_front((id, question)),
+            Ok(Answered::Interrupted) if !is_cancelled => self.waiting.push_front((id, query)),
             Ok(_) => self.out.failed(id, &cancelled()),
             Err(error) => self.out.failed(id, &error),
         }
@@ -166,16 +167,16 @@ fn cancelled() -> Error {
     Error::new(ErrorKind::Cancelled, "the call was cancelled")
 }
 
-/// stdout, a line at a time.
-struct Out(Mutex<()>);
+/// Writes reports to stdout, one line at a time.
+struct ReportWriter(Mutex<()>);
 
-impl Out {
+impl ReportWriter {
     fn send(&self, report: &Report) {
         let Ok(mut line) = serde_json::to_vec(report) else { return };
         line.push(b'\n');
         let _one_line_at_a_time = locked(&self.0);
         let mut stdout = std::io::stdout().lock();
-        // A parent that is gone has closed stdin too.
+        // If the parent is gone, stdin is closed too.
         let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
     }
 
@@ -184,13 +185,13 @@ impl Out {
     }
 }
 
-/// Tells the parent how far one question is.
-struct Telling<'o> {
+/// Reports the progress of one query to the parent.
+struct ProgressReporter<'o> {
     id: u64,
-    out: &'o Out,
+    out: &'o ReportWriter,
 }
 
-impl Witness for Telling<'_> {
+impl Observer for ProgressReporter<'_> {
     fn begins(&self, file: &str) {
         let thread = rayon::current_thread_index().unwrap_or(usize::MAX);
         self.out.send(&Report::At { id: self.id, thread, file: Some(file.to_owned()) });

@@ -1,11 +1,12 @@
-//! Types of Python code: a type engine in a process of its own, and the questions that it answers.
+//! Types of Python code: a type engine that runs in a child process, and the queries it answers.
 //!
 //! ```text
 //! tools ─► service ─► wire ═ pipe ═ wire ─► host ─► engine (trait) ─┬─► ty (embedded)
 //!          budget, restart, idle            threads                 └─► lsp (`ty server`)
 //! ```
-//! Owns the engine's life: it is started when first asked, told what changed, killed when it overruns its budget or dies,
-//! started anew, and let go when nobody asks. Does not own which files hold a name (`query`), nor how answers are shown.
+//! Owns the engine's lifetime. The engine starts with the first query, receives file changes, is killed when it exceeds
+//! its limits, is restarted after a crash, and stops when idle. Does not own which files contain a name (`query`) or
+//! how answers are rendered.
 
 mod child;
 mod engine;
@@ -21,12 +22,12 @@ mod wire;
 
 use std::path::Path;
 
-pub use service::{Feed, Fresh, Service, Spec};
+pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;
 
-/// Runs the engine of the repository at `root` on stdin and stdout, until stdin ends: the embedded one, or the language
-/// server of the program `ty`. `once`: it is asked about one state of the disk.
+/// Runs the engine of the repository at `root` on stdin and stdout until stdin ends. The engine is the embedded one, or
+/// the language server of the program `ty` if it is given. `once`: it is queried about a single state of the disk.
 pub fn serve_engine(root: &Path, ty: Option<&Path>, once: bool) -> Result<()> {
     let (root, ty) = (root.to_owned(), ty.map(Path::to_owned));
     host::serve(move || match ty {

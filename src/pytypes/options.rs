@@ -1,7 +1,7 @@
-//! The settings of a Python project as its files write them: `[tool.ty]`, `ty.toml`, `[project]`.
+//! The settings of a Python project as written in its files: `[tool.ty]`, `ty.toml`, `[project]`.
 //!
-//! Owns the names that may stand there, and says where a file has another. What follows from the settings for the
-//! checker is decided where the checker is; nothing here names it.
+//! Owns the valid names and reports where a file has an unknown one. What the settings mean for the checker is decided
+//! in `ty::settings`; nothing here depends on the checker.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::globs::Filter;
 
-/// A settings file is a page of text; anything above this is something else.
-const LARGEST: u64 = 4 << 20;
+/// Larger files are not settings files.
+const MAX_FILE_SIZE: u64 = 4 << 20;
 
 /// Settings as written. Paths are not yet joined to the project's root.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,7 +36,7 @@ pub struct Environment {
     pub python: Option<String>,
 }
 
-/// Which files are the project's.
+/// Which files belong to the project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Source {
     pub respect_ignore_files: Option<bool>,
@@ -45,7 +45,7 @@ pub struct Source {
     pub exclude: Vec<String>,
 }
 
-/// What may be said for all files, and anew for some.
+/// Settings that apply to all files and can be overridden for some.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tuning {
     pub rules: Vec<Rule>,
@@ -60,7 +60,7 @@ pub struct Tuning {
 pub struct Rule {
     pub name: String,
     pub level: Level,
-    pub at: Place,
+    pub at: FileSpan,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +77,9 @@ pub struct Override {
     pub tuning: Tuning,
 }
 
-/// A stretch of a settings file.
+/// A range in a settings file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FileSpan {
     pub file: PathBuf,
     pub line: u32,
     pub column: u32,
@@ -87,37 +87,37 @@ pub struct Place {
     pub end_column: u32,
 }
 
-/// Something in a settings file that is not taken.
+/// A setting that was not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    pub at: Place,
+    pub at: FileSpan,
     pub message: String,
-    /// It is sound, only this release has nothing to do with it.
-    pub is_sound: bool,
+    /// The setting is valid, but this engine does not support it.
+    pub is_unsupported: bool,
 }
 
-/// A settings file's say.
+/// The contents of a project's settings files.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub struct ProjectOptions {
     pub options: Options,
     pub problems: Vec<Problem>,
     /// `[project] name`.
     pub name: Option<String>,
-    /// There is a table for the checker.
+    /// Whether the files have a table for the checker.
     pub has_table: bool,
 }
 
-/// The settings that stand in `folder` itself; `None` when no file there has any.
-pub fn read(folder: &Path) -> Option<Written> {
+/// The settings in `folder` itself; `None` if it has no settings file.
+pub fn read(folder: &Path) -> Option<ProjectOptions> {
     let pyproject = read_file(&folder.join("pyproject.toml"));
     let own = read_file(&folder.join("ty.toml"));
     if pyproject.is_none() && own.is_none() {
         return None;
     }
-    let mut written = Written::default();
+    let mut written = ProjectOptions::default();
     if let Some((path, text)) = pyproject {
         let mut reader = Reader::new(&path, &text);
-        // A file for the checker alone outweighs the table.
+        // `ty.toml` takes precedence over the table in pyproject.toml.
         reader.pyproject(own.is_none(), &mut written);
         written.problems.append(&mut reader.problems);
     }
@@ -135,9 +135,9 @@ pub fn read(folder: &Path) -> Option<Written> {
     Some(written)
 }
 
-/// The settings of a script's own block (PEP 723); places count from the block's first line.
-pub fn read_script(path: &Path, block: &str) -> Written {
-    let mut written = Written::default();
+/// The settings in a script's metadata block (PEP 723). Positions are relative to the first line of the block.
+pub fn read_script(path: &Path, block: &str) -> ProjectOptions {
+    let mut written = ProjectOptions::default();
     let mut reader = Reader::new(path, block);
     let Some(table) = reader.parse() else {
         written.problems = reader.problems;
@@ -150,7 +150,7 @@ pub fn read_script(path: &Path, block: &str) -> Written {
 
 pub(super) fn read_file(path: &Path) -> Option<(PathBuf, String)> {
     let data = std::fs::metadata(path).ok()?;
-    if !data.is_file() || data.len() > LARGEST {
+    if !data.is_file() || data.len() > MAX_FILE_SIZE {
         return None;
     }
     let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
@@ -159,7 +159,7 @@ pub(super) fn read_file(path: &Path) -> Option<(PathBuf, String)> {
 
 type Value<'t> = Spanned<DeValue<'t>>;
 
-/// Reads one file and notes what it cannot take.
+/// Reads one file and collects the problems in it.
 struct Reader<'t> {
     path: &'t Path,
     text: &'t str,
@@ -181,18 +181,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn place(&self, span: &Range<usize>) -> Place {
+    fn file_span(&self, span: &Range<usize>) -> FileSpan {
         let (line, column) = position(self.text, span.start);
         let (end_line, end_column) = position(self.text, span.end);
-        Place { file: self.path.to_owned(), line, column, end_line, end_column }
+        FileSpan { file: self.path.to_owned(), line, column, end_line, end_column }
     }
 
     fn problem(&mut self, span: &Range<usize>, message: String) {
-        let at = self.place(span);
-        self.problems.push(Problem { at, message, is_sound: false });
+        let at = self.file_span(span);
+        self.problems.push(Problem { at, message, is_unsupported: false });
     }
 
-    /// Goes over a table's entries; names that `take` does not know are named.
+    /// Calls `take` for each known entry of a table and reports unknown names.
     fn each(
         &mut self,
         what: &str,
@@ -206,7 +206,7 @@ impl<'t> Reader<'t> {
                 take(self, name, value);
             } else {
                 let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                self.problem(&key.span(), format!("unknown setting `{name}` in {what}; it takes {names}"));
+                self.problem(&key.span(), format!("unknown setting `{name}` in {what}; valid settings: {names}"));
             }
         }
     }
@@ -222,7 +222,7 @@ impl<'t> Reader<'t> {
     fn text(&mut self, name: &str, value: &Value<'t>) -> Option<String> {
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
-            self.problem(&value.span(), format!("`{name}` must be a text"));
+            self.problem(&value.span(), format!("`{name}` must be a string"));
         }
         text
     }
@@ -240,18 +240,18 @@ impl<'t> Reader<'t> {
             items.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
         });
         if texts.is_none() {
-            self.problem(&value.span(), format!("`{name}` must be a list of texts"));
+            self.problem(&value.span(), format!("`{name}` must be a list of strings"));
         }
         texts
     }
 
-    /// Patterns, without those that mean nothing.
+    /// Reads glob patterns. Reports and drops the invalid ones.
     fn patterns(&mut self, name: &str, value: &Value<'t>) -> Option<Vec<String>> {
         self.texts(name, value)?;
         let mut patterns = Vec::new();
         for item in value.get_ref().as_array().into_iter().flatten() {
             let Some(pattern) = item.get_ref().as_str() else { continue };
-            match Filter::admit(name, pattern) {
+            match Filter::validate(name, pattern) {
                 Ok(()) => patterns.push(pattern.to_owned()),
                 Err(what) => self.problem(&item.span(), what),
             }
@@ -259,7 +259,7 @@ impl<'t> Reader<'t> {
         Some(patterns)
     }
 
-    fn pyproject(&mut self, with_table: bool, written: &mut Written) {
+    fn pyproject(&mut self, with_table: bool, written: &mut ProjectOptions) {
         let Some(table) = self.parse() else { return };
         let table = table.get_ref();
         let project = table.get("project").and_then(|value| value.get_ref().as_table());
@@ -278,7 +278,7 @@ impl<'t> Reader<'t> {
         self.requires_python(required, &mut written.options);
     }
 
-    fn script(&mut self, table: &DeTable<'t>, written: &mut Written) {
+    fn script(&mut self, table: &DeTable<'t>, written: &mut ProjectOptions) {
         let tool = table.get("tool").and_then(|value| value.get_ref().as_table());
         if let Some(own) = tool.and_then(|tool| tool.get("ty")) {
             written.has_table = true;
@@ -364,9 +364,9 @@ impl<'t> Reader<'t> {
                     continue;
                 }
             };
-            found.push((key.span().start, Rule { name: name.to_owned(), level, at: self.place(&key.span()) }));
+            found.push((key.span().start, Rule { name: name.to_owned(), level, at: self.file_span(&key.span()) }));
         }
-        // `all` speaks first, whatever stands where; the others in the order of the file.
+        // `all` applies first regardless of its position; the others apply in file order.
         found.sort_by_key(|(at, rule)| (rule.name != "all", *at));
         rules.extend(found.into_iter().map(|(_, rule)| rule));
     }
@@ -387,8 +387,8 @@ impl<'t> Reader<'t> {
             "allowed-unresolved-imports" => tuning.allowed_unresolved_imports = reader.texts(name, value),
             "replace-imports-with-any" => tuning.replace_imports_with_any = reader.texts(name, value),
             _ => {
-                let (at, message) = (reader.place(&value.span()), "the engine of this release has no such switch");
-                reader.problems.push(Problem { at, message: format!("`{name}`: {message}"), is_sound: true });
+                let (at, message) = (reader.file_span(&value.span()), "this engine does not support it");
+                reader.problems.push(Problem { at, message: format!("`{name}`: {message}"), is_unsupported: true });
             }
         });
     }
@@ -397,7 +397,7 @@ impl<'t> Reader<'t> {
         let known = ["output-format", "error-on-warning"];
         self.each("`terminal`", &known, table, |reader, name, value| match name {
             "error-on-warning" => *error_on_warning = reader.flag(name, value),
-            // How our own commands print is said on their command line.
+            // The output format of our own commands is set on their command line.
             _ => drop(reader.text(name, value)),
         });
     }
@@ -439,29 +439,29 @@ fn position(text: &str, at: usize) -> (u32, u32) {
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// The oldest Python that a version specifier such as `>=3.9,<4` admits, as far as it says.
+/// The lowest Python version that a specifier such as `>=3.9,<4` allows, if it sets a lower bound.
 fn lower_bound(specifier: &str) -> Result<Option<(u8, u8)>, String> {
     let mut lowest: Option<(u8, u8)> = None;
     for part in specifier.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let digits = part.find(|c: char| c.is_ascii_digit()).ok_or_else(|| format!("`{part}` is no version"))?;
+        let digits = part.find(|c: char| c.is_ascii_digit()).ok_or_else(|| format!("`{part}` is not a version"))?;
         let (operator, version) = part.split_at(digits);
         let mut numbers = version
             .trim()
             .split('.')
             .map(|number| number.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u8>().ok());
-        let major = numbers.next().flatten().ok_or_else(|| format!("`{part}` is no version"))?;
+        let major = numbers.next().flatten().ok_or_else(|| format!("`{part}` is not a version"))?;
         let minor = numbers.next().flatten();
         match operator.trim() {
             ">=" | ">" | "==" | "~=" | "===" => lowest = lowest.max(Some((major, minor.unwrap_or(0)))),
             "<" | "<=" | "!=" => {}
-            other => return Err(format!("`{other}` compares nothing")),
+            other => return Err(format!("`{other}` is not a comparison operator")),
         }
     }
     match lowest {
         None => Ok(None),
         Some(bound) if bound < (3, 7) => Ok(Some((3, 7))),
         Some(bound) if is_supported(bound) => Ok(Some(bound)),
-        Some((major, minor)) => Err(format!("Python {major}.{minor} is none that the engine knows")),
+        Some((major, minor)) => Err(format!("Python {major}.{minor} is not supported")),
     }
 }
 
@@ -470,7 +470,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lowest_python_is_that_of_the_highest_lower_bound() {
+    fn the_highest_lower_bound_decides() {
         for (specifier, version) in [
             (">=3.9", Some((3, 9))),
             (">=3.9, <4", Some((3, 9))),
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named_where_it_stands() {
+    fn unknown_settings_are_reported_at_their_position() {
         let text = "[environment]\npython-version = \"3.11\"\nbogus = 1\n[rules]\ncall-non-callable = \"loud\"\n[[overrides]]\ninclude = \"x\"\n";
         let mut reader = Reader::new(Path::new("ty.toml"), text);
         let table = reader.parse().unwrap();
@@ -499,6 +499,6 @@ mod tests {
         assert_eq!(said.len(), 3, "{said:?}");
         assert!(said.iter().any(|(line, said)| *line == 3 && said.contains("unknown setting `bogus`")), "{said:?}");
         assert!(said.iter().any(|(line, _)| *line == 5), "{said:?}");
-        assert!(said.iter().any(|(line, said)| *line == 7 && said.contains("list of texts")), "{said:?}");
+        assert!(said.iter().any(|(line, said)| *line == 7 && said.contains("list of strings")), "{said:?}");
     }
 }

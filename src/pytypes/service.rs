@@ -1,141 +1,137 @@
-//! The type engine as the rest of the program sees it: ask, and get an answer or an error in time.
+//! The type engine as seen by the rest of the program: ask a query, and get an answer or an error in time.
 //!
-//! Owns when the child process runs, what it is fed, and what becomes of a question whose engine died: it is asked once
-//! more of a new engine, and a file that engines die of is shelved until it changes.
+//! Owns when the child process runs, which changes it receives, and how queries recover from a crash: a query is
+//! retried on a new engine, and a file that crashes engines is quarantined until it changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::child::{Child, Ended, Outcome, modified};
-use super::values::{Answer, Changes, Checked, Diagnostic, Question, Severity, Span};
-use super::wire::Order;
+use super::child::{EngineProcess, ExitReason, Outcome, modified};
+use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity, Span};
+use super::wire::Request;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::printable;
 
-/// How an engine is started.
+/// How to start an engine.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct EngineSpec {
     pub root: PathBuf,
-    /// This very program.
+    /// The path of this program.
     pub program: PathBuf,
-    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of whoever asks.
+    /// The caller's `VIRTUAL_ENV`, `CONDA_PREFIX`, and `PYTHONPATH`.
     pub environment: BTreeMap<String, String>,
-    /// The program whose language server is asked instead of the embedded engine.
+    /// A `ty` program to use as language server in place of the embedded engine.
     pub ty: Option<PathBuf>,
-    /// Nobody asked for so long: the engine is let go.
+    /// The engine stops after being idle for this long.
     pub idle: Duration,
-    /// A question that takes so long is given up, and the engine ended.
-    pub longest: Duration,
-    /// It is asked about one state of the disk: changes cost a new engine, and the answer less.
+    /// A query that takes longer fails, and the engine is killed.
+    pub timeout: Duration,
+    /// The engine is queried about a single state of the disk. Answers are cheaper; a change requires a new engine.
     pub is_once: bool,
 }
 
-/// What changed on disk since a feed was last asked.
+/// What changed on disk since the last call of [`ChangeFeed::changes`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fresh {
+pub enum FileChanges {
     Nothing,
-    /// These files or folders, absolute.
+    /// These files or folders (absolute paths).
     Paths(Vec<PathBuf>),
     Everything,
 }
 
-/// Where changes come from.
-pub trait Feed: Send + Sync {
-    /// Begins anew: what changes from now on is told.
+/// The source of file changes.
+pub trait ChangeFeed: Send + Sync {
+    /// Starts over: only changes from now on are reported.
     fn begin(&self);
-    /// Every change from before the call, since the last call.
-    fn changes(&self) -> Fresh;
+    /// Every change between the previous call and this one.
+    fn changes(&self) -> FileChanges;
 }
 
-pub struct Service {
-    spec: Spec,
-    feed: Box<dyn Feed>,
+pub struct TypeService {
+    spec: EngineSpec,
+    feed: Box<dyn ChangeFeed>,
     state: Mutex<State>,
-    /// Questions that outlived an engine go one by one: which of them it died of shows.
-    second_try: Mutex<()>,
+    /// Held while a query is retried after a crash: retries run one at a time to identify which of them crashes the
+    /// engine.
+    retry_lock: Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    child: Option<Arc<Child>>,
-    shelved: Vec<Shelved>,
+    child: Option<Arc<EngineProcess>>,
+    quarantined: Vec<Quarantined>,
     last_used: Option<Instant>,
-    /// The last check, as long as nothing has changed since.
-    checked: Option<(Question, Checked)>,
-    /// How often changes were handed on.
+    /// The last project check, valid as long as nothing has changed.
+    checked: Option<(Query, Checked)>,
+    /// How many times changes were sent to the engine.
     applied: u64,
 }
 
-/// A file that an engine died of, as it was then.
+/// A file that crashed an engine, with its modification time at that point.
 #[derive(Clone, Debug)]
-struct Shelved {
+struct Quarantined {
     path: PathBuf,
     modified: Option<SystemTime>,
-    why: Ended,
+    why: ExitReason,
 }
 
-/// A question is asked so often again of a new engine without that anything was found out.
-const FRUITLESS: usize = 2;
+/// How often a query is retried on a new engine without identifying a cause.
+const MAX_INCONCLUSIVE: usize = 2;
 
-/// How often the keeper looks after an engine.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the supervisor checks an engine.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-impl Service {
-    pub fn new(spec: Spec, feed: Box<dyn Feed>) -> Arc<Self> {
-        Arc::new(Self { spec, feed, state: Mutex::default(), second_try: Mutex::new(()) })
+impl TypeService {
+    pub fn new(spec: EngineSpec, feed: Box<dyn ChangeFeed>) -> Arc<Self> {
+        Arc::new(Self { spec, feed, state: Mutex::default(), retry_lock: Mutex::new(()) })
     }
 
-    /// The answer to a question, of the disk as it is. `tell` hears how far a long one has come.
-    pub fn ask(self: &Arc<Self>, question: &Question, budget: &Budget, tell: &dyn Fn(usize, usize)) -> Result<Answer> {
-        if let Some(shelved) = question.file().and_then(|file| self.shelved(Path::new(file))) {
-            return match question {
-                Question::Check { .. } => Ok(Answer::Check(Checked {
-                    diagnostics: vec![self.told(&shelved)],
+    /// Answers a query from the current state of the disk. Calls `on_progress` with (done, total) during long work.
+    pub fn ask(self: &Arc<Self>, query: &Query, budget: &Budget, on_progress: &dyn Fn(usize, usize)) -> Result<Answer> {
+        if let Some(quarantined) = query.file().and_then(|file| self.quarantined(Path::new(file))) {
+            return match query {
+                Query::Check { .. } => Ok(Answer::Check(Checked {
+                    diagnostics: vec![self.quarantine_diagnostic(&quarantined)],
                     files: 1,
                     ..Checked::default()
                 })),
-                _ => Err(gave_up(&self.shown(&shelved.path), shelved.why)),
+                _ => Err(quarantine_error(&self.display_path(&quarantined.path), quarantined.why)),
             };
         }
-        let mut fruitless = 0;
+        let mut inconclusive = 0;
         let mut alone = None;
         loop {
-            let (why, at) = match self.try_once(question, budget, tell)? {
-                Outcome::Answered(answer) => return self.completed(question, answer),
-                Outcome::Ended(why, at) => (why, at),
+            let (why, at) = match self.try_once(query, budget, on_progress)? {
+                Outcome::Answered(answer) => return self.completed(query, answer),
+                Outcome::Exited(why, at) => (why, at),
             };
-            // One by one from now on: which of the questions it died of shows.
-            alone.get_or_insert_with(|| locked(&self.second_try));
-            let culprits = self.culprits(question, why, at, fruitless > 0, budget)?;
+            // From here on one at a time, to identify which query crashes the engine.
+            alone.get_or_insert_with(|| locked(&self.retry_lock));
+            let culprits = self.culprits(query, why, at, inconclusive > 0, budget)?;
             for path in &culprits {
-                self.shelve(path.clone(), why);
+                self.quarantine(path.clone(), why);
             }
-            match (question.file(), culprits.first()) {
+            match (query.file(), culprits.first()) {
                 (Some(file), Some(_)) if culprits.iter().any(|culprit| culprit == Path::new(file)) => {
-                    return Err(gave_up(&self.shown(Path::new(file)), why));
+                    return Err(quarantine_error(&self.display_path(Path::new(file)), why));
                 }
-                // Others asked at the same time, or it was asked of the whole.
-                (_, Some(_)) => fruitless = 0,
-                (_, None) if fruitless >= FRUITLESS => return Err(gave_up("the project", why)),
-                (_, None) => fruitless += 1,
+                // Another query caused the crash, or this one covers the whole project: retry.
+                (_, Some(_)) => inconclusive = 0,
+                (_, None) if inconclusive >= MAX_INCONCLUSIVE => return Err(quarantine_error("the project", why)),
+                (_, None) => inconclusive += 1,
             }
         }
     }
 
-    /// Lets the engine go.
-    pub fn rest(&self) {
+    /// Stops the engine.
+    pub fn stop(&self) {
         if let Some(child) = self.lock().child.take() {
-            child.end(Ended::Idle);
+            child.kill(ExitReason::Idle);
         }
-    }
-
-    /// Process number and memory of the engine, while there is one.
-    pub fn process(&self) -> Option<(u32, u64)> {
-        self.lock().child.as_ref().filter(|child| child.is_alive()).map(|child| (child.pid(), child.memory()))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -144,112 +140,111 @@ impl Service {
 
     fn try_once(
         self: &Arc<Self>,
-        question: &Question,
+        query: &Query,
         budget: &Budget,
-        tell: &dyn Fn(usize, usize),
+        on_progress: &dyn Fn(usize, usize),
     ) -> Result<Outcome> {
         budget.check()?;
         let (child, waiting, applied) = {
             let mut state = self.lock();
             state.last_used = Some(Instant::now());
-            let (child, is_new) = self.running(&mut state)?;
-            // A new one has read everything after the question came; no more is promised.
-            let fresh = match is_new {
-                true => Fresh::Nothing,
-                false if child.libraries_changed() => Fresh::Everything,
+            let (child, is_new) = self.running_engine(&mut state)?;
+            // A new engine reads every file after the query arrived, so it needs no changes.
+            let changes = match is_new {
+                true => FileChanges::Nothing,
+                false if child.libraries_changed() => FileChanges::Everything,
                 false => self.feed.changes(),
             };
-            let changes = changes_of(fresh);
+            let changes = changes_of(changes);
             if is_new || changes.is_some() {
                 state.checked = None;
                 state.applied += 1;
             }
-            if let Some((_, checked)) = state.checked.as_ref().filter(|(asked, _)| asked == question) {
+            if let Some((_, checked)) = state.checked.as_ref().filter(|(asked, _)| asked == query) {
                 return Ok(Outcome::Answered(Answer::Check(checked.clone())));
             }
             if let Some(changes) = changes {
-                child.send(&Order::Apply { changes });
+                child.send(&Request::Apply { changes });
             }
-            let waiting = child.ask(question);
+            let waiting = child.ask(query);
             (child, waiting, state.applied)
         };
-        let outcome = child.wait(&waiting, budget, tell);
+        let outcome = child.wait(&waiting, budget, on_progress);
         let mut state = self.lock();
         state.last_used = Some(Instant::now());
-        if let (Ok(Outcome::Answered(Answer::Check(checked))), Question::Check { file: None, .. }) =
-            (&outcome, question)
+        if let (Ok(Outcome::Answered(Answer::Check(checked))), Query::Check { file: None, .. }) = (&outcome, query)
             && state.applied == applied
         {
-            state.checked = Some((question.clone(), checked.clone()));
+            state.checked = Some((query.clone(), checked.clone()));
         }
         drop(state);
         outcome
     }
 
-    /// The engine, started when there is none.
-    fn running(self: &Arc<Self>, state: &mut State) -> Result<(Arc<Child>, bool)> {
+    /// The running engine, and whether it was started by this call.
+    fn running_engine(self: &Arc<Self>, state: &mut State) -> Result<(Arc<EngineProcess>, bool)> {
         if let Some(child) = state.child.as_ref().filter(|child| child.is_alive()) {
             return Ok((Arc::clone(child), false));
         }
         self.feed.begin();
-        let child = Child::start(&self.spec)?;
-        state.shelved.retain(|shelved| shelved.modified == modified(&shelved.path));
-        let files: Vec<String> = state.shelved.iter().map(|one| one.path.to_string_lossy().into_owned()).collect();
+        let child = EngineProcess::start(&self.spec)?;
+        state.quarantined.retain(|quarantined| quarantined.modified == modified(&quarantined.path));
+        let files: Vec<String> = state.quarantined.iter().map(|one| one.path.to_string_lossy().into_owned()).collect();
         if !files.is_empty() {
-            child.send(&Order::Shelve { files });
+            child.send(&Request::Quarantine { files });
         }
         state.child = Some(Arc::clone(&child));
-        keep(Arc::downgrade(self), Arc::downgrade(&child), self.spec.idle);
+        supervise(Arc::downgrade(self), Arc::downgrade(&child), self.spec.idle);
         Ok((child, true))
     }
 
-    /// The files that an engine ended of, among those that it looked at then.
+    /// The files that caused the crash, among those that the engine was processing.
     fn culprits(
         self: &Arc<Self>,
-        question: &Question,
-        why: Ended,
+        query: &Query,
+        why: ExitReason,
         at: Vec<String>,
         is_again: bool,
         budget: &Budget,
     ) -> Result<Vec<PathBuf>> {
-        if why == Ended::Overran && !at.is_empty() {
+        if why == ExitReason::TimedOut && !at.is_empty() {
             let stuck: BTreeSet<PathBuf> = at.iter().map(|file| self.spec.root.join(file)).collect();
-            return self.stuck(stuck, budget);
+            return self.find_stuck(stuck, budget);
         }
-        if let Some(file) = question.file() {
+        if let Some(file) = query.file() {
             return Ok(is_again.then(|| PathBuf::from(file)).into_iter().collect());
         }
         let mut culprits = Vec::new();
         for file in at {
             let path = self.spec.root.join(file);
-            if let Outcome::Ended(..) = self.try_once(&check_of(&path), budget, &|_, _| {})? {
+            if let Outcome::Exited(..) = self.try_once(&check_query(&path), budget, &|_, _| {})? {
                 culprits.push(path);
             }
         }
         Ok(culprits)
     }
 
-    /// Of files that an engine did not come to an end with, those that are to blame: others may have waited for them, or for
-    /// what they import.
-    fn stuck(self: &Arc<Self>, suspects: BTreeSet<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>> {
+    /// Among files that an engine did not finish, those that are the cause: the others may have waited for them or for
+    /// one of their imports.
+    fn find_stuck(self: &Arc<Self>, suspects: BTreeSet<PathBuf>, budget: &Budget) -> Result<Vec<PathBuf>> {
         let mut importing = Vec::new();
         let mut culprits = Vec::new();
         for path in suspects {
             let imports = self.imports(&path, budget)?;
-            // Who needs no other has waited for none.
+            // A file without imports did not wait for another one.
             if imports.is_empty() { culprits.push(path) } else { importing.push((path, imports)) }
         }
-        // Nobody else can have kept a file that was alone.
+        // A single suspect was not blocked by another file.
         let mut is_stuck = culprits.is_empty() && importing.len() == 1;
         for path in culprits.iter().chain(importing.iter().map(|(path, _)| path)) {
-            self.shelve(path.clone(), Ended::Overran);
+            self.quarantine(path.clone(), ExitReason::TimedOut);
         }
         for (path, imports) in importing {
-            self.lock().shelved.retain(|shelved| shelved.path != path);
-            self.rest();
-            while std::mem::take(&mut is_stuck) || self.ends(&path, budget)? {
-                let culprit = self.first_that_ends(&imports, budget)?.unwrap_or_else(|| path.clone());
-                self.shelve(culprit.clone(), Ended::Overran);
+            self.lock().quarantined.retain(|quarantined| quarantined.path != path);
+            self.stop();
+            while std::mem::take(&mut is_stuck) || self.crashes_engine(&path, budget)? {
+                let culprit = self.first_that_crashes(&imports, budget)?.unwrap_or_else(|| path.clone());
+                self.quarantine(culprit.clone(), ExitReason::TimedOut);
                 culprits.push(culprit);
                 if culprits.last() == Some(&path) {
                     break;
@@ -259,55 +254,57 @@ impl Service {
         Ok(culprits)
     }
 
-    /// Files of the project that one imports.
+    /// The project files that `path` imports.
     fn imports(self: &Arc<Self>, path: &Path, budget: &Budget) -> Result<Vec<PathBuf>> {
-        let question = Question::Imports { file: path.to_string_lossy().into_owned() };
-        Ok(match self.try_once(&question, budget, &|_, _| {})? {
+        let query = Query::Imports { file: path.to_string_lossy().into_owned() };
+        Ok(match self.try_once(&query, budget, &|_, _| {})? {
             Outcome::Answered(Answer::Files { files }) => files.into_iter().map(PathBuf::from).collect(),
             _ => Vec::new(),
         })
     }
 
-    /// Whether the engine ends of checking a file.
-    fn ends(self: &Arc<Self>, path: &Path, budget: &Budget) -> Result<bool> {
-        Ok(matches!(self.try_once(&check_of(path), budget, &|_, _| {})?, Outcome::Ended(..)))
+    /// Whether checking a file crashes the engine.
+    fn crashes_engine(self: &Arc<Self>, path: &Path, budget: &Budget) -> Result<bool> {
+        Ok(matches!(self.try_once(&check_query(path), budget, &|_, _| {})?, Outcome::Exited(..)))
     }
 
-    /// The first file that the engine ends of, the farthest before the nearest.
-    fn first_that_ends(self: &Arc<Self>, paths: &[PathBuf], budget: &Budget) -> Result<Option<PathBuf>> {
+    /// The first file that crashes the engine; the most distant import first.
+    fn first_that_crashes(self: &Arc<Self>, paths: &[PathBuf], budget: &Budget) -> Result<Option<PathBuf>> {
         for path in paths.iter().rev() {
-            if self.shelved(path).is_none() && self.ends(path, budget)? {
+            if self.quarantined(path).is_none() && self.crashes_engine(path, budget)? {
                 return Ok(Some(path.clone()));
             }
         }
         Ok(None)
     }
 
-    fn shelve(&self, path: PathBuf, why: Ended) {
+    fn quarantine(&self, path: PathBuf, why: ExitReason) {
         let mut state = self.lock();
-        tracing::info!(file = %path.display(), ?why, "the type engine gave a file up until it changes");
-        state.shelved.retain(|shelved| shelved.path != path);
-        state.shelved.push(Shelved { modified: modified(&path), path, why });
+        tracing::info!(file = %path.display(), ?why, "the type engine quarantined a file until it changes");
+        state.quarantined.retain(|quarantined| quarantined.path != path);
+        state.quarantined.push(Quarantined { modified: modified(&path), path, why });
         if let Some(child) = state.child.take() {
-            child.end(Ended::Idle);
+            child.kill(ExitReason::Idle);
         }
     }
 
-    fn shelved(&self, path: &Path) -> Option<Shelved> {
+    fn quarantined(&self, path: &Path) -> Option<Quarantined> {
         let mut state = self.lock();
-        state.shelved.retain(|shelved| shelved.modified == modified(&shelved.path));
-        state.shelved.iter().find(|shelved| shelved.path == path).cloned()
+        state.quarantined.retain(|quarantined| quarantined.modified == modified(&quarantined.path));
+        state.quarantined.iter().find(|quarantined| quarantined.path == path).cloned()
     }
 
-    /// A check says which files it had to leave out.
-    fn completed(&self, question: &Question, answer: Answer) -> Result<Answer> {
-        match (question, answer) {
-            (Question::Check { file: None, within, .. }, Answer::Check(mut checked)) => {
-                let shelved = self.lock().shelved.clone();
-                let is_asked = |shelved: &&Shelved| {
-                    within.is_empty() || within.iter().any(|folder| shelved.path.starts_with(folder))
+    /// Adds the quarantined files to a check as diagnostics.
+    fn completed(&self, query: &Query, answer: Answer) -> Result<Answer> {
+        match (query, answer) {
+            (Query::Check { file: None, within, .. }, Answer::Check(mut checked)) => {
+                let quarantined = self.lock().quarantined.clone();
+                let is_asked = |quarantined: &&Quarantined| {
+                    within.is_empty() || within.iter().any(|folder| quarantined.path.starts_with(folder))
                 };
-                checked.diagnostics.extend(shelved.iter().filter(is_asked).map(|shelved| self.told(shelved)));
+                checked.diagnostics.extend(
+                    quarantined.iter().filter(is_asked).map(|quarantined| self.quarantine_diagnostic(quarantined)),
+                );
                 checked.diagnostics.sort_by(|a, b| a.span.cmp(&b.span));
                 Ok(Answer::Check(checked))
             }
@@ -315,9 +312,9 @@ impl Service {
         }
     }
 
-    fn told(&self, shelved: &Shelved) -> Diagnostic {
-        let file = self.shown(&shelved.path);
-        let message = gave_up(&file, shelved.why).message;
+    fn quarantine_diagnostic(&self, quarantined: &Quarantined) -> Diagnostic {
+        let file = self.display_path(&quarantined.path);
+        let message = quarantine_error(&file, quarantined.why).message;
         let span = Span { file, cell: None, line: 1, column: 1, end_line: 1, end_column: 1 };
         Diagnostic {
             span,
@@ -329,63 +326,63 @@ impl Service {
         }
     }
 
-    fn shown(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.spec.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 }
 
-impl Drop for Service {
+impl Drop for TypeService {
     fn drop(&mut self) {
-        self.rest();
+        self.stop();
     }
 }
 
-/// Looks after one engine: one that is stuck or grows without end is ended, one that nobody asks let go.
-fn keep(service: Weak<Service>, child: Weak<Child>, idle: Duration) {
-    let keeper = std::thread::Builder::new().name("engine-keeper".to_owned()).spawn(move || {
+/// Supervises one engine: kills it when it is stuck or exceeds its memory limit, and stops it when it is idle.
+fn supervise(service: Weak<TypeService>, child: Weak<EngineProcess>, idle: Duration) {
+    let supervisor = std::thread::Builder::new().name("engine-supervisor".to_owned()).spawn(move || {
         loop {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
             let (Some(service), Some(child)) = (service.upgrade(), child.upgrade()) else { return };
             if !child.is_alive() {
                 return;
             }
-            child.end_if_overrun();
+            child.kill_if_over_limits();
             let mut state = service.lock();
-            let is_idle = state.last_used.is_some_and(|last| last.elapsed() >= idle) && !child.is_asked();
+            let is_idle = state.last_used.is_some_and(|last| last.elapsed() >= idle) && !child.has_pending();
             if is_idle && state.child.as_ref().is_some_and(|own| Arc::ptr_eq(own, &child)) {
                 state.child = None;
-                child.end(Ended::Idle);
+                child.kill(ExitReason::Idle);
             }
         }
     });
-    if let Err(error) = keeper {
-        tracing::warn!("nobody looks after the type engine: {error}");
+    if let Err(error) = supervisor {
+        tracing::warn!("cannot start the supervisor of the type engine: {error}");
     }
 }
 
-fn check_of(path: &Path) -> Question {
+fn check_query(path: &Path) -> Query {
     let file = Some(path.to_string_lossy().into_owned());
-    Question::Check { file, within: Vec::new(), rendered: false, notes: false }
+    Query::Check { file, within: Vec::new(), rendered: false, notes: false }
 }
 
-fn changes_of(fresh: Fresh) -> Option<Changes> {
-    match fresh {
-        Fresh::Nothing => None,
-        Fresh::Paths(paths) if paths.is_empty() => None,
-        Fresh::Paths(paths) => {
+fn changes_of(changes: FileChanges) -> Option<Changes> {
+    match changes {
+        FileChanges::Nothing => None,
+        FileChanges::Paths(paths) if paths.is_empty() => None,
+        FileChanges::Paths(paths) => {
             Some(Changes::Paths(paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()))
         }
-        Fresh::Everything => Some(Changes::Everything),
+        FileChanges::Everything => Some(Changes::Everything),
     }
 }
 
-fn gave_up(file: &str, why: Ended) -> Error {
+fn quarantine_error(file: &str, why: ExitReason) -> Error {
     let why = match why {
-        Ended::Died => "died of it",
-        Ended::Overran => "did not come to an end",
-        Ended::Memory => "needed too much memory",
-        Ended::Idle => "was let go",
+        ExitReason::Died => "crashed",
+        ExitReason::TimedOut => "did not finish",
+        ExitReason::Memory => "used too much memory",
+        ExitReason::Idle => "was stopped",
     };
-    Error::internal(format!("the type engine gave {} up: it {why}", printable(file)))
-        .hint("It is tried again once the file changes; other files are not affected.")
+    Error::internal(format!("the type engine gave up on {}: it {why}", printable(file)))
+        .hint("It is retried when the file changes; other files are not affected.")
 }

@@ -1,27 +1,27 @@
-//! What is asked of a type engine and what it answers, as plain values that also travel over the pipe.
+//! The queries and answers of a type engine, as plain values that also travel over the pipe.
 //!
-//! Owns their shapes. Paths are relative to the repository where they lie in it, else absolute; lines and columns are
-//! 1-based, columns count code points, and `end_column` is the one just past the end.
+//! Owns their shapes. Paths are relative to the repository if they are inside it, and absolute otherwise. Lines and
+//! columns are 1-based, columns count code points, and `end_column` is exclusive.
 
 use serde::{Deserialize, Serialize};
 
-/// A place in a file that a caller points at.
+/// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// Absolute.
+    /// An absolute path.
     pub file: String,
-    /// Of a notebook, the cell that the line counts in; `None`: through the code of all cells.
+    /// For notebooks, the cell that `line` is relative to; `None`: lines count through the code of all cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
 }
 
-/// A stretch of a file.
+/// A range in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {
     pub file: String,
-    /// Of a notebook, the cell that the lines count in: its cells are numbered from 1, those of prose too.
+    /// For notebooks, the cell that the lines are relative to. Cells are numbered from 1, including Markdown cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,
     pub line: u32,
@@ -30,21 +30,22 @@ pub struct Span {
     pub end_column: u32,
 }
 
-/// One question; each has the [`Answer`] of the same name.
+/// A query. Its answer is the [`Answer`] variant of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
-pub enum Question {
+pub enum Query {
     /// Diagnostics of one file, or of every file that the project checks.
     Check {
         #[serde(default)]
         file: Option<String>,
-        /// Without `file`: only these files, and what is checked below these folders, absolute. Empty: everything.
+        /// Without `file`: check only these files, and the checked files below these folders (absolute paths). Empty:
+        /// everything.
         #[serde(default)]
         within: Vec<String>,
-        /// Also as the engine itself would print each.
+        /// Include each diagnostic as the engine itself would print it.
         #[serde(default)]
         rendered: bool,
-        /// Also what is noted beside each.
+        /// Include the notes attached to each diagnostic.
         #[serde(default)]
         notes: bool,
     },
@@ -53,40 +54,40 @@ pub enum Question {
         file: String,
     },
     Definition(Position),
-    /// What `References` will look for.
+    /// The symbol that `References` would search for.
     Subject(Position),
     References {
         at: Position,
         include_declaration: bool,
-        /// Files that hold the name, absolute; `None`: look at all.
+        /// Files that contain the name (absolute paths); `None`: search all files.
         files: Option<Vec<String>>,
     },
-    /// Annotations that a file, or one symbol of it, could have.
+    /// Annotations that could be added to a file, or to one symbol of it.
     Infer {
         file: String,
         symbol: Option<String>,
     },
-    /// The edits that give something another name.
+    /// The edits that rename a symbol.
     Rename {
         at: Position,
         new_name: String,
-        /// Files that hold the old or the new name, absolute; `None`: look at all.
+        /// Files that contain the old or the new name (absolute paths); `None`: search all files.
         files: Option<Vec<String>>,
     },
-    /// The shape of the project.
+    /// A summary of the project.
     Analyze,
-    /// The files of the project, absolute.
+    /// The files of the project (absolute paths).
     Files,
-    /// Files of the project that a file imports, straight or through others, the nearest first; the answer is `Files`.
+    /// The project files that a file imports, directly or transitively, nearest first. The answer is `Files`.
     Imports {
         file: String,
     },
-    /// Where library sources lie that answers may name.
+    /// Folders with library sources that answers may refer to.
     Libraries,
 }
 
-impl Question {
-    /// The one file that it is about.
+impl Query {
+    /// The file that the query is about, if it is a single one.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Check { file, .. } => file.as_deref(),
@@ -119,10 +120,10 @@ pub enum Answer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// By file, then by place.
+    /// Sorted by file, then by position.
     pub diagnostics: Vec<Diagnostic>,
     pub files: usize,
-    /// The project's settings let warnings pass.
+    /// Whether the project's settings let a check with warnings pass.
     #[serde(default)]
     pub warnings_pass: bool,
 }
@@ -132,7 +133,7 @@ pub struct Diagnostic {
     #[serde(flatten)]
     pub span: Span,
     pub severity: Severity,
-    /// The rule's name.
+    /// The name of the rule.
     pub code: String,
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,21 +142,21 @@ pub struct Diagnostic {
     pub notes: Vec<Note>,
 }
 
-/// The rule of what a settings file has that cannot be taken.
+/// The rule for invalid settings.
 pub const INVALID_SETTING: &str = "invalid-setting";
 
-/// What is noted beside a diagnostic: a place that has to do with it, or advice.
+/// A note attached to a diagnostic: a related location, or advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Span>,
-    /// `info`, `help`, …; `None`: it only says what stands at the place.
+    /// `info`, `help`, …; `None` if it describes a location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     pub message: String,
 }
 
-/// How bad it is, the mildest first.
+/// Severities, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -176,10 +177,10 @@ impl Severity {
     }
 }
 
-/// What stands at a place, and its type.
+/// The expression at a position and its type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Typed {
-    pub shown: String,
+    pub display: String,
     pub expression: String,
     #[serde(flatten)]
     pub span: Span,
@@ -195,20 +196,20 @@ pub struct Definition {
     pub span: Span,
     pub name: String,
     pub kind: String,
-    /// Its line.
+    /// The text of its line.
     pub preview: String,
 }
 
-/// A name that references are looked for.
+/// The symbol whose references are searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     pub name: String,
-    /// Nothing outside of the file can mean it.
+    /// It cannot be referenced from another file.
     pub is_local: bool,
-    /// Classes whose files are looked through for uses where the name does not stand.
+    /// Classes whose files are also searched, because they may reference the symbol implicitly.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// In words, which uses are not looked for.
+    /// A sentence about references that are not searched for.
     #[serde(default)]
     pub left_out: Option<String>,
 }
@@ -228,7 +229,7 @@ pub enum Role {
     Import,
     Write,
     Read,
-    /// Its name does not stand there: a class is called, an operator written.
+    /// An implicit reference: a call of the class, or an operator.
     Call,
 }
 
@@ -244,12 +245,12 @@ impl Role {
     }
 }
 
-/// A symbol of a file with what it contains.
+/// A symbol of a file with its children.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outline {
     pub name: String,
     pub kind: String,
-    pub shown: String,
+    pub display: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,
     pub line: u32,
@@ -260,7 +261,7 @@ pub struct Outline {
     pub children: Vec<Self>,
 }
 
-/// Annotations that were found, and why others were not.
+/// Suggested annotations, and the symbols without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inferred {
     pub suggestions: Vec<Suggestion>,
@@ -270,21 +271,21 @@ pub struct Inferred {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggestion {
     pub name: String,
-    /// The qualified name around it.
+    /// The qualified name of the enclosing symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// parameter, return, variable or attribute.
     pub kind: String,
     pub line: u32,
     pub column: u32,
-    pub shown: String,
-    /// In words, what speaks for it.
+    pub display: String,
+    /// A sentence about what the annotation is based on.
     pub evidence: String,
     pub edit: Insertion,
     pub imports: Vec<Insertion>,
 }
 
-/// Text to put in at a place of the file as it is. Equal ones of several suggestions are one.
+/// Text to insert at a position. Identical insertions of several suggestions count as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Insertion {
     pub line: u32,
@@ -299,13 +300,13 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// A rename, whole, or why there is none.
+/// The edits of a rename, or the reasons why it was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Renamed {
     pub edits: Vec<TextEdit>,
-    /// Not empty: there are no edits.
+    /// If not empty, there are no edits.
     pub refused: Vec<Refusal>,
-    /// Places that are not edited and may have to be: nobody knows their types.
+    /// Occurrences that are not edited but may refer to the symbol: their types are unknown.
     pub unsure: Vec<Refusal>,
 }
 
@@ -325,7 +326,7 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// A project in numbers. Every list is bounded, the largest first.
+/// A summary of a project. Every list is bounded and sorted in descending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     pub packages: Vec<Package>,
@@ -333,9 +334,9 @@ pub struct Analysis {
     pub imports: Imports,
     pub entry_points: Vec<EntryPoint>,
     pub annotated: Annotated,
-    /// By rule.
+    /// Counts by rule.
     pub diagnostics: Vec<Counted>,
-    /// Modules by lines.
+    /// Modules by number of lines.
     pub largest: Vec<Counted>,
     pub types: Known,
 }
@@ -405,25 +406,25 @@ impl Annotated {
     }
 }
 
-/// Names, attributes and calls whose type is known, and others.
+/// How many names, attributes and calls have a known type, and how many do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     pub known: usize,
     pub unknown: usize,
 }
 
-/// Folders outside the repository of which Python sources may be read.
+/// Folders outside the repository whose Python sources may be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Libraries {
     pub folders: Vec<String>,
 }
 
-/// What changed on disk since the engine last looked.
+/// What changed on disk since the engine last read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changes {
-    /// These files or folders, absolute.
+    /// These files or folders (absolute paths).
     Paths(Vec<String>),
-    /// Nobody knows: look at everything.
+    /// Unknown: everything may have changed.
     Everything,
 }

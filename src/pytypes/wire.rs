@@ -1,19 +1,20 @@
-//! The lines between this program and the process that runs its type engine.
+//! The messages between this program and the child process that runs its type engine.
 //!
-//! Owns their shapes: one JSON object a line. Both ends are the same program; the first line of the child says so.
+//! Owns their shapes: one JSON object per line. Both ends are the same program; the child's first line states its
+//! version.
 
 use serde::{Deserialize, Serialize};
 
-use super::values::{Answer, Changes, Question};
+use super::values::{Answer, Changes, Query};
 use crate::error::Fault;
 
-/// To the engine. Lines are taken in order: a question is answered as of the changes before it.
+/// Sent to the engine. Lines are processed in order: a query is answered as of the changes before it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Order {
+pub(super) enum Request {
     Ask {
         id: u64,
-        question: Question,
+        query: Query,
     },
     Cancel {
         id: u64,
@@ -21,8 +22,8 @@ pub(super) enum Order {
     Apply {
         changes: Changes,
     },
-    /// Files that an engine died of, absolute: to be taken as modules of which nothing is known.
-    Shelve {
+    /// Files that crashed an engine (absolute paths): treat them as modules without any known types.
+    Quarantine {
         files: Vec<String>,
     },
 }
@@ -34,7 +35,7 @@ pub(super) enum Report {
     Ready {
         version: String,
     },
-    /// Where library sources lie that answers depend on; they are outside of what the parent watches.
+    /// Library folders that answers depend on. They are outside what the parent watches.
     Libraries {
         folders: Vec<String>,
     },
@@ -51,7 +52,7 @@ pub(super) enum Report {
         done: usize,
         total: usize,
     },
-    /// What a thread of the engine has begun to look at; `None`: it is done with it.
+    /// The file that a thread of the engine has started to process; `None` when it is finished.
     At {
         id: u64,
         thread: usize,

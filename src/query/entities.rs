@@ -4,11 +4,12 @@
 
 use std::collections::HashSet;
 
+use super::preview::cut;
 use super::{Hit, Page, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
-use crate::extract::languages;
+use crate::extract::{front_matter, languages};
 use crate::model::printable;
 use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
 
@@ -149,18 +150,19 @@ pub fn search(
     let mut seen = HashSet::new();
     if let Some(entity) = named(snapshot, text, of)? {
         seen.insert(entity.path.clone());
-        let (score, snippet) = (best + 1.0, entity.title.clone());
+        let (score, snippet) = (best + 1.0, snippet(snapshot, &entity.path, "", &entity.title)?);
         found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
     }
     for Hit { path, preview, score, .. } in hits.items {
         if !seen.insert(path.clone()) {
             continue;
         }
-        let snippet = preview.trim().to_owned();
         if of_documents {
             let title = titled(snapshot.heading_of(&path)?, &path);
+            let snippet = snippet(snapshot, &path, &preview, &title)?;
             found.push(Found { score, id: path, kind: DOCUMENT.to_owned(), title, snippet });
         } else if let Some(entity) = snapshot.entity_at(&path)? {
+            let snippet = snippet(snapshot, &path, &preview, &entity.title)?;
             found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
         }
     }
@@ -170,6 +172,22 @@ pub fn search(
         page.is_cut |= page.items.len() == limit;
     }
     Ok(page)
+}
+
+/// What is shown of a hit beside its id and title: the line that matched, or where that says them again, the first line of
+/// the text that does not. Empty where there is none.
+fn snippet(snapshot: &Snapshot, path: &str, matched: &str, title: &str) -> Result<String> {
+    let says_more = |line: &str| {
+        let line = line.trim();
+        let is_shown = ["title:", "id:"].iter().any(|field| line.starts_with(field));
+        !line.is_empty() && !is_shown && line.trim_start_matches('#').trim() != title
+    };
+    if says_more(matched) {
+        return Ok(matched.trim().to_owned());
+    }
+    let text = snapshot.text_of(path)?;
+    let line = front_matter::body(&text).0.lines().find(|line| says_more(line));
+    Ok(line.map_or_else(String::new, |line| cut(line.trim(), 0)))
 }
 
 /// Of the chunks that such a search is among, how many it found by their words alone.

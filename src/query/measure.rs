@@ -190,11 +190,11 @@ pub fn ask_plain(snapshot: &Snapshot, plain: &PlainSearch, text: &str) -> Result
     let begun = Instant::now();
     let mut files = HashSet::new();
     let mut places = Vec::new();
-    for scored in plain.best_chunks(text, PLAIN_CHUNKS)? {
+    for id in plain.best_chunks(text, PLAIN_CHUNKS)? {
         if places.len() >= ASKED {
             break;
         }
-        let chunk = snapshot.chunk(scored.id)?;
+        let chunk = snapshot.chunk(id)?;
         if files.insert(chunk.path.clone()) {
             places.push(Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) });
         }

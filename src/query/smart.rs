@@ -412,7 +412,7 @@ fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
         let meant = named.or_else(|| of_kind().next().filter(|_| question.filters_kinds()));
         if let Some(symbol) = meant {
-            return Ok(symbol.line);
+            return Ok(symbol.line.max(chunk.start_line));
         }
     }
     let mut best = (0.0, None);

@@ -4,6 +4,7 @@
 //! resolver of paths that people and agents give. Does not own what a file means (`extract`) nor what the
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
+mod bare;
 mod ground;
 mod guard;
 mod hash;
@@ -23,7 +24,7 @@ pub use ground::Ground;
 pub use hash::{Content, read, trusted};
 pub use resolve::{Place, Resolved, Resolver};
 pub use root::{Homes, is_own_repository, repository_root};
-pub use rules::{Rules, is_rule_file, is_secret, skipped_by_name};
+pub use rules::{Rules, is_rule_file, skipped_by_name};
 pub use tracked::rule_files_beside;
 pub use walk::is_private_name;
 

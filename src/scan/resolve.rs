@@ -6,12 +6,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::rules::is_secret_path;
+use super::bare;
 use super::walk::is_private_name;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
 use crate::platform::paths::canonical;
+use crate::secrets::{is_secret, is_secret_name};
 
 /// No file system takes longer ones.
 const LONGEST_PATH: usize = 4096;
@@ -45,10 +46,6 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    pub fn repository_path(&self) -> Option<&RepoPath> {
-        if let Place::Repository(path) = &self.place { Some(path) } else { None }
-    }
-
     /// As answers name it: relative to the repository, or absolute.
     pub fn shown(&self) -> String {
         match &self.place {
@@ -110,8 +107,11 @@ impl Resolver {
         self
     }
 
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// Refuses what was read of a file if the content says that nobody should be shown it.
+    pub fn check_content(&self, resolved: &Resolved, bytes: &[u8]) -> Result<()> {
+        let below = resolved.absolute.strip_prefix(&resolved.base).unwrap_or(&resolved.absolute);
+        let is_refused = !self.allow_secrets && is_secret(&below.to_string_lossy(), bytes);
+        if is_refused { Err(secret(&resolved.shown())) } else { Ok(()) }
     }
 
     /// The existing file or folder that `given` means: relative to the repository, or absolute.
@@ -141,19 +141,6 @@ impl Resolver {
         self.check(given, absolute)
     }
 
-    /// The path in the repository that `given` means, whether or not there is anything (any more).
-    pub fn resolve_gone(&self, given: &str) -> Result<RepoPath> {
-        let joined = self.join(given)?;
-        let absolute = match canonical(&joined) {
-            Ok(absolute) => absolute,
-            Err(_) => existing_part(&joined).ok_or_else(|| outside(given))?,
-        };
-        match self.check(given, absolute)?.place {
-            Place::Repository(path) => Ok(path),
-            _ => Err(outside(given)),
-        }
-    }
-
     fn join(&self, given: &str) -> Result<PathBuf> {
         let refused = if given.is_empty() {
             "the path is empty".to_owned()
@@ -169,11 +156,11 @@ impl Resolver {
 
     fn check(&self, given: &str, absolute: PathBuf) -> Result<Resolved> {
         let (base, place) = self.place(&absolute).ok_or_else(|| outside(given))?;
-        if !self.allow_secrets && is_secret_path(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
-            return Err(Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
-                .hint("Name another file; whoever may read this one can open it without ixmcp."));
+        if !self.allow_secrets && is_secret_name(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
+            return Err(secret(given));
         }
-        if is_private(absolute.strip_prefix(&base).unwrap_or(&absolute)) {
+        let below = absolute.strip_prefix(&base).unwrap_or(&absolute);
+        if is_private(below) || bare::holds(&base, below) {
             return Err(Error::invalid_path(format!("{} is git's or ixmcp's own and never shown", brief(given)))
                 .hint("Name a file of the project."));
         }
@@ -222,17 +209,9 @@ fn is_private(path: &Path) -> bool {
     !path.starts_with(STUBS) && path.iter().any(is_private_name)
 }
 
-/// The nearest existing folder above with its links resolved, and the rest as given; `None` with `..` in the rest.
-fn existing_part(joined: &Path) -> Option<PathBuf> {
-    let (above, mut resolved) = joined.ancestors().skip(1).find_map(|above| Some((above, canonical(above).ok()?)))?;
-    for part in joined.strip_prefix(above).ok()?.components() {
-        match part {
-            std::path::Component::Normal(name) => resolved.push(name),
-            std::path::Component::CurDir => {}
-            _ => return None,
-        }
-    }
-    Some(resolved)
+fn secret(given: &str) -> Error {
+    Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
+        .hint("Name another file; whoever may read this one can open it without ixmcp.")
 }
 
 fn outside(given: &str) -> Error {
@@ -337,16 +316,6 @@ mod tests {
         let there = resolver.resolve("out/x.txt").unwrap_err().to_string();
         let gone = resolver.resolve("out/y.txt").unwrap_err().to_string();
         assert_eq!(there.replace("x.txt", ""), gone.replace("y.txt", ""));
-    }
-
-    #[test]
-    fn what_is_gone_still_has_its_place() {
-        let (_dir, resolver) = tree();
-        assert_eq!(resolver.resolve_gone("src/gone/b.rs").unwrap().as_str(), "src/gone/b.rs");
-        assert_eq!(resolver.resolve_gone("./src/a.rs").unwrap().as_str(), "src/a.rs");
-        for given in ["out/gone", "../gone", "gone/../../x", "/gone", "gone/.env"] {
-            assert!(resolver.resolve_gone(given).is_err(), "{given}");
-        }
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! The rules that leave a file out by its path or size: secrets, generated and minified files, oversize, exclusions.
 //!
-//! Owns the tables of names. Does not own ignore files (`walk`) nor rules that need the content (`extract`).
+//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`walk`) nor rules that need the content
+//! (`extract`).
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use super::bare;
 use super::tracked::{self, Tracked};
 use crate::config;
 use crate::error::{Error, Result};
 use crate::model::{RepoPath, SkipReason};
+use crate::secrets;
 
 /// What holds for one repository while its settings stand.
 #[derive(Clone, Debug, Default)]
@@ -114,127 +117,12 @@ fn exclusions(globs: &[String]) -> Result<Gitignore> {
 /// Whether a change of this file may change what is listed elsewhere, so that only a full listing is right.
 pub fn is_rule_file(path: &RepoPath) -> bool {
     matches!(path.file_name(), ".gitignore" | ".ignore" | ".rgignore" | ".ixmcp.toml")
+        || bare::makes_bare(path.file_name())
 }
-
-/// Whether the file holds, by its name and place, what nobody should be shown: every tool refuses it.
-///
-/// Public keys, examples and templates are no secrets; a test's `.pem` is taken for one all the same.
-pub fn is_secret(path: &RepoPath) -> bool {
-    is_secret_path(path.as_str())
-}
-
-/// As [`is_secret`], of any path with `/` between its parts.
-pub(super) fn is_secret_path(path: &str) -> bool {
-    let path = path.to_lowercase();
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-    let parent = folder.rsplit('/').next().unwrap_or_default();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    SECRET_NAMES.contains(&name)
-        || SECRET_EXTENSIONS.contains(&extension)
-        || SECRET_PLACES.contains(&(parent, name))
-        || SECRET_FOLDERS.iter().any(|secret| folder.split('/').any(|part| part == *secret))
-        || is_environment_file(name)
-        || is_private_key(name)
-        || is_state_or_account(name)
-}
-
-/// `.env`, `.env.production`, `prod.env`; not `.env.example`, which is there to be read.
-fn is_environment_file(name: &str) -> bool {
-    let named = name == ".envrc" || name == ".env" || name.starts_with(".env.") || name.ends_with(".env");
-    named && !name.split('.').any(|part| EXAMPLE_WORDS.contains(&part))
-}
-
-/// `id_rsa`, also as `id_rsa.bak` or `deploy_id_rsa`, but not `id_rsa.pub`.
-fn is_private_key(name: &str) -> bool {
-    let is_source = |rest: &str| matches!(rest, "pub" | "md" | "txt" | "py" | "rs" | "go" | "js" | "ts" | "c" | "h");
-    KEY_NAMES.iter().any(|key| match name.strip_prefix(key) {
-        Some("") => true,
-        Some(rest) => rest.strip_prefix('.').is_some_and(|rest| !is_source(rest.rsplit('.').next().unwrap_or(rest))),
-        None => name.strip_suffix(key).is_some_and(|before| before.ends_with('_')),
-    })
-}
-
-/// Terraform's state, which holds passwords in plain text, and the key files of cloud accounts.
-fn is_state_or_account(name: &str) -> bool {
-    let state = name.ends_with(".tfstate") || name.contains(".tfstate.");
-    let account = ["service-account", "service_account", "serviceaccount", "gcp-key", "gcloud-key"];
-    let is_account = name.ends_with(".json") && account.iter().any(|word| name.starts_with(word));
-    let is_client = name.starts_with("client_secret") && name.ends_with(".json");
-    state || ((is_account || is_client) && !name.split(['.', '-', '_']).any(|part| EXAMPLE_WORDS.contains(&part)))
-}
-
-const EXAMPLE_WORDS: &[&str] =
-    &["example", "examples", "sample", "template", "tmpl", "dist", "default", "defaults", "schema"];
-
-const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"];
-
-const SECRET_NAMES: &[&str] = &[
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".htpasswd",
-    ".pgpass",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".git-credentials",
-    ".dockercfg",
-    ".dockerconfigjson",
-    ".s3cfg",
-    ".boto",
-    ".vault-token",
-    ".terraformrc",
-    "terraform.rc",
-    "credentials.tfrc.json",
-    "application_default_credentials.json",
-    "master.key",
-    "secrets.yml.key",
-    "kubeconfig",
-    ".kubeconfig",
-];
-
-const SECRET_EXTENSIONS: &[&str] = &[
-    "pem",
-    "key",
-    "p12",
-    "pfx",
-    "p8",
-    "pk8",
-    "jks",
-    "keystore",
-    "kdb",
-    "kdbx",
-    "ppk",
-    "asc_key",
-    "ovpn",
-    "keytab",
-    "agekey",
-    "jceks",
-    "bcfks",
-    "mobileprovision",
-];
-
-/// (folder, name): names that are a secret only there.
-const SECRET_PLACES: &[(&str, &str)] = &[
-    (".aws", "credentials"),
-    (".aws", "config"),
-    (".docker", "config.json"),
-    (".kube", "config"),
-    (".cargo", "credentials"),
-    (".cargo", "credentials.toml"),
-    (".gem", "credentials"),
-    (".composer", "auth.json"),
-    (".bundle", "config"),
-    ("gh", "hosts.yml"),
-    ("gcloud", "credentials.db"),
-    ("gcloud", "access_tokens.db"),
-];
-
-const SECRET_FOLDERS: &[&str] = &[".ssh", ".gnupg", ".password-store"];
 
 /// Why a file is left out by its name: a secret, minified or generated.
 pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
-    if is_secret(path) {
+    if secrets::is_secret_name(path.as_str()) {
         return Some(SkipReason::Secret);
     }
     let name = path.file_name();
@@ -325,82 +213,6 @@ mod tests {
 
     fn path(path: &str) -> RepoPath {
         RepoPath::new(path).unwrap()
-    }
-
-    #[test]
-    fn secrets_are_told_by_name_and_place() {
-        for secret in [
-            ".env",
-            "deploy/.env",
-            ".env.local",
-            ".env.production",
-            "prod.env",
-            ".ENV",
-            "id_rsa",
-            "keys/id_ed25519",
-            "id_rsa.bak",
-            "deploy_id_rsa",
-            "server.pem",
-            "tests/certs/ca.pem",
-            "public.key",
-            "x.p12",
-            "x.PFX",
-            "app.jks",
-            "debug.keystore",
-            "vault.kdbx",
-            "putty.ppk",
-            ".netrc",
-            ".npmrc",
-            "pkg/.pypirc",
-            ".htpasswd",
-            ".aws/credentials",
-            "home/.docker/config.json",
-            "terraform.tfstate",
-            "terraform.tfstate.backup",
-            "service-account.json",
-            "service_account_prod.json",
-            "client_secret_1.json",
-            ".ssh/config",
-            ".git-credentials",
-            "config/master.key",
-            "kubeconfig",
-            ".kube/config",
-        ] {
-            assert!(is_secret(&path(secret)), "{secret}");
-        }
-        for open in [
-            ".env.example",
-            ".env.sample",
-            ".env.template",
-            ".env.dist",
-            ".env.local.example",
-            "env",
-            "env.py",
-            "keys.py",
-            "key.rs",
-            "id_rsa.pub",
-            "id_rsa.rs",
-            "valid_rsa",
-            "credentials",
-            "src/credentials.py",
-            "config.json",
-            "docker/config.json",
-            "environment.ts",
-            "secrets.py",
-            "monkey",
-            "pem.rs",
-            "docs/key.md",
-            "keystore.java",
-            "tfstate.go",
-            "service_account.py",
-            "service-account.example.json",
-            "environments/prod.yaml",
-            ".environment",
-            "config",
-            "aws/credentials.md",
-        ] {
-            assert!(!is_secret(&path(open)), "{open}");
-        }
     }
 
     #[test]

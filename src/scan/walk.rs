@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
-use super::guard;
 use super::rules::Rules;
 use super::tracked::Tracked;
 use super::{Found, Left, Listing};
+use super::{bare, guard};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::locked::locked;
@@ -63,7 +63,8 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
     for path in paths {
         budget.check()?;
         let Some(metadata) = metadata_without_links(root, path) else { continue };
-        if path.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part)) {
+        let is_private = path.as_str().split('/').any(|part| PRIVATE_NAMES.contains(&part));
+        if is_private || bare::holds(root, Path::new(path.as_str())) {
             continue;
         }
         if metadata.is_dir() {
@@ -250,7 +251,10 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
     let (root, scope, exclude, blocking) =
         (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
     walk.filter_entry(move |entry| {
-        if is_private_name(entry.file_name()) {
+        let is_metadata = || {
+            entry.depth() > 0 && entry.path().parent().is_some_and(|above| bare::is_metadata(above, entry.file_name()))
+        };
+        if is_private_name(entry.file_name()) || is_metadata() {
             return false;
         }
         let relative = below(&root, entry.path());
@@ -375,7 +379,8 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
         let bytes = path.as_os_str().as_encoded_bytes();
         while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
         let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
-        if is_listed || is_skipped(path) || path.iter().any(is_private_name) || rules.excludes(path, false) {
+        let is_private = || path.iter().any(is_private_name) || bare::holds(root, path);
+        if is_listed || is_skipped(path) || is_private() || rules.excludes(path, false) {
             continue;
         }
         let Some(metadata) = metadata_under(root, path).filter(|metadata| !metadata.is_dir()) else {

@@ -25,7 +25,7 @@ use super::{Door, Listing, Reach, Server, Writing, envelope, mux, tcp, token};
 use crate::config::{self, Environment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
-use crate::platform::process::{self, Ending};
+use crate::platform::process::{self, TerminationSignal};
 use crate::platform::socket;
 
 /// Connections that may be open at once.
@@ -110,12 +110,13 @@ async fn open_tcp(house: &Arc<House>, address: &config::Address, doors: &mut Joi
 
 /// Why the daemon is to end, once it is.
 async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> Result<&'static str> {
-    let mut told = Ending::new().map_err(|error| Error::internal("cannot await signals").caused_by(error))?;
+    let mut told =
+        TerminationSignal::new().map_err(|error| Error::internal("cannot await signals").caused_by(error))?;
     let mut ending = resident.ending();
     let mut last_seen = Instant::now();
     loop {
         tokio::select! {
-            signal = told.come() => return Ok(signal),
+            signal = told.recv() => return Ok(signal),
             _ = ending.wait_for(|ends| *ends) => return Ok("asked to"),
             () = tokio::time::sleep(LOOK) => {}
         }

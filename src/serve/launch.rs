@@ -59,7 +59,7 @@ impl Launcher {
     pub fn spawn(&self, root: &Path) -> Result<About> {
         let mut command = self.command(root, "run");
         command.arg("--detached").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        process::outlives(&mut command);
+        process::detach(&mut command);
         let mut child = command.spawn().map_err(|error| Error::io("start", &self.program, error))?;
         let give_up = Instant::now() + START;
         loop {

@@ -1,11 +1,14 @@
 //! What a daemon counts: calls by tool, and how long the latest of them took.
 
-use crate::locked::locked;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
+
+use crate::error::Result;
+use crate::locked::locked;
+use crate::panics;
 
 /// Times kept of each tool: enough for a 99th percentile, little enough for memory.
 const KEPT: usize = 1000;
@@ -22,7 +25,15 @@ struct Meter {
 }
 
 impl Meters {
-    pub fn count(&self, tool: &str, took: Duration, is_error: bool) {
+    /// Runs a call and counts it; one that panics has failed.
+    pub fn counted<T>(&self, tool: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let begun = Instant::now();
+        let answer = panics::caught(work);
+        self.count(tool, begun.elapsed(), answer.is_err());
+        answer
+    }
+
+    fn count(&self, tool: &str, took: Duration, is_error: bool) {
         let mut meters = locked(&self.0);
         let meter = meters.entry(tool.to_owned()).or_default();
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -63,6 +74,17 @@ pub fn memory() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn calls_that_fail_or_panic_are_counted_as_errors() {
+        let meters = Meters::default();
+        meters.counted("query", || Ok(1)).unwrap();
+        meters.counted("query", || Err::<(), _>(Error::not_found("nothing"))).unwrap_err();
+        meters.counted("query", || -> Result<()> { panic!("on purpose") }).unwrap_err();
+        let figures = &meters.by_tool()["query"];
+        assert_eq!((&figures["calls"], &figures["errors"]), (&json!(3), &json!(2)));
+    }
 
     #[test]
     fn percentiles_are_of_the_latest_calls() {

@@ -23,6 +23,7 @@ use super::{CallContext, Door, Hello, Listing, Reach, Reporter, Server, Writing}
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 use crate::locked::locked;
+use crate::panics;
 
 /// How long a call may take that does not say otherwise.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -293,12 +294,8 @@ impl Connection {
             hello,
         };
         let service = Arc::clone(&self.server.service);
-        let work = move || service.call(&name, Value::Object(arguments), context);
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|failure| {
-            tracing::error!(%failure, "a tool stopped in the middle");
-            Err(Error::internal("the tool failed in an unforeseen way")
-                .hint("Ask again; if it fails again, report it."))
-        })
+        let work = move || panics::caught(|| service.call(&name, Value::Object(arguments), context));
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))
     }
 
     fn may_write(&self) -> bool {

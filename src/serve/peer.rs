@@ -106,7 +106,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::platform::process::own_user;
+    use crate::platform::process::user_id;
 
     #[test]
     fn the_owner_of_a_live_connection_is_known_and_of_a_dead_one_is_not() {
@@ -115,7 +115,7 @@ mod tests {
             let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (served, peer) = listener.accept().unwrap();
             let own = served.local_addr().unwrap();
-            assert_eq!(user_of(peer, own), Some(own_user()), "{address}");
+            assert_eq!(user_of(peer, own), Some(user_id()), "{address}");
             drop(client);
             assert_eq!(user_of(peer, own), None, "{address}: nobody's any more");
             let name = listener_on(own.port()).unwrap();

@@ -12,9 +12,9 @@ use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files::{self, is_own};
-use crate::platform::process::own_user;
-use crate::platform::replace::{Lasting, Rights, replace};
-use crate::platform::socket::{self, Bound};
+use crate::platform::process::user_id;
+use crate::platform::replace::{Durability, Permissions, replace};
+use crate::platform::socket::{self, BoundSocket};
 use crate::scan;
 
 const FOLDER: &str = ".flashgrep";
@@ -40,7 +40,7 @@ impl Place {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
         let is_foreign = folder.symlink_metadata().is_ok_and(|data| data.is_dir() && !is_own(&data));
-        if socket::IN_REPOSITORY && !is_foreign && inside.as_os_str().len() <= socket::LONGEST_PATH {
+        if socket::IN_REPOSITORY && !is_foreign && inside.as_os_str().len() <= socket::MAX_PATH_LEN {
             return Self { root: root.to_owned(), socket: inside, pointer: None };
         }
         let pointer = (!is_foreign).then(|| folder.join(POINTER));
@@ -138,7 +138,7 @@ impl Place {
     }
 
     fn is_alive(&self) -> bool {
-        socket::is_heard(&self.socket)
+        socket::is_listening(&self.socket)
     }
 
     /// Only the holder of the lock comes here, and only what nobody listens on is removed.
@@ -150,7 +150,7 @@ impl Place {
             }
             fs::remove_file(&self.socket).map_err(|error| Error::io("remove", &self.socket, error))?;
         }
-        let bound = Bound::at(&self.socket).and_then(|bound| Ok((bound, self.socket.symlink_metadata()?)));
+        let bound = BoundSocket::at(&self.socket).and_then(|bound| Ok((bound, self.socket.symlink_metadata()?)));
         let (bound, data) = bound.map_err(|error| Error::io("listen on", &self.socket, error))?;
         let root_data = self.root.metadata().ok();
         Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), bound, place: self, lock })
@@ -160,7 +160,7 @@ impl Place {
 /// The right to be the daemon of a repository, and its socket. Dropping it removes the socket; the lock goes with it,
 /// and with the process in any case.
 pub struct Claim {
-    pub bound: Bound,
+    pub bound: BoundSocket,
     pub place: Place,
     lock: File,
     root: Option<(u64, u64)>,
@@ -201,7 +201,7 @@ fn runtime_folder(environment: &Environment) -> PathBuf {
 }
 
 fn temporary_name() -> std::ffi::OsString {
-    format!("ixmcp-{}", own_user()).into()
+    format!("ixmcp-{}", user_id()).into()
 }
 
 /// Trusted only as this user's own file in this user's own folder.
@@ -220,7 +220,7 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
             .parent()
             .and_then(Path::file_name)
             .is_some_and(|folder| folder == "ixmcp" || folder == temporary_name());
-    (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::LONGEST_PATH).then_some(socket)
+    (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::MAX_PATH_LEN).then_some(socket)
 }
 
 /// Makes the folder, or makes it private: never through a link, never another user's.
@@ -244,7 +244,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
 
 /// A private file, which is made anew when it is lost.
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(path, bytes, Rights::Private, Lasting::No)
+    replace(path, bytes, Permissions::Private, Durability::Unsynced)
 }
 
 /// Opens a private file of this user's, made when absent; a link or another's file there is made anew.

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::locked::locked;
+use crate::panics;
 use crate::tools;
 
 /// Calls that are kept: an afternoon of one agent, some hundred kilobytes.
@@ -132,7 +133,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.is_ended {
-            self.settle(fault(&Error::internal("the tool failed in an unforeseen way")));
+            self.settle(fault(&panics::error(None)));
         }
     }
 }

@@ -117,9 +117,7 @@ impl Resident {
             return self.handover.call(name, arguments, call);
         }
         let running = self.recent.begin(name, &arguments, way);
-        let begun = Instant::now();
-        let answer = self.handover.call(name, arguments, call);
-        self.meters.count(name, begun.elapsed(), answer.is_err());
+        let answer = self.meters.counted(name, || self.handover.call(name, arguments, call));
         running.end(&answer);
         answer
     }
@@ -240,7 +238,7 @@ fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
 /// Does `work` while its caller is told how far it has come.
 fn telling<T>(call: &CallContext, far: impl Fn() -> Option<(u64, u64)> + Sync, work: impl FnOnce() -> T) -> T {
     match call.progress.listener() {
-        Some(listener) => budget::telling(&*listener, far, work),
+        Some(listener) => budget::with_progress(&*listener, far, work),
         None => work(),
     }
 }

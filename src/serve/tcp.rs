@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::peer;
 use crate::config::Address;
-use crate::platform::process::own_user;
+use crate::platform::process::user_id;
 
 /// Blank bytes before the first that counts.
 const BLANK: usize = 4096;
@@ -80,7 +80,7 @@ pub async fn admit(stream: TcpStream) -> Option<(impl AsyncRead + Unpin, tokio::
     let turn = LOOKING.acquire().await.ok()?;
     let user = tokio::task::spawn_blocking(look).await.ok()?;
     drop(turn);
-    if user != Some(own_user()) {
+    if user != Some(user_id()) {
         tracing::warn!(?user, "a TCP connection of another user was refused");
         refuse(stream, "This port serves one user.").await;
         return None;

@@ -9,7 +9,7 @@ use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::files;
 use crate::platform::random::secret;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::scan;
 
 const FILE: &str = ".ixmcp/token";
@@ -26,7 +26,8 @@ pub fn of(root: &Path, environment: &Environment) -> Result<String> {
         return Ok(token);
     }
     let token = secret().map_err(|error| Error::internal("the system gives no random bytes").caused_by(error))?;
-    replace(&path, token.as_bytes(), Rights::Private, Lasting::No).map_err(|error| Error::io("write", &path, error))?;
+    replace(&path, token.as_bytes(), Permissions::Private, Durability::Unsynced)
+        .map_err(|error| Error::io("write", &path, error))?;
     Ok(token)
 }
 

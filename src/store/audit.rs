@@ -2,7 +2,7 @@
 //! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
 
 use super::statements::statements;
-use super::{Snapshot, Store, locked, terms};
+use super::{Snapshot, Store, locked, schema, terms};
 use crate::error::Result;
 
 statements! {
@@ -12,7 +12,8 @@ statements! {
     PROBLEMS = "SELECT json_array('problem', f.path, p.line, p.reason) FROM problems p JOIN files f ON f.id = p.file_id
         ORDER BY f.path, p.line, p.reason";
     CHUNKS = "SELECT json_array('chunk', f.path, c.ordinal, c.start_line, c.end_line, c.start_offset, hex(c.hash),
-        c.text, c.first_symbol, c.symbols, c.terms, c.lead, c.headings, c.page) FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
+        c.text, c.first_symbol, c.symbol_count, c.terms_checksum, c.overlap, c.headings, c.page)
+        FROM chunks c JOIN files f ON f.id = c.file_id ORDER BY f.path, c.ordinal";
     SYMBOLS = "SELECT json_array('symbol', f.path, s.name, s.kind, s.container, s.signature, s.line, s.column,
         s.start_line, s.end_line, p.line, p.column)
         FROM symbols s JOIN files f ON f.id = s.file_id LEFT JOIN symbol_rows p ON p.id = s.parent_id
@@ -31,14 +32,25 @@ statements! {
     TAGGED = "SELECT json_array('tag', f.path, g.line, t.name, g.source, e.key) FROM tagged g
         JOIN tags t ON t.id = g.tag_id JOIN files f ON f.id = g.file_id LEFT JOIN entities e ON e.id = g.entity_id
         ORDER BY f.path, g.line, t.name, g.source";
+    VECTORS = "SELECT json_array('vector', s.model, s.hash, f.path, c.start_offset, hex(v.vector))
+        FROM vectors v JOIN embedding_spaces s ON s.id = v.space_id
+        JOIN chunks c ON c.id = v.chunk_id JOIN files f ON f.id = c.file_id
+        ORDER BY s.model, s.hash, f.path, c.start_offset";
     /// How often each word stands in the FTS: rows that are there twice, or stayed when their chunk went, show here.
     ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
     ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
     /// What no constraint of the schema sees to.
     DOUBLED = "SELECT 'the name ' || json_quote(name) || ' stands twice' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
-    LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, its symbols or uses are not'
-        FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM uses)
+    LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, its symbols or references are not'
+        FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM reference_rows)
         WHERE id >> 20 NOT IN (SELECT id FROM files) LIMIT 9";
+    STRAY_VECTORS = "SELECT 'chunk ' || v.chunk_id || ' has a vector and is not there, or not embedded'
+        FROM vectors v JOIN embedding_spaces s ON s.id = v.space_id
+        WHERE v.chunk_id > s.embedded OR v.chunk_id NOT IN (SELECT id FROM chunks) LIMIT 9";
+    MISCOUNTED_VECTORS = "SELECT 'there are ' || v.count || ' vectors where ' || s.vector_count || ' are counted'
+        FROM embedding_spaces s JOIN (SELECT e.id, count(v.chunk_id) AS count
+            FROM embedding_spaces e LEFT JOIN vectors v ON v.space_id = e.id GROUP BY e.id) v ON v.id = s.id
+        WHERE v.count <> s.vector_count";
 }
 
 impl Snapshot<'_> {
@@ -57,6 +69,7 @@ impl Snapshot<'_> {
             TAGGED,
             ROWS_OF_FTS,
             ROWS_OF_CHUNKS,
+            VECTORS,
         ];
         for family in families {
             let mut statement = self.connection.prepare_cached(family)?;
@@ -65,7 +78,7 @@ impl Snapshot<'_> {
                 visit(row.get_ref(0)?.as_str().unwrap_or_default());
             }
         }
-        self.dump_vectors(visit)
+        Ok(())
     }
 }
 
@@ -76,6 +89,11 @@ impl Store {
         self.write(|_| Ok(()))?;
         let slot = locked(&self.writer);
         let Some(writer) = slot.as_ref() else { return Ok(faults) };
+        faults.extend(schema::faults(&Snapshot::new(&writer.connection, &self.caches))?);
+        if !faults.is_empty() {
+            // The questions below would name what is not there.
+            return Ok(faults);
+        }
         let mut statement = writer.connection.prepare("PRAGMA integrity_check")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -89,13 +107,12 @@ impl Store {
         while let Some(row) = rows.next()? {
             faults.push(format!("a row of {} points at nothing", row.get::<_, String>(0)?));
         }
-        for question in [DOUBLED, LEFT_BEHIND] {
+        for question in [DOUBLED, LEFT_BEHIND, STRAY_VECTORS, MISCOUNTED_VECTORS] {
             let mut statement = writer.connection.prepare(question)?;
             let found = statement.query_map([], |row| row.get::<_, String>(0))?;
             faults.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
         }
         let snapshot = Snapshot::new(&writer.connection, &self.caches);
-        faults.extend(snapshot.faults_of_vectors()?);
         faults.extend(snapshot.faults_of_trigrams()?);
         if let Err(error) = terms::check(&writer.connection) {
             faults.push(format!("the FTS differs from the chunks ({error})"));

@@ -15,12 +15,12 @@ use super::{FileId, Snapshot, TextVersion};
 use crate::error::Result;
 
 statements! {
-    WHOLE = "SELECT id, files FROM trigram_segments WHERE whole ORDER BY id";
-    PLACES = "SELECT places FROM trigrams WHERE segment = ?1 AND trigram = ?2";
-    COUNT_LOOSE = "SELECT count(*) FROM files WHERE segment IS NULL";
-    LOOSE = "SELECT path, id, size, hash, extractor FROM files WHERE segment IS NULL";
-    AT = "SELECT path, id, size, hash, extractor FROM files WHERE segment = ?1 AND place = ?2";
-    WALK = "SELECT path, id, size, hash, extractor, segment, place FROM files ORDER BY path";
+    WHOLE = "SELECT id, slots FROM trigram_segments WHERE complete ORDER BY id";
+    PLACES = "SELECT slots FROM trigrams WHERE segment = ?1 AND trigram = ?2";
+    COUNT_LOOSE = "SELECT count(*) FROM files WHERE trigram_segment IS NULL";
+    LOOSE = "SELECT path, id, size, hash, extractor FROM files WHERE trigram_segment IS NULL";
+    AT = "SELECT path, id, size, hash, extractor FROM files WHERE trigram_segment = ?1 AND trigram_slot = ?2";
+    WALK = "SELECT path, id, size, hash, extractor, trigram_segment, trigram_slot FROM files ORDER BY path";
 }
 
 /// A file that may have what is looked for.

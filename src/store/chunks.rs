@@ -15,9 +15,9 @@ use crate::model::Chunk;
 
 statements! {
     INSERT = "INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, first_symbol,
-            symbols, terms, lead, headings, page)
+            symbol_count, terms_checksum, overlap, headings, page)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, nullif(?12, ''), nullif(?13, ''), ?14)";
-    LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM spaces), 0))";
+    LAST = "SELECT max(coalesce((SELECT max(id) FROM chunks), 0), coalesce((SELECT max(embedded) FROM embedding_spaces), 0))";
     OF_FILE = "SELECT hash, id FROM chunks WHERE file_id = ?1 ORDER BY id DESC";
     DELETE = "DELETE FROM chunks WHERE file_id = ?1";
     COUNT = "SELECT count(*) FROM chunks";
@@ -31,12 +31,11 @@ statements! {
     LINES = "SELECT c.start_line, c.text FROM files f JOIN chunks c ON c.file_id = f.id
         WHERE f.path = :path AND c.start_line <= :last AND c.end_line >= :first ORDER BY c.start_offset";
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''),
-        (c.file_id << 20) + c.first_symbol, c.symbols FROM chunks c JOIN files f ON f.id = c.file_id
+        (c.file_id << 20) + c.first_symbol, c.symbol_count FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
-    PLACE = "SELECT f.path, f.language FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
 }
 
-/// As the migrations have it.
+/// As the schema has it.
 pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS chunks_by_hash";
 pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash ON chunks (substr(hash, 1, 4))";
 
@@ -191,14 +190,6 @@ impl Snapshot<'_> {
             }
         }
         Ok(hit)
-    }
-}
-
-impl Snapshot<'_> {
-    /// (path, language) of the file that a chunk is of.
-    pub fn file_of_chunk(&self, id: ChunkId) -> Result<(String, String)> {
-        let mut statement = self.connection.prepare_cached(PLACE)?;
-        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| Ok((row.get(0)?, row.get(1)?)))?)
     }
 }
 

@@ -8,10 +8,10 @@ use crate::error::Result;
 
 statements! {
     ONE = "SELECT c.id, f.path, f.size, f.mtime_ns, c.ordinal, c.start_line, c.end_line, c.start_offset, c.hash, c.text,
-        coalesce(c.lead, ''), coalesce(c.headings, ''), c.page
+        coalesce(c.overlap, ''), coalesce(c.headings, ''), c.page
         FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.id = :id";
     OF_FILE = "SELECT c.id, f.path, f.size, f.mtime_ns, c.ordinal, c.start_line, c.end_line, c.start_offset, c.hash, c.text,
-        coalesce(c.lead, ''), coalesce(c.headings, ''), c.page
+        coalesce(c.overlap, ''), coalesce(c.headings, ''), c.page
         FROM files f JOIN chunks c ON c.file_id = f.id WHERE f.path = :path ORDER BY c.start_offset";
     /// How many chunks before this one in its file are the same.
     SAME_BEFORE = "SELECT count(*) FROM chunks c JOIN chunks o ON o.file_id = c.file_id AND o.hash = c.hash

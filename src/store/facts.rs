@@ -104,13 +104,13 @@ impl Snapshot<'_> {
         Ok(totals)
     }
 
-    pub fn entity_count(&self) -> Result<u64> {
+    fn entity_count(&self) -> Result<u64> {
         let count: i64 = self.connection.prepare_cached(COUNT_ENTITIES)?.query_row([], |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }
 
     /// Tags that something carries.
-    pub fn tag_count(&self) -> Result<u64> {
+    fn tag_count(&self) -> Result<u64> {
         let count: i64 = self.connection.prepare_cached(COUNT_TAGS)?.query_row([], |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }

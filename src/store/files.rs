@@ -26,7 +26,7 @@ statements! {
                 :inode, :seen_ns, :chunking)";
     UPDATE = "UPDATE files SET path_words = :path_words, language = :language, extractor = :extractor, encoding = :encoding, hash = :hash,
         lines = :lines, size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode, seen_ns = :seen_ns,
-        segment = NULL, place = NULL, chunking = :chunking WHERE id = :id";
+        trigram_segment = NULL, trigram_slot = NULL, chunking = :chunking WHERE id = :id";
     TOUCH = "UPDATE files SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode,
         seen_ns = :seen_ns WHERE path = :path";
     RENAME = "UPDATE files SET path = :path, path_words = :path_words WHERE id = :id";
@@ -255,7 +255,7 @@ impl Snapshot<'_> {
     }
 
     /// (language, files, lines).
-    pub fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
+    pub(super) fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
         let mut statement = self.connection.prepare_cached(COUNT_BY_LANGUAGE)?;
         let rows = statement.query_map([], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned()))

@@ -164,7 +164,7 @@ impl Snapshot<'_> {
         let state = self.state(space)?;
         let begun = self.begun(space, &state);
         let loaded = &self.caches.vectors;
-        let is_much = || self.vectors_above(space, begun.embedded, AT_ONCE + 1).map(|more| more > AT_ONCE);
+        let is_much = || self.vectors_above(space, ChunkId(begun.embedded), AT_ONCE + 1).map(|more| more > AT_ONCE);
         if begun.embedded >= state.embedded {
             Ok(Some(begun))
         } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
@@ -192,9 +192,14 @@ impl Snapshot<'_> {
     /// Brings what came since into memory.
     fn read_on(&self, mut vectors: Vectors, state: &State) -> Result<Vectors> {
         if vectors.embedded < state.embedded {
-            let (space, above) = (vectors.space, vectors.embedded);
-            vectors.reserve(self.vectors_above(space, above, usize::MAX)?);
-            self.each_vector_above(space, above, state.dimension, |id, vector| vectors.push(id, vector))?;
+            let (space, above) = (vectors.space, ChunkId(vectors.embedded));
+            // Counting them takes about as long as reading them.
+            let more = match vectors.embedded {
+                0 => usize::try_from(state.vectors).unwrap_or_default(),
+                _ => self.vectors_above(space, above, usize::MAX)?,
+            };
+            vectors.reserve(more);
+            self.each_vector_above(space, above, |id, vector| vectors.push(id, vector))?;
             vectors.embedded = state.embedded;
             self.caches.vectors.keep(&vectors);
         }

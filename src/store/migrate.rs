@@ -1,13 +1,13 @@
-//! The schema: migrations from `migrations/`, append-only, run by `refinery`.
+//! The schema: the migrations in `migrations/`, append-only, run by `refinery`.
 //!
-//! The index is derived, so a file that cannot be migrated is never mended here: the error names `ixmcp rebuild`. A file
-//! whose migrations had other words than ours (of a build in between two versions) is told apart by their checksums.
+//! Owns the comparison of a file's schema with this program's, and the upgrade of an older one. The index is derived, so a
+//! file with any other schema is not repaired: `index` replaces it ([`super::Store::is_of_another_build`]).
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use refinery::error::Kind;
-use rusqlite::{Connection, OptionalExtension};
+use refinery::{Migration, Runner};
+use rusqlite::Connection;
 
 use super::open::foreign;
 use super::told;
@@ -17,22 +17,75 @@ mod embedded {
     refinery::embed_migrations!("migrations");
 }
 
-/// The newest version this program knows.
+/// This program's migrations, in the order in which they run: the macro lists V10 before V2.
+fn embedded() -> Vec<Migration> {
+    let mut migrations = embedded::migrations::runner().get_migrations().clone();
+    migrations.sort();
+    migrations
+}
+
+/// The newest version that this program knows.
 pub fn newest() -> i64 {
-    embedded::migrations::runner().get_migrations().iter().map(|step| i64::from(step.version())).max().unwrap_or(0)
+    newest_of(&embedded())
+}
+
+fn newest_of(migrations: &[Migration]) -> i64 {
+    migrations.last().map_or(0, |last| last.version().into())
+}
+
+/// How the schema of a file compares with this program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Schema {
+    /// The file has no migrations.
+    Missing,
+    /// Only the first of this program's migrations.
+    Older,
+    Current,
+    /// All of this program's migrations, and more up to this version.
+    Newer(i64),
+    /// A migration differs from this program's with the same number: another development build made the file.
+    Different,
+}
+
+const HISTORY_EXISTS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'refinery_schema_history'";
+const APPLIED: &str = "SELECT version, checksum FROM refinery_schema_history ORDER BY version";
+
+impl Schema {
+    fn of(connection: &Connection, migrations: &[Migration]) -> Result<Self> {
+        if !connection.prepare(HISTORY_EXISTS)?.exists([])? {
+            return Ok(Self::Missing);
+        }
+        let mut statement = connection.prepare(APPLIED)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let applied: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
+        let mut pairs = applied.iter().zip(migrations);
+        if !pairs.all(|((version, checksum), known)| {
+            *version == i64::from(known.version()) && *checksum == known.checksum().to_string()
+        }) {
+            return Ok(Self::Different);
+        }
+        Ok(match applied.get(migrations.len()..).map(<[_]>::last) {
+            None => Self::Older,
+            Some(None) => Self::Current,
+            Some(Some((version, _))) => Self::Newer(*version),
+        })
+    }
 }
 
 /// Brings the file up to the newest version.
-pub(super) fn up(mut connection: Connection, path: &Path) -> Result<Connection> {
-    let version = version(&connection)?;
-    refuse_newer(version, path)?;
-    if is_of_another_build(&connection)? {
-        return Err(of_another_build(path));
+pub(super) fn up(connection: Connection, path: &Path) -> Result<Connection> {
+    up_by(&embedded(), connection, path)
+}
+
+fn up_by(migrations: &[Migration], mut connection: Connection, path: &Path) -> Result<Connection> {
+    match Schema::of(&connection, migrations)? {
+        Schema::Current => {}
+        Schema::Missing | Schema::Older => {
+            Runner::new(migrations).run(&mut connection).map_err(|error| failed(error, path))?;
+        }
+        Schema::Newer(version) => return Err(newer(version, newest_of(migrations), path)),
+        Schema::Different => return Err(of_another_build(path)),
     }
-    if version == Some(newest()) {
-        return Ok(connection);
-    }
-    embedded::migrations::runner().run(&mut connection).map_err(|error| failed(error, path))?;
     Ok(connection)
 }
 
@@ -51,139 +104,104 @@ fn failed(error: refinery::Error, path: &Path) -> Error {
 
 /// A reader cannot migrate: the version must be the newest.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<()> {
-    let version = version(connection)?;
-    refuse_newer(version, path)?;
-    if is_of_another_build(connection)? {
-        return Err(of_another_build(path));
-    }
-    match version {
-        Some(version) if version == newest() => Ok(()),
-        Some(_) => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
+    check_by(&embedded(), connection, path)
+}
+
+fn check_by(migrations: &[Migration], connection: &Connection, path: &Path) -> Result<()> {
+    match Schema::of(connection, migrations)? {
+        Schema::Current => Ok(()),
+        Schema::Missing => Err(foreign(path)),
+        Schema::Older => Err(Error::new(ErrorKind::ReadOnly, format!("{} has an older schema", path.display()))
             .hint("Run `ixmcp sync` where the index can be written.")),
-        None => Err(foreign(path)),
+        Schema::Newer(version) => Err(newer(version, newest_of(migrations), path)),
+        Schema::Different => Err(of_another_build(path)),
     }
 }
 
-const APPLIED: &str = "SELECT version, checksum FROM refinery_schema_history ORDER BY version";
-
-/// Whether the migrations that made the file are not the first of ours, word for word.
+/// Whether another development build made the file.
 pub(super) fn is_of_another_build(connection: &Connection) -> Result<bool> {
-    if version(connection)?.is_none() {
-        return Ok(false);
-    }
-    let runner = embedded::migrations::runner();
-    let steps = runner.get_migrations().iter().map(|step| (i64::from(step.version()), step.checksum().to_string()));
-    // They come by the names of their files: V10 before V2.
-    let ours: BTreeMap<i64, String> = steps.collect();
-    let mut ours = ours.into_iter();
-    let mut statement = connection.prepare(APPLIED)?;
-    let applied = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    for step in applied {
-        let step: (i64, String) = step?;
-        if ours.next() != Some(step) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(Schema::of(connection, &embedded())? == Schema::Different)
 }
 
 fn of_another_build(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} was made by another build of ixmcp", path.display()))
-        .hint("Run `ixmcp rebuild`.")
+    Error::new(ErrorKind::CorruptIndex, format!("{} has the schema of another build of ixmcp", path.display()))
+        .hint("Run `ixmcp sync`: it builds the index again.")
 }
 
-fn refuse_newer(version: Option<i64>, path: &Path) -> Result<()> {
-    match version {
-        Some(version) if version > newest() => Err(Error::new(
-            ErrorKind::NewerIndex,
-            format!("{} has schema {version}, this ixmcp knows up to {}", path.display(), newest()),
-        )
-        .hint("Use the newer ixmcp, or run `ixmcp rebuild` to make the index anew with this one.")),
-        _ => Ok(()),
-    }
-}
-
-const HISTORY_EXISTS: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'refinery_schema_history'";
-const VERSION: &str = "SELECT max(version) FROM refinery_schema_history";
-
-fn version(connection: &Connection) -> Result<Option<i64>> {
-    if connection.query_row(HISTORY_EXISTS, [], |_| Ok(())).optional()?.is_none() {
-        return Ok(None);
-    }
-    Ok(connection.query_row(VERSION, [], |row| row.get(0))?)
+fn newer(version: i64, newest: i64, path: &Path) -> Error {
+    let message = format!("{} has schema {version}, this ixmcp knows up to {newest}", path.display());
+    Error::new(ErrorKind::NewerIndex, message)
+        .hint("Use the newer ixmcp, or run `ixmcp rebuild` to build the index again with this one.")
 }
 
 #[cfg(test)]
 mod tests {
-    use refinery::Target;
-
     use super::*;
-    use crate::store::{Mode, open};
 
-    fn schema(connection: &Connection) -> Vec<(String, String)> {
-        let question = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
-        let mut statement = connection.prepare(question).unwrap();
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        rows.map(Result::unwrap).collect()
+    const SECOND: &str = "
+        ALTER TABLE files ADD COLUMN owner TEXT;
+        UPDATE files SET owner = 'of ' || path;
+        CREATE INDEX files_by_owner ON files (owner);
+    ";
+
+    fn with(second: &str) -> Vec<Migration> {
+        let mut migrations = embedded();
+        migrations.push(Migration::unapplied(&format!("V{}__second", newest() + 1), second).unwrap());
+        migrations
+    }
+
+    fn connect(path: &Path) -> Connection {
+        Connection::open(path).unwrap()
     }
 
     #[test]
-    fn a_database_at_any_earlier_version_is_brought_up_to_the_newest() {
-        let folder = tempfile::tempdir().unwrap();
-        let fresh = schema(&open::connect(&folder.path().join("fresh.db"), Mode::Write).unwrap());
-        let mut versions: Vec<_> =
-            embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).collect();
-        versions.sort_unstable();
-        assert!(versions.len() > 5, "{versions:?}");
-        for earlier in versions {
-            let path = folder.path().join(format!("{earlier}.db"));
-            let mut connection = Connection::open(&path).unwrap();
-            connection.pragma_update(None, "application_id", open::APPLICATION_ID).unwrap();
-            let runner = embedded::migrations::runner().set_target(Target::Version(earlier));
-            runner.run(&mut connection).unwrap();
-            assert_eq!(version(&connection).unwrap(), Some(i64::from(earlier)));
-            drop(connection);
-            let connection = open::connect(&path, Mode::Write).unwrap_or_else(|error| panic!("{earlier}: {error}"));
-            assert_eq!(version(&connection).unwrap(), Some(newest()), "{earlier}");
-            assert_eq!(schema(&connection), fresh, "{earlier}");
-            drop(connection);
-            open::connect(&path, Mode::Read).unwrap_or_else(|error| panic!("{earlier}: {error}"));
-        }
-    }
-
-    /// Version 13 leaves to the program what the FTS is made of.
-    #[test]
-    fn chunks_from_before_13_are_found_by_their_words_and_names_after_it() {
+    fn a_later_migration_is_applied_to_the_rows_that_are_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
-        let mut connection = Connection::open(&path).unwrap();
-        connection.pragma_update(None, "application_id", open::APPLICATION_ID).unwrap();
-        embedded::migrations::runner().set_target(Target::Version(12)).run(&mut connection).unwrap();
-        let rows = "
-            INSERT INTO files (id, path, path_words, language, extractor, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
-            VALUES (1, 'a.py', 'a py', 'python', 1, zeroblob(32), 6, 60, 0, 0, 0, 0);
-            INSERT INTO names (id, name) VALUES (1, 'loadAll'), (2, 'saveOne'), (3, 'x');
-            INSERT INTO kinds (id, name) VALUES (1, 'function');
-            INSERT INTO symbol_rows (id, name_id, kind_id, line, column, above, below)
-            VALUES (1048576, 1, 1, 1, 5, 0, 1), (1048577, 3, 1, 4, 5, 1, 0), (1048578, 2, 1, 6, 5, 0, 0);
-            INSERT INTO chunks (id, file_id, ordinal, start_line, end_line, start_offset, hash, text, words, names)
-            VALUES (1, 1, 0, 1, 2, 0, zeroblob(16), 'def loadAll(): fetchRow', 'load all fetch row', 'loadAll'),
-                   (2, 1, 1, 3, 6, 30, zeroblob(16), 'def x; def saveOne', 'save one', 'x');
-            INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')";
-        connection.execute_batch(rows).unwrap();
-        drop(connection);
-        let store = crate::store::Store::open(&path, Mode::Write).unwrap();
-        store.follow_splitter(&crate::budget::Budget::unlimited()).unwrap();
-        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
-        drop(store);
-        let connection = Connection::open(&path).unwrap();
-        let matches = |question: &str| -> Vec<i64> {
-            let asked = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?1 ORDER BY rowid";
-            let mut statement = connection.prepare(asked).unwrap();
-            let rows = statement.query_map([question], |row| row.get(0)).unwrap();
+        let connection = up_by(&embedded(), connect(&path), &path).unwrap();
+        let row = "INSERT INTO files (path, path_words, language, extractor, hash, lines, size, mtime_ns, ctime_ns, inode, seen_ns)
+            VALUES ('a.py', '', 'python', 1, zeroblob(32), 1, 1, 0, 0, 0, 0)";
+        connection.execute(row, []).unwrap();
+        let second = with(SECOND);
+        let error = check_by(&second, &connection, &path).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::ReadOnly, "a reader cannot upgrade: {error}");
+        let connection = up_by(&second, connection, &path).unwrap();
+        check_by(&second, &connection, &path).unwrap();
+        let owner: String = connection.query_row("SELECT owner FROM files", [], |row| row.get(0)).unwrap();
+        assert_eq!(owner, "of a.py");
+        // And what was upgraded has the schema of a new file.
+        let fresh = folder.path().join("fresh.db");
+        let fresh = up_by(&second, connect(&fresh), &fresh).unwrap();
+        let schema = |connection: &Connection| -> Vec<(String, String)> {
+            let query = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name";
+            let mut statement = connection.prepare(query).unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             rows.map(Result::unwrap).collect()
         };
-        let asked = ["words: fetch", "names: load", "names: saveOne", "names: x", "names: fetchRow"];
-        assert_eq!(asked.map(matches), [vec![1], vec![1], vec![2], vec![2], vec![]]);
+        assert_eq!(schema(&connection), schema(&fresh));
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let connection = up_by(&embedded(), connect(&path), &path).unwrap();
+        let error = up_by(&with("CREATE TABLE left_behind (id); SELECT nothing"), connection, &path).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::CorruptIndex, "{error}");
+        let connection = up_by(&embedded(), connect(&path), &path).unwrap();
+        let query = "SELECT count(*) FROM sqlite_schema WHERE name = 'left_behind'";
+        assert_eq!(connection.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    }
+
+    #[test]
+    fn newer_and_different_schemas_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let connection = up_by(&with(SECOND), connect(&path), &path).unwrap();
+        let kind = |migrations: &[Migration]| check_by(migrations, &connection, &path).unwrap_err().kind;
+        assert_eq!(kind(&embedded()), ErrorKind::NewerIndex);
+        assert_eq!(Schema::of(&connection, &embedded()).unwrap(), Schema::Newer(newest() + 1));
+        assert_eq!(kind(&with("SELECT 1")), ErrorKind::CorruptIndex);
+        assert!(!is_of_another_build(&connection).unwrap(), "a newer release's file is not replaced");
     }
 }

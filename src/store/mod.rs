@@ -30,6 +30,7 @@ mod plain;
 mod raw;
 mod readers;
 mod relations;
+mod schema;
 mod scope;
 mod search;
 mod statements;
@@ -62,14 +63,14 @@ pub use facts::{Counted, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
 pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
 pub use migrate::newest as schema_version;
-pub use open::Mode;
+pub use open::{Identity as FileIdentity, Mode};
 pub use plain::PlainSearch;
-pub use raw::{Cell, ask};
+pub use raw::{Cell, Embedding, ask};
 pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
 use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
-pub use search::{FtsQuestion, ScoredChunk};
+pub use search::FtsQuestion;
 pub use symbols::{Definition, Named, Use};
 pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
@@ -184,16 +185,26 @@ impl Store {
         })
     }
 
-    /// Whether opening failed because another build of this program made the file: then it can be made anew, for all of it
-    /// is derived.
+    /// Whether opening failed because another build of this program, with a different schema, made the file. All of it is
+    /// derived, so it can be built again.
     pub fn is_of_another_build(path: &Path) -> bool {
         open::is_of_another_build(path)
     }
 
-    /// Makes the file again after somebody removed it.
-    pub fn restore(&self) -> Result<()> {
-        // The next use sees that it is another file.
-        open::connect(&self.path, self.mode).map(drop)
+    /// Puts an empty index at `path`. It is whole from the first moment on: who opens it meanwhile must not take a half-made
+    /// one for a damaged one. `clear` removes the log of what is there, after nothing else can fail; the file is replaced.
+    ///
+    /// The caller sees to it that nobody else does the same.
+    pub fn make(path: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
+        let new = open::beside(path, ".empty");
+        for suffix in ["", "-wal", "-shm"] {
+            // Of one who was ended while making it. What cannot be removed cannot be opened either.
+            let _ = std::fs::remove_file(open::beside(&new, suffix));
+        }
+        // Closing the last connection folds the log into the file.
+        drop(open::connect(&new, Mode::Write)?);
+        clear()?;
+        std::fs::rename(&new, path).map_err(|error| Error::io("rename", &new, error))
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -359,6 +370,23 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+/// Whether a statement of ours names what the database does not have, or finds a value that none of ours wrote: its content
+/// is not that of an index of its version.
+fn is_of_other_content(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as Sql;
+    match error {
+        // Words of SQLite, which has no code for them.
+        Sql::SqliteFailure(_, Some(said)) | Sql::SqlInputError { msg: said, .. } => {
+            ["no such table: ", "no such column: ", " has no column named "].iter().any(|words| said.contains(words))
+        }
+        Sql::InvalidColumnType(..)
+        | Sql::FromSqlConversionFailure(..)
+        | Sql::IntegralValueOutOfRange(..)
+        | Sql::Utf8Error(..) => true,
+        _ => false,
+    }
+}
+
 /// What SQLite says, as people and agents need it.
 fn told(error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
@@ -369,6 +397,11 @@ fn told(error: &rusqlite::Error) -> Error {
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
         }
+        _ if is_of_other_content(error) => (
+            ErrorKind::CorruptIndex,
+            "the index has other tables or values than it should",
+            "Run `ixmcp rebuild` to make it anew.",
+        ),
         Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
         Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),
         // Of what other programs see as a full disk, too: the log's index cannot grow.

@@ -23,7 +23,7 @@ statements! {
     KIND = "INSERT INTO kinds (name) VALUES (?1)";
 }
 
-/// As the migrations have it.
+/// As the schema has it.
 pub(super) const DROP_INDEX: &str = "DROP INDEX IF EXISTS names_by_name";
 pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS names_by_name ON names (name COLLATE NOCASE)";
 

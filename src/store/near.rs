@@ -25,7 +25,7 @@ const LARGE_PART: usize = 4_096;
 #[derive(Clone)]
 pub(super) struct Vectors {
     pub space: SpaceId,
-    made: [u8; 8],
+    build: [u8; 8],
     dimension: usize,
     /// Every chunk up to this id that has a vector is here.
     pub embedded: i64,
@@ -60,15 +60,15 @@ impl<'v> Asked<'v> {
 impl Vectors {
     /// None yet.
     pub fn new(space: SpaceId, state: &State) -> Self {
-        Self { space, made: state.made, dimension: state.dimension, embedded: 0, parts: Vec::new() }
+        Self { space, build: state.build, dimension: state.dimension, embedded: 0, parts: Vec::new() }
     }
 
     pub fn is_of(&self, space: SpaceId, state: &State) -> bool {
-        self.space == space && self.made == state.made
+        self.space == space && self.build == state.build
     }
 
     pub fn is_like(&self, other: &Self) -> bool {
-        self.space == other.space && self.made == other.made
+        self.space == other.space && self.build == other.build
     }
 
     pub fn len(&self) -> usize {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     fn none() -> Vectors {
-        Vectors::new(SpaceId::default(), &State { embedded: 0, vectors: 0, dimension: 100, made: [0; 8] })
+        Vectors::new(SpaceId::default(), &State { embedded: 0, vectors: 0, dimension: 100, build: [0; 8] })
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! Opening the database file: pragmas, extensions, and what to say of a file that is not ours.
+//! Opening the database file: pragmas, and what to say of a file that is not ours.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -53,10 +52,10 @@ const PREPARED: usize = 128;
 
 /// Which file a path named when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity(u64, u64);
+pub struct Identity(u64, u64);
 
 impl Identity {
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    pub fn of(path: &Path) -> Result<Self> {
         let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
         let (device, number) = identity(&data);
         Ok(Self(device, number))
@@ -77,7 +76,6 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
-    register_extensions();
     refuse_other_formats(path)?;
     let connection = match mode {
         Mode::Write => Connection::open(path)?,
@@ -127,6 +125,9 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
 /// A file that is not SQLite at all is named as such before SQLite could touch it.
 fn refuse_other_formats(path: &Path) -> Result<()> {
     let mut head = Vec::new();
+    if path.is_dir() {
+        return Err(foreign(path));
+    }
     let Ok(file) = File::open(path) else { return Ok(()) };
     file.take(16).read_to_end(&mut head).map_err(|error| Error::io("read", path, error))?;
     if head.is_empty() || head == b"SQLite format 3\0" { Ok(()) } else { Err(foreign(path)) }
@@ -148,20 +149,4 @@ fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
 pub(super) fn foreign(path: &Path) -> Error {
     Error::new(ErrorKind::CorruptIndex, format!("{} is no index of ixmcp, or is damaged", path.display()))
         .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
-}
-
-fn register_extensions() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: `sqlite3_vec_init` is a SQLite extension entry point; the crate declares it without its parameters.
-        // SQLite calls it with the three that every entry point takes, and it lives as long as the program.
-        #[expect(unsafe_code, reason = "statically linked extensions are registered through SQLite's C interface")]
-        unsafe {
-            let entry = std::mem::transmute::<*const (), rusqlite::auto_extension::RawAutoExtension>(
-                sqlite_vec::sqlite3_vec_init as *const (),
-            );
-            // It fails only without memory; then `vec0` is missing and says so when used.
-            let _ = rusqlite::auto_extension::register_auto_extension(entry);
-        }
-    });
 }

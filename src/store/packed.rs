@@ -4,17 +4,9 @@
 
 use std::path::Path;
 
-use super::statements::statements;
-use super::{Mode, Store, locked, open};
+use super::{Mode, Store, locked, open, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
-
-statements! {
-    /// Virtual tables of vectors come and go with their spaces.
-    SCHEMA = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema
-        WHERE NOT (type IN ('table', 'index') AND name LIKE 'vectors\\_%' ESCAPE '\\') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-        ORDER BY type, name";
-}
 
 /// Another clone has files of other times and numbers, counts nothing yet, and looks at everything.
 const STRIP: &str = "
@@ -54,10 +46,8 @@ impl Store {
     }
 
     /// Refuses a copy that was not made by [`Store::copy`] of this version: whoever made it may have put anything into it.
-    /// `beside` is a file that may be made to compare with.
-    pub fn check_copy(path: &Path, beside: &Path) -> Result<()> {
-        let fresh = schema(&open::connect(beside, Mode::Write)?)?;
-        if schema(&open::connect(path, Mode::Read)?)? != fresh {
+    pub fn check_copy(path: &Path) -> Result<()> {
+        if !schema::is_fresh(&open::connect(path, Mode::Read)?)? {
             return Err(damaged("its tables are not those of an index"));
         }
         let faults = Self::open(path, Mode::Write)?.faults()?;
@@ -68,10 +58,4 @@ impl Store {
 fn damaged(why: &str) -> Error {
     Error::new(ErrorKind::CorruptIndex, format!("the snapshot is damaged: {why}"))
         .hint("Make it anew by `ixmcp snapshot save`, or build the index by `ixmcp sync`.")
-}
-
-fn schema(connection: &rusqlite::Connection) -> Result<Vec<[String; 4]>> {
-    let mut statement = connection.prepare(SCHEMA)?;
-    let rows = statement.query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,4 +1,4 @@
-//! Rows of `symbols`, `uses` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
+//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
 //!
 //! Owns statements and row mapping alone. What a name means is decided by `query::relations`.
 
@@ -87,13 +87,15 @@ statements! {
         WHERE e.target = :target AND e.kind IN ('inherits', 'implements') ORDER BY f.path, e.line LIMIT :limit";
     IMPORTERS = "SELECT f.path, e.target, e.name, e.alias, e.line FROM edges e JOIN files f ON f.id = e.file_id
         WHERE e.target = :target AND e.kind = 'imports' ORDER BY f.path, e.line LIMIT :limit";
-    USES_IN_FILE = "SELECT f.path, k.name, u.places, n.name
-        FROM uses u JOIN kinds k ON k.id = u.kind_id JOIN names n ON n.id = u.name_id JOIN files f ON f.id = u.id >> 20
-        WHERE u.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
-    USES_OF_NAME = "SELECT f.path, k.name, u.places
-        FROM names n CROSS JOIN uses u ON u.name_id = n.id JOIN kinds k ON k.id = u.kind_id JOIN files f ON f.id = u.id >> 20
+    USES_IN_FILE = "SELECT f.path, k.name, r.positions, n.name
+        FROM reference_rows r JOIN kinds k ON k.id = r.kind_id JOIN names n ON n.id = r.name_id
+        JOIN files f ON f.id = r.id >> 20
+        WHERE r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
+    USES_OF_NAME = "SELECT f.path, k.name, r.positions
+        FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
+        JOIN files f ON f.id = r.id >> 20
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name
-        AND u.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
+        AND r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
 }
 
 fn declared(row: &Row) -> rusqlite::Result<Declared> {

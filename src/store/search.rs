@@ -19,15 +19,8 @@ statements! {
     DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
         JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
         WHERE n.name = :name COLLATE NOCASE ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
-    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN uses u ON u.name_id = n.id
+    USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN reference_rows r ON r.name_id = n.id
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
-}
-
-/// A chunk and its BM25 score: larger is better, above 0.
-#[derive(Clone, Copy, Debug)]
-pub struct ScoredChunk {
-    pub id: ChunkId,
-    pub score: f64,
 }
 
 /// Questions whose counts are kept: one is some 60 bytes.
@@ -67,7 +60,7 @@ impl FtsQuestion {
 
     /// The same where a path begins.
     #[must_use]
-    pub fn at_start_of_path(self) -> Self {
+    pub(super) fn at_start_of_path(self) -> Self {
         Self(format!("path : ^{}", self.0))
     }
 
@@ -77,12 +70,6 @@ impl FtsQuestion {
 
     pub fn any(parts: impl IntoIterator<Item = Self>) -> Option<Self> {
         Self::join(parts, " OR ")
-    }
-
-    /// What matches this and does not match `other`.
-    #[must_use]
-    pub fn without(self, other: &Self) -> Self {
-        Self(format!("({}) NOT ({})", self.0, other.0))
     }
 
     pub(super) fn as_str(&self) -> &str {

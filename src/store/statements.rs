@@ -13,8 +13,8 @@ pub(super) use statements;
 #[cfg(test)]
 mod tests {
     use crate::store::{
-        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, packed, plain,
-        relations, scope, search, symbols, terms, text_vectors, trigrams, vectors,
+        Mode, Store, audit, candidates, chunks, documents, entities, facts, files, graph, names, plain, raw, relations,
+        schema, scope, search, symbols, terms, text_vectors, trigrams, vectors,
     };
 
     #[test]
@@ -31,9 +31,10 @@ mod tests {
             files::STATEMENTS,
             graph::STATEMENTS,
             names::STATEMENTS,
-            packed::STATEMENTS,
             plain::STATEMENTS,
+            raw::STATEMENTS,
             relations::STATEMENTS,
+            schema::STATEMENTS,
             scope::STATEMENTS,
             search::STATEMENTS,
             symbols::STATEMENTS,
@@ -67,9 +68,9 @@ mod tests {
                     let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
                     for step in steps.map(Result::unwrap) {
                         let scans =
-                            ["f", "s", "r", "u", "e", "n", "names", "symbol_rows", "uses"].iter().any(|table| {
-                                step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} "))
-                            });
+                            ["f", "s", "r", "u", "e", "n", "names", "symbol_rows", "reference_rows"].iter().any(
+                                |table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")),
+                            );
                         assert!(!scans || WHOLE.contains(name), "{name}: {step}");
                     }
                 }

@@ -1,6 +1,6 @@
-//! `symbol_rows`, `uses`, `edges`: what a file defines, uses and relates to.
+//! `symbol_rows`, `reference_rows`, `edges`: what a file defines, references and relates to.
 //!
-//! Ids of symbols and uses tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
+//! Ids of symbols and references tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
 //! a range of ids, and need no index. Questions ask the view `symbols`; where they ask by file, they do so by that range.
 
 use std::fmt::Write;
@@ -23,16 +23,16 @@ const FEW_SYMBOLS: usize = 200;
 
 statements! {
     INSERT_SYMBOL = "INSERT INTO symbol_rows
-        (id, parent, name_id, kind_id, container, signature, written_offset, written_length, line, column, above, below)
+        (id, parent, name_id, kind_id, container, signature, signature_offset, signature_length, line, column, above, below)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    INSERT_USES = "INSERT INTO uses (id, name_id, kind_id, places) VALUES (?1, ?2, ?3, ?4)";
+    INSERT_USES = "INSERT INTO reference_rows (id, name_id, kind_id, positions) VALUES (?1, ?2, ?3, ?4)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     DELETE_EDGES = "DELETE FROM edges WHERE file_id = ?1";
-    DELETE_USES = "DELETE FROM uses WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
+    DELETE_USES = "DELETE FROM reference_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
     DELETE_SYMBOLS = "DELETE FROM symbol_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
     COUNT = "SELECT count(*) FROM symbol_rows";
-    COUNT_REFERENCES = "SELECT coalesce(sum(length(places) - length(replace(places, ' ', '')) + 1), 0) FROM uses";
+    COUNT_REFERENCES = "SELECT coalesce(sum(length(positions) - length(replace(positions, ' ', '')) + 1), 0) FROM reference_rows";
     DEFINITIONS = "SELECT f.path, f.language, s.name, s.kind, s.container, s.signature, s.line, s.column, s.start_line, s.end_line
         FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name = :name COLLATE NOCASE AND s.name = :name ORDER BY f.path, s.line, s.column";
@@ -46,8 +46,9 @@ statements! {
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.name >= :from COLLATE NOCASE AND s.name < :to COLLATE NOCASE ORDER BY f.path, s.line, s.column";
     DEFINED_NAMES = "SELECT n.name FROM names n WHERE EXISTS (SELECT 1 FROM symbol_rows r WHERE r.name_id = n.id)";
-    USING_FILES = "SELECT f.path, k.name, u.places
-        FROM names n CROSS JOIN uses u ON u.name_id = n.id JOIN kinds k ON k.id = u.kind_id JOIN files f ON f.id = u.id >> 20
+    USING_FILES = "SELECT f.path, k.name, r.positions
+        FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
+        JOIN files f ON f.id = r.id >> 20
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name ORDER BY f.path";
     FILE = "SELECT id FROM files WHERE path = :path";
     LAST_OF_FILE = "SELECT max(id) FROM symbol_rows WHERE id BETWEEN :file << 20 AND (:file << 20) + 1048575";
@@ -73,11 +74,11 @@ statements! {
         WHERE s.id >= :file << 20 AND s.id < :before AND s.end_line >= :line ORDER BY s.id DESC LIMIT 1";
 }
 
-/// As the migrations have them.
-pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS uses_by_name";
+/// As the schema has them.
+pub(super) const DROP_INDEXES: &str = "DROP INDEX IF EXISTS symbols_by_name; DROP INDEX IF EXISTS references_by_name";
 pub(super) const MAKE_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS symbols_by_name ON symbol_rows (name_id);
-    CREATE INDEX IF NOT EXISTS uses_by_name ON uses (name_id);
+    CREATE INDEX IF NOT EXISTS references_by_name ON reference_rows (name_id);
 ";
 
 /// A definition with its place.
@@ -155,11 +156,11 @@ pub(super) fn in_order(mut uses: Vec<Use>) -> Vec<Use> {
 }
 
 impl Snapshot<'_> {
-    pub fn symbol_count(&self) -> Result<u64> {
+    pub(super) fn symbol_count(&self) -> Result<u64> {
         Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
-    pub fn reference_count(&self) -> Result<u64> {
+    pub(super) fn reference_count(&self) -> Result<u64> {
         let count: i64 = self.connection.prepare_cached(COUNT_REFERENCES)?.query_row([], |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }
@@ -481,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_build_ends_with_the_indexes_of_the_migrations() {
+    fn a_first_build_ends_with_the_indexes_of_the_schema() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         let indexes = || -> Vec<(String, String)> {

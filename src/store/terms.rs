@@ -2,7 +2,7 @@
 //!
 //! Owns the rows of the FTS, and that one leaves with the very terms that it came with, for FTS5 believes whoever takes a row
 //! out. Words and names are not stored for that (they would be a tenth of the file): they are made again of the text and
-//! the symbols. `chunks.terms` is a sum of those that went in; where it differs, this program splits otherwise than the
+//! the symbols. `chunks.terms_checksum` is a checksum of those that went in; where it differs, this program splits otherwise than the
 //! one that wrote the row, and the FTS is made anew from what is stored.
 //!
 //! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
@@ -28,10 +28,10 @@ statements! {
     FILES = "SELECT id, path FROM files ORDER BY id";
     PATH_WORDS = "UPDATE files SET path_words = ?2 WHERE id = ?1 AND path_words <> ?2";
     PATH = "SELECT path || ' ' || path_words FROM files WHERE id = ?1";
-    CHUNKS = "SELECT id, text, coalesce(lead, ''), coalesce(headings, ''), (file_id << 20) + first_symbol, symbols, terms
+    CHUNKS = "SELECT id, text, coalesce(overlap, ''), coalesce(headings, ''), (file_id << 20) + first_symbol, symbol_count, terms_checksum
         FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
     NAMES = "SELECT n.name FROM symbol_rows r JOIN names n ON n.id = r.name_id WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id";
-    REMEMBER = "UPDATE chunks SET terms = ?2 WHERE id = ?1";
+    REMEMBER = "UPDATE chunks SET terms_checksum = ?2 WHERE id = ?1";
 }
 
 /// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges what it wrote at sixteen
@@ -53,12 +53,12 @@ const FORGET_ALL: &str = "INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-al
 const CHECK: &str = "
     DROP VIEW chunk_text;
     CREATE VIEW chunk_text AS
-    SELECT id, lead || text AS text, words_by(text, names) AS words, path, headings || names_by(text, names) AS names FROM (
-        SELECT c.id, c.text, coalesce(c.lead, '') AS lead, f.path || ' ' || f.path_words AS path,
+    SELECT id, overlap || text AS text, words_by(text, names) AS words, path, headings || names_by(text, names) AS names FROM (
+        SELECT c.id, c.text, coalesce(c.overlap, '') AS overlap, f.path || ' ' || f.path_words AS path,
             coalesce(c.headings || char(10), '') AS headings, (
                 SELECT json_group_array(n.name) FROM (
                     SELECT r.name_id FROM symbol_rows r WHERE r.id >= (c.file_id << 20) + c.first_symbol
-                    AND r.id < (c.file_id << 20) + c.first_symbol + c.symbols ORDER BY r.id
+                    AND r.id < (c.file_id << 20) + c.first_symbol + c.symbol_count ORDER BY r.id
                 ) r JOIN names n ON n.id = r.name_id
             ) AS names
         FROM chunks c JOIN files f ON f.id = c.file_id
@@ -290,7 +290,7 @@ mod tests {
         let change = |batch: &mut Batch| {
             let connection = batch.connection;
             connection.execute(FORGET_ALL, [])?;
-            connection.execute("UPDATE chunks SET terms = 1", [])?;
+            connection.execute("UPDATE chunks SET terms_checksum = 1", [])?;
             connection.execute("UPDATE files SET path_words = 'former'", [])?;
             let row = params![1, "x = getUser", "gone getus er", "a.py former", "getUser\tgetus er"];
             connection.execute(INDEX, row)?;

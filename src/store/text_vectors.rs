@@ -6,22 +6,22 @@
 use rusqlite::{OptionalExtension, named_params, params};
 
 use super::statements::statements;
-use super::vectors::{blob, components, count, table, unembedded};
+use super::vectors::{blob, components, count, unembedded};
 use super::{Batch, ChunkId, Snapshot, SpaceId, SpaceKey, Unembedded};
 use crate::error::Result;
 
 statements! {
     KNOWN = "SELECT vector FROM text_vectors WHERE space_id = ?1 AND hash = ?2";
     KEEP = "INSERT OR REPLACE INTO text_vectors (space_id, hash, vector) VALUES (?1, ?2, ?3)";
-    KEPT = "SELECT count(*) FROM text_vectors WHERE space_id = ?1";
+    DROP_VECTORS = "DELETE FROM vectors WHERE space_id = ?1";
     DROP_OF_SPACE = "DELETE FROM text_vectors WHERE space_id = ?1";
     DROP_STALE = "DELETE FROM text_vectors WHERE hash NOT IN (SELECT hash FROM chunks)";
-    TO_EMBED = "SELECT id, hash, headings, lead, text FROM chunks WHERE id = ?1";
-    WHOLE = "SELECT whole FROM spaces WHERE id = ?1";
-    SET_WHOLE = "UPDATE spaces SET whole = 1 WHERE id = :space
-        AND NOT EXISTS (SELECT 1 FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space))";
-    OTHERS = "SELECT id FROM spaces WHERE NOT (model = :model AND hash = :hash AND dimension = :dimension) AND model <> :kept";
-    DROP_SPACE = "DELETE FROM spaces WHERE id = ?1";
+    TO_EMBED = "SELECT id, hash, headings, overlap, text FROM chunks WHERE id = ?1";
+    WHOLE = "SELECT complete FROM embedding_spaces WHERE id = ?1";
+    SET_WHOLE = "UPDATE embedding_spaces SET complete = 1 WHERE id = :space
+        AND NOT EXISTS (SELECT 1 FROM chunks WHERE id > (SELECT embedded FROM embedding_spaces WHERE id = :space))";
+    OTHERS = "SELECT id FROM embedding_spaces WHERE NOT (model = :model AND hash = :hash AND dimension = :dimension) AND model <> :kept";
+    DROP_SPACE = "DELETE FROM embedding_spaces WHERE id = ?1";
 }
 
 impl Snapshot<'_> {
@@ -48,12 +48,6 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(KNOWN)?;
         let found = statement.query_row(params![space.0, hash], |row| row.get(0)).optional()?;
         Ok(found.map(components))
-    }
-
-    /// How many vectors of texts are kept.
-    pub fn text_vectors(&self, space: SpaceId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(KEPT)?;
-        Ok(statement.query_row([space.0], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
     /// Whether answers may come from the space.
@@ -93,9 +87,9 @@ impl Batch<'_> {
         };
         let others = others.query_map(parameters, |row| row.get(0).map(SpaceId))?;
         for other in others.collect::<rusqlite::Result<Vec<_>>>()? {
-            self.connection.execute_batch(&format!("DROP TABLE IF EXISTS {}", table(other)))?;
-            self.connection.prepare_cached(DROP_OF_SPACE)?.execute([other.0])?;
-            self.connection.prepare_cached(DROP_SPACE)?.execute([other.0])?;
+            for statement in [DROP_VECTORS, DROP_OF_SPACE, DROP_SPACE] {
+                self.connection.prepare_cached(statement)?.execute([other.0])?;
+            }
         }
         self.connection.prepare_cached(DROP_STALE)?.execute([])?;
         Ok(())

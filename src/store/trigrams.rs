@@ -14,28 +14,28 @@ use crate::error::Result;
 use crate::words::trigrams::Collector;
 
 statements! {
-    HAS_ANY = "SELECT 1 FROM trigram_segments WHERE whole";
-    SEGMENTS = "SELECT s.id, s.files, s.bytes, (SELECT count(*) FROM files f WHERE f.segment = s.id)
-        FROM trigram_segments s WHERE s.whole ORDER BY s.id";
-    LOOSE_SIZE = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE segment IS NULL";
-    TO_GATHER = "SELECT id, hash, extractor, size FROM files WHERE segment IS NULL ORDER BY id LIMIT :most";
+    HAS_ANY = "SELECT 1 FROM trigram_segments WHERE complete";
+    SEGMENTS = "SELECT s.id, s.slots, s.bytes, (SELECT count(*) FROM files f WHERE f.trigram_segment = s.id)
+        FROM trigram_segments s WHERE s.complete ORDER BY s.id";
+    LOOSE_SIZE = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE trigram_segment IS NULL";
+    TO_GATHER = "SELECT id, hash, extractor, size FROM files WHERE trigram_segment IS NULL ORDER BY id LIMIT :most";
     TEXT = "SELECT text FROM chunks WHERE file_id = ?1 ORDER BY start_offset";
-    IN = "SELECT place, id FROM files WHERE segment = ?1 ORDER BY place";
-    BEGIN = "INSERT INTO trigram_segments (files, bytes, whole) VALUES (?1, ?2, 0)";
+    IN = "SELECT trigram_slot, id FROM files WHERE trigram_segment = ?1 ORDER BY trigram_slot";
+    BEGIN = "INSERT INTO trigram_segments (slots, bytes, complete) VALUES (?1, ?2, 0)";
     EXISTS = "SELECT 1 FROM trigram_segments WHERE id = ?1";
-    ADD = "INSERT INTO trigrams (segment, trigram, places) VALUES (?1, ?2, ?3)";
-    END = "UPDATE trigram_segments SET whole = 1 WHERE id = ?1";
-    TAKE_IN = "UPDATE files SET segment = ?1, place = ?2
-        WHERE id = ?3 AND hash = ?4 AND extractor = ?5 AND segment IS NULL";
-    LET_GO = "UPDATE files SET segment = NULL, place = NULL WHERE segment = ?1";
+    ADD = "INSERT INTO trigrams (segment, trigram, slots) VALUES (?1, ?2, ?3)";
+    END = "UPDATE trigram_segments SET complete = 1 WHERE id = ?1";
+    TAKE_IN = "UPDATE files SET trigram_segment = ?1, trigram_slot = ?2
+        WHERE id = ?3 AND hash = ?4 AND extractor = ?5 AND trigram_segment IS NULL";
+    LET_GO = "UPDATE files SET trigram_segment = NULL, trigram_slot = NULL WHERE trigram_segment = ?1";
     DELETE = "DELETE FROM trigram_segments WHERE id = ?1";
-    DELETE_UNFINISHED = "DELETE FROM trigram_segments WHERE NOT whole";
+    DELETE_UNFINISHED = "DELETE FROM trigram_segments WHERE NOT complete";
     NEXT_SEGMENT = "SELECT segment FROM trigrams WHERE segment > ?1 ORDER BY segment LIMIT 1";
     SLICE_END = "SELECT trigram FROM trigrams WHERE segment = ?1 ORDER BY trigram LIMIT 1 OFFSET ?2";
     DELETE_BELOW = "DELETE FROM trigrams WHERE segment = ?1 AND trigram < ?2";
-    ALL_OF = "SELECT trigram, places FROM trigrams WHERE segment = ?1 ORDER BY trigram";
-    ASTRAY = "SELECT count(*) FROM files f LEFT JOIN trigram_segments s ON s.id = f.segment
-        WHERE f.segment IS NOT NULL AND (s.whole IS NOT 1 OR f.place IS NULL OR f.place NOT BETWEEN 0 AND s.files - 1)";
+    ALL_OF = "SELECT trigram, slots FROM trigrams WHERE segment = ?1 ORDER BY trigram";
+    ASTRAY = "SELECT count(*) FROM files f LEFT JOIN trigram_segments s ON s.id = f.trigram_segment WHERE f.trigram_segment IS NOT NULL
+        AND (s.complete IS NOT 1 OR f.trigram_slot IS NULL OR f.trigram_slot NOT BETWEEN 0 AND s.slots - 1)";
 }
 
 /// A place is told by so many bits.
@@ -156,7 +156,7 @@ impl Places {
         (0..self.0.len() * 64).filter(|&place| self.has(place))
     }
 
-    /// As the table has them: see the migration.
+    /// As the table has them: see the schema.
     fn encode(places: impl Iterator<Item = usize>, files: usize, into: &mut Vec<u8>) {
         into.clear();
         let mut bits = vec![0_u8; files.div_ceil(8)];
@@ -560,10 +560,10 @@ mod tests {
     fn wrong_trigrams_are_a_fault() {
         for damage in [
             "DELETE FROM trigrams WHERE trigram = (SELECT min(trigram) FROM trigrams)",
-            "UPDATE trigrams SET places = x'7f'",
-            "UPDATE files SET place = 1",
-            "UPDATE files SET segment = 99",
-            "INSERT INTO trigrams (segment, trigram, places) SELECT id, 1, x'01' FROM trigram_segments",
+            "UPDATE trigrams SET slots = x'7f'",
+            "UPDATE files SET trigram_slot = 1",
+            "UPDATE files SET trigram_segment = 99",
+            "INSERT INTO trigrams (segment, trigram, slots) SELECT id, 1, x'01' FROM trigram_segments",
         ] {
             let index = Index::new();
             ["a", "b", "c"].iter().for_each(|path| index.put(path, &format!("the text of {path}{path}{path}")));

@@ -1,10 +1,8 @@
-//! `spaces` and their vec0 tables: which chunks have a vector, and the chunks nearest to one.
+//! `embedding_spaces` and `vectors`: which chunks have a vector, and which are still to be embedded.
 //!
-//! A chunk has the vectors that its text had before: a file that is replaced keeps the ids of chunks whose text stays, and
-//! a vector's rowid is its chunk's id. A new chunk gets an id above all there are and all that were embedded, so that one
-//! number a space tells what is still to be embedded, and an id that had a vector never comes again for another text.
-
-use std::collections::VecDeque;
+//! A chunk whose text is unchanged keeps its id when its file is replaced, and so keeps its vector. A new chunk gets an id
+//! above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id that had
+//! a vector never gets another text.
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
@@ -13,26 +11,29 @@ use super::{Batch, ChunkId, Scope, Snapshot};
 use crate::error::Result;
 
 statements! {
-    SPACE = "SELECT id FROM spaces WHERE model = :model AND hash = :hash AND dimension = :dimension";
-    SPACES = "SELECT id FROM spaces";
-    LAST_OF_MODEL = "SELECT hash, dimension FROM spaces WHERE model = ?1 ORDER BY id DESC LIMIT 1";
-    ADD_SPACE = "INSERT INTO spaces (model, hash, dimension, embedded, vectors)
+    SPACE = "SELECT id FROM embedding_spaces WHERE model = :model AND hash = :hash AND dimension = :dimension";
+    SPACES = "SELECT id FROM embedding_spaces";
+    LAST_OF_MODEL = "SELECT hash, dimension FROM embedding_spaces WHERE model = ?1 ORDER BY id DESC LIMIT 1";
+    ADD_SPACE = "INSERT INTO embedding_spaces (model, hash, dimension, embedded, vector_count)
         VALUES (:model, :hash, :dimension, 0, 0)";
-    STATE = "SELECT embedded, vectors, dimension, made FROM spaces WHERE id = :space";
-    ADDED = "UPDATE spaces SET embedded = :embedded, vectors = vectors + :added WHERE id = :space";
-    REMOVED = "UPDATE spaces SET vectors = vectors - :removed WHERE id = :space";
+    STATE = "SELECT embedded, vector_count, dimension, build FROM embedding_spaces WHERE id = :space";
+    VECTOR = "SELECT vector FROM vectors WHERE space_id = ?1 AND chunk_id = ?2";
+    VECTORS_ABOVE = "SELECT chunk_id, vector FROM vectors WHERE space_id = ?1 AND chunk_id > ?2 ORDER BY chunk_id";
+    COUNT_VECTORS_ABOVE = "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE space_id = ?1 AND chunk_id > ?2 LIMIT ?3)";
+    ADD = "INSERT INTO vectors (space_id, chunk_id, vector) VALUES (?1, ?2, ?3)";
+    REMOVE = "DELETE FROM vectors WHERE space_id = ?1 AND chunk_id = ?2";
+    ADDED = "UPDATE embedding_spaces SET embedded = :embedded, vector_count = vector_count + :added WHERE id = :space";
+    REMOVED = "UPDATE embedding_spaces SET vector_count = vector_count - :removed WHERE id = :space";
     NEXT = "SELECT id, hash FROM chunks WHERE id > :embedded ORDER BY id LIMIT :limit";
-    UNEMBEDDED = "SELECT id, hash, headings, lead, text FROM chunks
-        WHERE id > (SELECT embedded FROM spaces WHERE id = :space) ORDER BY id LIMIT :limit";
-    NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM spaces WHERE id = :space)";
+    UNEMBEDDED = "SELECT id, hash, headings, overlap, text FROM chunks
+        WHERE id > (SELECT embedded FROM embedding_spaces WHERE id = :space) ORDER BY id LIMIT :limit";
+    NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM embedding_spaces WHERE id = :space)";
     LAST = "SELECT max(id) FROM chunks";
     ABOVE = "SELECT count(*) FROM chunks WHERE id > ?1";
     /// By an index that has no text in it.
     ABOVE_OF_ALL = "SELECT count(*) FROM chunks WHERE +id > ?1";
 }
 
-/// Rows of vec0's own, of a thousand vectors each, kept while vectors are read in the order of their ids.
-const ROWS_KEPT: usize = 4;
 /// Where more ids may be above another, they are counted by an index of all.
 const A_LOOK_AT_EACH: i64 = 10_000;
 
@@ -71,15 +72,10 @@ pub(super) struct State {
     pub vectors: i64,
     pub dimension: usize,
     /// Another build of the index has other ids.
-    pub made: [u8; 8],
+    pub build: [u8; 8],
 }
 
-/// `vec0` tables come and go with their spaces, so their statements are made for each.
-pub(super) fn table(space: SpaceId) -> String {
-    format!("vectors_{}", space.0)
-}
-
-/// What vec0 takes as `int8`.
+/// As stored: a signed byte per dimension.
 pub(super) fn blob(components: &[i8]) -> Vec<u8> {
     components.iter().map(|component| component.cast_unsigned()).collect()
 }
@@ -94,7 +90,7 @@ pub fn text_to_embed(headings: &str, lead: &str, text: &str) -> String {
     [headings, line_break, lead, text].concat()
 }
 
-/// Of columns `id, hash, headings, lead, text`.
+/// Of columns `id, hash, headings, overlap, text`.
 pub(super) fn unembedded(row: &Row) -> rusqlite::Result<Unembedded> {
     let part = |at: usize| Ok::<_, rusqlite::Error>(row.get_ref(at)?.as_str_or_null()?.unwrap_or_default());
     let text = text_to_embed(part(2)?, part(3)?, part(4)?);
@@ -162,98 +158,35 @@ impl Snapshot<'_> {
 
     /// The components of a chunk's vector, if it has one.
     pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
-        Ok(self.vector(space, chunk)?.map(components))
-    }
-
-    /// The vector of a chunk, if it has one.
-    pub(super) fn vector(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<u8>>> {
-        let sql = format!("SELECT vector FROM {} WHERE rowid = ?1", table(space));
-        Ok(self.connection.prepare_cached(&sql)?.query_row([chunk.0], |row| row.get(0)).optional()?)
+        let mut statement = self.connection.prepare_cached(VECTOR)?;
+        Ok(statement.query_row([space.0, chunk.0], |row| row.get(0)).optional()?.map(components))
     }
 
     /// How many vectors belong to ids above one, `most` for more.
-    pub(super) fn vectors_above(&self, space: SpaceId, id: i64, most: usize) -> Result<usize> {
-        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {}_rowids WHERE rowid > ?1 LIMIT ?2)", table(space));
-        let count: i64 = self.connection.prepare_cached(&sql)?.query_row([id, count(most)], |row| row.get(0))?;
+    pub(super) fn vectors_above(&self, space: SpaceId, id: ChunkId, most: usize) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(COUNT_VECTORS_ABOVE)?;
+        let count: i64 = statement.query_row([space.0, id.0, count(most)], |row| row.get(0))?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
     /// Shows every vector of a space to `visit`, by the ids of its chunks.
-    pub fn each_vector(&self, space: SpaceId, visit: impl FnMut(ChunkId, &[i8])) -> Result<()> {
-        let (dimension, mut visit) = (self.state(space)?.dimension, visit);
-        self.each_vector_above(space, i64::MIN, dimension, |id, vector| visit(id, &components(vector.to_vec())))
+    pub fn each_vector(&self, space: SpaceId, mut visit: impl FnMut(ChunkId, &[i8])) -> Result<()> {
+        self.each_vector_above(space, ChunkId(i64::MIN), |id, vector| visit(id, &components(vector.to_vec())))
     }
 
     /// Shows the vectors of ids above one to `visit`, by their ids.
-    ///
-    /// vec0 has a look-up for each vector; its own tables have a thousand of them in a row.
     pub(super) fn each_vector_above(
         &self,
         space: SpaceId,
-        id: i64,
-        dimension: usize,
+        id: ChunkId,
         mut visit: impl FnMut(ChunkId, &[u8]),
     ) -> Result<()> {
-        let table = table(space);
-        let mut places = self.connection.prepare_cached(&format!(
-            "SELECT rowid, chunk_id, chunk_offset FROM {table}_rowids WHERE rowid > ?1 ORDER BY rowid"
-        ))?;
-        let mut rows =
-            self.connection.prepare_cached(&format!("SELECT vectors FROM {table}_vector_chunks00 WHERE rowid = ?1"))?;
-        // A place that became free is taken again, so that ids go back and forth between two rows.
-        let mut known: VecDeque<(i64, Vec<u8>)> = VecDeque::new();
-        let mut places = places.query([id])?;
-        while let Some(place) = places.next()? {
-            let (id, row, at) = (ChunkId(place.get(0)?), place.get(1)?, place.get::<_, u32>(2)? as usize);
-            if known.iter().all(|(number, _)| *number != row) {
-                known.truncate(ROWS_KEPT - 1);
-                known.push_front((row, rows.query_row([row], |found| found.get(0))?));
-            }
-            if let Some((_, vectors)) = known.iter().find(|(number, _)| *number == row)
-                && let Some(vector) = vectors.get(at * dimension..(at + 1) * dimension)
-            {
-                visit(id, vector);
-            }
+        let mut statement = self.connection.prepare_cached(VECTORS_ABOVE)?;
+        let mut rows = statement.query([space.0, id.0])?;
+        while let Some(row) = rows.next()? {
+            visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
         }
         Ok(())
-    }
-
-    /// Lines of the canonical dump: the vector of each chunk.
-    pub(super) fn dump_vectors(&self, mut visit: impl FnMut(&str)) -> Result<()> {
-        for space in self.spaces()? {
-            let mut statement = self.connection.prepare(&format!(
-                "SELECT json_array('vector', s.model, s.hash, f.path, c.start_offset, hex(v.vector))
-                 FROM {} v JOIN chunks c ON c.id = v.rowid JOIN files f ON f.id = c.file_id, spaces s
-                 WHERE s.id = ?1 ORDER BY f.path, c.start_offset",
-                table(space)
-            ))?;
-            let mut rows = statement.query([space.0])?;
-            while let Some(row) = rows.next()? {
-                visit(row.get_ref(0)?.as_str().unwrap_or_default());
-            }
-        }
-        Ok(())
-    }
-
-    /// What is wrong with the vectors, in words.
-    pub(super) fn faults_of_vectors(&self) -> Result<Vec<String>> {
-        let mut faults = Vec::new();
-        for space in self.spaces()? {
-            let sql = format!(
-                "SELECT count(*), count(*) FILTER (WHERE rowid NOT IN (SELECT id FROM chunks) OR rowid > ?1) FROM {}",
-                table(space)
-            );
-            let state = self.state(space)?;
-            let (all, strays): (i64, i64) =
-                self.connection.query_row(&sql, [state.embedded], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            if strays != 0 {
-                faults.push(format!("{strays} vectors belong to no chunk"));
-            }
-            if all != state.vectors {
-                faults.push(format!("there are {all} vectors where {} are counted", state.vectors));
-            }
-        }
-        Ok(faults)
     }
 
     /// Vectors of a space.
@@ -268,7 +201,7 @@ impl Snapshot<'_> {
                 embedded: row.get(0)?,
                 vectors: row.get(1)?,
                 dimension: row.get::<_, u32>(2)? as usize,
-                made: row.get(3)?,
+                build: row.get(3)?,
             })
         })?)
     }
@@ -288,22 +221,14 @@ impl Batch<'_> {
         }
         let parameters = named_params! { ":model": key.model, ":hash": key.hash, ":dimension": count(key.dimension) };
         self.connection.prepare_cached(ADD_SPACE)?.execute(parameters)?;
-        let space = SpaceId(self.connection.last_insert_rowid());
-        self.connection.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE {} USING vec0 (vector int8[{}] distance_metric=cosine)",
-            table(space),
-            key.dimension
-        ))?;
-        Ok(space)
+        Ok(SpaceId(self.connection.last_insert_rowid()))
     }
 
     /// Gives chunks their vectors, in the order in which [`Snapshot::unembedded`] gave them. Ends at the first of them that
     /// is no longer the next: what comes then must be asked for again. `None` is a text that the model knows nothing of.
     pub fn add_vectors(&self, space: SpaceId, vectors: &[(&Unembedded, Option<&[i8]>)]) -> Result<()> {
         let embedded = self.state(space)?.embedded;
-        let mut insert = self
-            .connection
-            .prepare_cached(&format!("INSERT INTO {} (rowid, vector) VALUES (?1, vec_int8(?2))", table(space)))?;
+        let mut insert = self.connection.prepare_cached(ADD)?;
         let mut next = self.connection.prepare_cached(NEXT)?;
         let mut next = next.query(named_params! { ":embedded": embedded, ":limit": count(vectors.len()) })?;
         let (mut last, mut added) = (embedded, 0);
@@ -313,7 +238,7 @@ impl Batch<'_> {
                 break;
             }
             if let Some(vector) = vector {
-                insert.execute(params![chunk.id.0, blob(vector)])?;
+                insert.execute(params![space.0, chunk.id.0, blob(vector)])?;
                 added += 1;
             }
             last = chunk.id.0;
@@ -325,12 +250,11 @@ impl Batch<'_> {
 
     /// Takes the vectors of chunks that are gone out of every space.
     pub(super) fn remove_vectors(&self, chunks: &[ChunkId]) -> Result<()> {
+        let mut remove = self.connection.prepare_cached(REMOVE)?;
         for space in self.spaces()? {
-            let sql = format!("DELETE FROM {} WHERE rowid = ?1", table(space));
-            let mut delete = self.connection.prepare_cached(&sql)?;
             let mut removed = 0;
             for chunk in chunks {
-                removed += delete.execute([chunk.0])?;
+                removed += remove.execute([space.0, chunk.0])?;
             }
             if removed > 0 {
                 let mut statement = self.connection.prepare_cached(REMOVED)?;
@@ -441,19 +365,16 @@ mod tests {
         }
     }
 
-    /// By vec0, which looks at every vector.
-    fn nearest_in_table(snapshot: &Snapshot, space: SpaceId, vector: &[i8], limit: usize) -> Result<Vec<NearChunk>> {
-        let sql = format!(
-            "SELECT rowid, distance FROM {} WHERE vector MATCH vec_int8(:vector) AND k = :limit ORDER BY distance",
-            table(space)
-        );
-        let mut statement = snapshot.connection.prepare_cached(&sql)?;
-        let limit = count(limit);
-        let rows = statement.query_map(named_params! { ":vector": blob(vector), ":limit": limit }, |row| {
-            Ok(NearChunk { id: ChunkId(row.get(0)?), cosine: 1.0 - row.get::<_, f64>(1)? })
+    /// The cosines of the nearest chunks, by comparing with every stored vector.
+    fn nearest_in_table(snapshot: &Snapshot, space: SpaceId, vector: &[i8], limit: usize) -> Result<Vec<f64>> {
+        let dot = |a: &[i8], b: &[i8]| -> f64 { a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum() };
+        let mut cosines = Vec::new();
+        snapshot.each_vector(space, |_, stored| {
+            cosines.push(dot(stored, vector) / (dot(stored, stored) * dot(vector, vector)).sqrt());
         })?;
-        let near = rows.collect::<rusqlite::Result<_>>()?;
-        Ok(near)
+        cosines.sort_by(|a, b| b.total_cmp(a));
+        cosines.truncate(limit);
+        Ok(cosines)
     }
 
     #[test]
@@ -570,7 +491,7 @@ mod tests {
                 for wanted in ["!", "A", "m", "z"] {
                     let vector = vector(wanted).unwrap();
                     let cosines = |near: Vec<NearChunk>| near.iter().map(|near| near.cosine).collect::<Vec<_>>();
-                    let table = cosines(nearest_in_table(snapshot, space, &vector, 50)?);
+                    let table = nearest_in_table(snapshot, space, &vector, 50)?;
                     let memory = snapshot.nearest(space, &vector, 50, None)?;
                     let ids: Vec<ChunkId> = memory.iter().map(|near| near.id).collect();
                     let again = snapshot.cosines(space, &vector, &ids)?;

@@ -1,20 +1,20 @@
-//! `analyze_project`: a Python project in numbers.
+//! `analyze_project`: a summary of a Python project.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
-use crate::pytypes::values::{Answer as Answered, Question};
+use crate::pytypes::values::{Answer as Answered, Query};
 
 pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
     asks_index: false,
     ..declare! {
         long run;
         name: "analyze_project",
-        title: "Python project in numbers",
-        about: "The shape of the Python project: packages, how many modules, classes and functions, who imports whom and in \
-            which circles, entry points, how much is annotated, diagnostics by rule, the largest modules, and how many types \
+        title: "Summary of a Python project",
+        about: "A summary of the Python project: packages, number of modules, classes and functions, the import graph with its \
+            cycles, entry points, annotation coverage, diagnostics by rule, the largest modules, and how many types \
             are known. Bounded in size. Example: {}.",
         access: Access::Read,
         core: false,
@@ -23,7 +23,7 @@ pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
     }
 };
 
-/// Arguments of `analyze_project`: none of its own.
+/// Arguments of `analyze_project`. It takes none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {}
@@ -105,7 +105,7 @@ struct Types {
 }
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
-    let Answered::Analyze(found) = engine::ask(call, &Question::Analyze)? else { return Err(engine::unexpected()) };
+    let Answered::Analyze(found) = engine::ask(call, &Query::Analyze)? else { return Err(engine::unexpected()) };
     Ok(Answer {
         packages: found
             .packages

@@ -1,4 +1,4 @@
-//! `check`: what the type checker has to say.
+//! `check`: type-check Python files.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Note, Question, Severity};
+use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Note, Query, Severity};
 use crate::query::Page;
 
 pub(super) static CHECK: Declaration = Declaration {
@@ -16,9 +16,9 @@ pub(super) static CHECK: Declaration = Declaration {
         long run;
         name: "check",
         title: "Check Python types",
-        about: "Type-check the Python project, or some files and folders, and list the diagnostics with rule, place and message. \
+        about: "Type-check the Python project, or some files and folders, and list the diagnostics with rule, position and message. \
             Honours pyproject.toml, ty.toml, requires-python, virtual environments and `# type: ignore`. Run it after an \
-            edit: it answers of the disk as it is. Example: {\"file\": \"app/models.py\", \"severity\": \"error\"}.",
+            edit: it checks the files on disk. Example: {\"file\": \"app/models.py\", \"severity\": \"error\"}.",
         access: Access::Read,
         core: true,
         list: Some("diagnostics"),
@@ -30,32 +30,32 @@ pub(super) static CHECK: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Only this file, or what is checked in this folder; default: the whole project.
+    /// Check only this file or folder; default: the whole project.
     #[serde(default, alias = "file_path", alias = "filePath", alias = "path")]
     file: Option<String>,
-    /// More files and folders to check with it.
+    /// Further files and folders to check.
     #[serde(default, alias = "paths")]
     files: Vec<String>,
     /// Only diagnostics of this severity.
     #[serde(default)]
-    severity: Option<Wanted>,
-    /// With each as the checker prints it, source and hints included.
+    severity: Option<SeverityFilter>,
+    /// Include each diagnostic as the checker prints it, with source and hints.
     #[serde(default)]
     rendered: bool,
-    /// With what is noted beside each: places that have to do with it, and advice.
+    /// Include the notes of each diagnostic: related locations and advice.
     #[serde(default)]
     notes: bool,
-    /// Most diagnostics to return (default: all that fit; more than 1000 count as 1000).
+    /// Maximum number of diagnostics (default: all that fit; at most 1000).
     #[serde(default)]
     limit: Option<u64>,
-    /// Diagnostics to leave out at the start (default 0).
+    /// Diagnostics to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Wanted {
+enum SeverityFilter {
     Error,
     Warning,
     Info,
@@ -63,16 +63,16 @@ enum Wanted {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    diagnostics: Vec<Shown>,
+    diagnostics: Vec<DiagnosticItem>,
     files_checked: usize,
     errors: usize,
     warnings: usize,
     /// No errors, and no warnings unless the settings let them pass.
     passed: bool,
-    /// The settings are broken or name what there is not: what is checked is checked without them.
+    /// The settings are invalid, or name something that does not exist. Those settings are ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     misconfigured: bool,
-    /// Diagnostics in all; of running work, files.
+    /// Total number of diagnostics; in progress notifications, of files.
     total: usize,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,14 +81,14 @@ struct Answer {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct DiagnosticItem {
     file: String,
     line: u32,
     column: u32,
     end_line: u32,
-    /// Just past the end.
+    /// Exclusive.
     end_column: u32,
-    /// The cell of a notebook that the lines count in.
+    /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u32>,
     severity: &'static str,
@@ -97,12 +97,12 @@ struct Shown {
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<Noted>,
+    notes: Vec<NoteItem>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Noted {
-    /// Where, when it is of a place.
+struct NoteItem {
+    /// The location, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,13 +115,13 @@ struct Noted {
     end_column: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u32>,
-    /// info, help, warning or error; without: it says what stands at the place.
+    /// info, help, warning or error; absent if it describes the location.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     message: String,
 }
 
-impl Shown {
+impl DiagnosticItem {
     fn of(found: &Diagnostic) -> Self {
         let span = &found.span;
         Self {
@@ -135,12 +135,12 @@ impl Shown {
             code: found.code.clone(),
             message: found.message.clone(),
             rendered: found.rendered.clone(),
-            notes: found.notes.iter().map(Noted::of).collect(),
+            notes: found.notes.iter().map(NoteItem::of).collect(),
         }
     }
 }
 
-impl Noted {
+impl NoteItem {
     fn of(note: &Note) -> Self {
         let span = note.span.as_ref();
         Self {
@@ -178,19 +178,19 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         all if all.iter().any(|one| one == call.workspace().root()) => (None, Vec::new()),
         all => (None, all.iter().map(text).collect()),
     };
-    let question = Question::Check { file, within, rendered: arguments.rendered, notes: arguments.notes };
-    let Answered::Check(checked) = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
+    let query = Query::Check { file, within, rendered: arguments.rendered, notes: arguments.notes };
+    let Answered::Check(checked) = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
     let fits = |severity: Severity| match arguments.severity {
         None => true,
-        Some(Wanted::Error) => severity >= Severity::Error,
-        Some(Wanted::Warning) => severity == Severity::Warning,
-        Some(Wanted::Info) => severity == Severity::Info,
+        Some(SeverityFilter::Error) => severity >= Severity::Error,
+        Some(SeverityFilter::Warning) => severity == Severity::Warning,
+        Some(SeverityFilter::Info) => severity == Severity::Info,
     };
-    let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
-    let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
+    let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
     let wanted: Vec<_> = checked.diagnostics.iter().filter(|one| fits(one.severity)).collect();
     let total = wanted.len();
-    let diagnostics = Page::of(wanted, offset, limit).map(Shown::of);
+    let diagnostics = Page::of(wanted, offset, limit).map(DiagnosticItem::of);
     let count = |fits: fn(Severity) -> bool| checked.diagnostics.iter().filter(|one| fits(one.severity)).count();
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);

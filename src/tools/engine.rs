@@ -1,7 +1,7 @@
-//! The way from a call to the Python type engine of its repository.
+//! Connects a tool call to the Python type engine of its repository.
 //!
-//! Owns which engine answers whom (one for each Python environment that callers bring), and how a caller's file and place
-//! become the engine's.
+//! Owns which engine answers which caller (one for each Python environment), and the conversion of a caller's file and
+//! position to the engine's.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,47 +11,47 @@ use super::Call;
 use crate::error::{Error, Result};
 use crate::index::{Mark, Noticed, Workspace};
 use crate::locked::locked;
-use crate::pytypes::values::{Answer, Position, Question};
-use crate::pytypes::{Feed, Fresh, Service, Spec};
+use crate::pytypes::values::{Answer, Position, Query};
+use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
-/// The engines of one repository, by what their callers' environments say; few have more than one.
+/// The engines of one repository by the environment of their callers. Usually there is only one.
 #[derive(Default)]
 pub(super) struct Engines {
-    services: Mutex<Vec<(Environment, Arc<Service>)>>,
+    services: Mutex<Vec<(Environment, Arc<TypeService>)>>,
 }
 
-/// Variables by which a caller's Python is known.
+/// The environment variables that select a caller's Python.
 type Environment = BTreeMap<String, String>;
 
-/// More environments than this at once would fill the memory: the one that was asked least lately goes.
-const MOST_ENGINES: usize = 2;
+/// The maximum number of engines, which bounds memory use. The least recently used one is stopped first.
+const MAX_ENGINES: usize = 2;
 
-/// A file that a call names.
+/// A file named in a call.
 pub(super) struct File {
-    /// As answers name it.
-    pub shown: String,
+    /// The path as it appears in answers.
+    pub path: String,
     pub absolute: PathBuf,
     pub is_python: bool,
 }
 
 pub(super) fn file(call: &Call, given: &str) -> Result<File> {
     let located = call.workspace().locate(given);
-    let (shown, absolute) = match located {
+    let (path, absolute) = match located {
         Err(_) if admit_libraries(call, given) => call.workspace().locate(given)?,
         located => located?,
     };
     let extension = absolute.extension().and_then(|extension| extension.to_str());
     let is_python = matches!(extension, Some("py" | "pyi" | "pyw" | "ipynb"));
-    Ok(File { shown, absolute, is_python })
+    Ok(File { path, absolute, is_python })
 }
 
-/// Makes the libraries that the engine uses readable, where a path could be of one. Says whether to try again.
+/// Allows reading the engine's library folders if the path could be in one. Returns whether to try again.
 pub(super) fn admit_libraries(call: &Call, given: &str) -> bool {
     let is_source = Path::new(given).extension().is_some_and(|extension| extension == "py" || extension == "pyi");
     if !is_source || !Path::new(given).is_absolute() {
         return false;
     }
-    match ask(call, &Question::Libraries) {
+    match ask(call, &Query::Libraries) {
         Ok(Answer::Libraries(libraries)) => {
             call.workspace().admit_python(libraries.folders.iter().map(PathBuf::from).collect());
             true
@@ -73,16 +73,16 @@ pub(super) fn position(file: &File, cell: Option<u32>, line: u32, column: u32) -
     Ok(Position { file: file.absolute.to_string_lossy().into_owned(), cell, line, column })
 }
 
-/// The engine's answer, within the call's budget; who waits for a long call hears how far it has come.
-pub(super) fn ask(call: &Call, question: &Question) -> Result<Answer> {
-    service(call)?.ask(question, call.budget(), &|done, total| call.progress().stand_at(done as u64, total as u64))
+/// Queries the engine within the call's budget and reports progress to the caller.
+pub(super) fn ask(call: &Call, query: &Query) -> Result<Answer> {
+    service(call)?.ask(query, call.budget(), &|done, total| call.progress().set(done as u64, total as u64))
 }
 
 pub(super) fn unexpected() -> Error {
-    Error::internal("the type engine answered another question").hint("Ask again.")
+    Error::internal("the type engine returned an unexpected answer").hint("Try again.")
 }
 
-fn service(call: &Call) -> Result<Arc<Service>> {
+fn service(call: &Call) -> Result<Arc<TypeService>> {
     let engines: Arc<Engines> = call.workspace().kept(|| Ok(Engines::default()))?;
     let mut services = locked(&engines.services);
     if let Some(at) = services.iter().position(|(environment, _)| *environment == call.caller.python) {
@@ -93,44 +93,46 @@ fn service(call: &Call) -> Result<Arc<Service>> {
     }
     let program = call.workspace().program();
     let python = call.workspace().config().python;
-    let spec = Spec {
+    let spec = EngineSpec {
         root: call.workspace().root().to_owned(),
         program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
         environment: call.caller.python.clone(),
         ty: python.server,
         idle: python.idle,
-        longest: python.longest,
+        timeout: python.longest,
         is_once: call.caller.is_last,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
-    let service = Service::new(spec, Box::new(feed));
-    if services.len() >= MOST_ENGINES {
-        services.remove(0).1.rest();
+    let service = TypeService::new(spec, Box::new(feed));
+    if services.len() >= MAX_ENGINES {
+        services.remove(0).1.stop();
     }
     services.push((call.caller.python.clone(), Arc::clone(&service)));
     Ok(service)
 }
 
-/// What the workspace notices, as the engine's feed.
+/// Forwards the changes that the workspace notices to the engine.
 struct WorkspaceFeed {
     workspace: Weak<Workspace>,
     mark: Mutex<Mark>,
 }
 
-impl Feed for WorkspaceFeed {
+impl ChangeFeed for WorkspaceFeed {
     fn begin(&self) {
         self.changes();
     }
 
-    fn changes(&self) -> Fresh {
-        let Some(workspace) = self.workspace.upgrade() else { return Fresh::Everything };
+    fn changes(&self) -> FileChanges {
+        let Some(workspace) = self.workspace.upgrade() else { return FileChanges::Everything };
         let mut mark = locked(&self.mark);
         let (noticed, next) = workspace.noticed(*mark);
         *mark = next;
         match noticed {
-            Noticed::Paths(paths) if paths.is_empty() => Fresh::Nothing,
-            Noticed::Paths(paths) => Fresh::Paths(paths.iter().map(|path| path.to_path(workspace.root())).collect()),
-            Noticed::Anything => Fresh::Everything,
+            Noticed::Paths(paths) if paths.is_empty() => FileChanges::Nothing,
+            Noticed::Paths(paths) => {
+                FileChanges::Paths(paths.iter().map(|path| path.to_path(workspace.root())).collect())
+            }
+            Noticed::Anything => FileChanges::Everything,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `find_references`: who uses something.
+//! `find_references`: the references to a symbol.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::goto_definition::{named, preview, width};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
-use crate::pytypes::values::{Answer as Answered, Position, Question, Reference};
+use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
 use crate::query::places::{self, Mention};
 
@@ -16,9 +16,9 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
     name: "find_references",
     title: "Find references",
-    about: "Every place of the project that means the name at a place: for Python by types (no shadowed names, no other \
-        class's method of the same name, no comments), for other languages by the syntax index; precision says which. \
-        Use it before changing something. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7}.",
+    about: "Every reference in the project to the symbol at a position: for Python by types (no shadowed names, no \
+        same-named method of another class, no comments), for other languages by the syntax index; precision says which. \
+        Use it before a change. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7}.",
     access: Access::Read,
     core: true,
     list: Some("references"),
@@ -31,49 +31,50 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
-    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
+    /// code.
     #[serde(default)]
     cell: Option<u32>,
     /// 1-based.
     line: u32,
     /// 1-based, in characters; just past a name counts as on it.
     column: u32,
-    /// The definition itself, too (default true).
+    /// Include the definition itself (default true).
     #[serde(default)]
     include_declaration: Option<bool>,
-    /// Most references to return (default: all that fit; over MCP more than 1000 count as 1000).
+    /// Maximum number of references (default: all that fit; over MCP at most 1000).
     #[serde(default)]
     limit: Option<u64>,
-    /// References to leave out at the start (default 0).
+    /// References to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    references: Vec<Shown>,
+    references: Vec<ReferenceItem>,
     total: usize,
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
-    /// Which uses are not among them, where it is a method that Python calls by itself.
+    /// Which references are missing, for a method that Python calls implicitly.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<String>,
     precision: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct ReferenceItem {
     file: String,
-    /// Of a notebook, the cell that the lines count in.
+    /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u32>,
     line: u32,
     column: u32,
     end_line: u32,
     end_column: u32,
-    /// definition, write, read, import, or call where the name does not stand: a construction, an operator; without
-    /// types: definition, call, import, …
+    /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
+    /// definition, call, import, …
     role: String,
     preview: String,
 }
@@ -84,20 +85,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let include_declaration = arguments.include_declaration.unwrap_or(true);
-    let most = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
-    let (offset, limit) = super::page(arguments.offset, arguments.limit, most, most);
+    let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
     let mut left_out = None;
     let (total, references, precision) = if file.is_python {
         let (found, unlisted) = by_types(call, at, include_declaration)?;
         left_out = unlisted;
-        (found.len(), Page::of(found, offset, limit).map(Shown::from), "types")
+        (found.len(), Page::of(found, offset, limit).map(ReferenceItem::from), "types")
     } else {
         let named = named(call, &file, arguments.line, arguments.column)?;
         let (name, found) = match &named {
             Some(named) => (
                 named.name.as_str(),
                 call.read(|snapshot| {
-                    let definitions = places::definitions_at(snapshot, &file.shown, arguments.line, named)?;
+                    let definitions = places::definitions_at(snapshot, &file.path, arguments.line, named)?;
                     places::mentions(snapshot, &definitions)
                 })?,
             ),
@@ -105,7 +106,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         let found: Vec<Mention> =
             found.into_iter().filter(|mention| include_declaration || mention.kind.is_some()).collect();
-        (found.len(), Page::of(found, offset, limit).map(|mention| shown(call, &mention, name)), "syntax")
+        (found.len(), Page::of(found, offset, limit).map(|mention| mention_item(call, &mention, name)), "syntax")
     };
     Ok(Answer {
         total,
@@ -117,24 +118,24 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })
 }
 
-/// Asks the engine what is meant, the index which files name it, and the engine again what those mean.
+/// Asks the engine for the symbol, the index for files that contain its name, and the engine for the references in
+/// them.
 fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<(Vec<Reference>, Option<String>)> {
-    let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
+    let Answered::Subject { found } = engine::ask(call, &Query::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
     let Some(subject) = found else { return Ok((Vec::new(), None)) };
     let names: Vec<&str> = std::iter::once(&subject.name).chain(&subject.classes).map(String::as_str).collect();
     let files = if subject.is_local { Vec::new() } else { candidates(call, &names)? };
-    match engine::ask(call, &Question::References { at, include_declaration, files: Some(files) })? {
+    match engine::ask(call, &Query::References { at, include_declaration, files: Some(files) })? {
         Answered::References { references } => Ok((references, subject.left_out)),
         _ => Err(engine::unexpected()),
     }
 }
 
-/// Files that may name one of these: those of the index that hold the word, and those of the project that are not
-/// indexed.
+/// Files that may contain one of the names: indexed files with the word, and project files that are not indexed.
 pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
-    let Answered::Files { files } = engine::ask(call, &Question::Files)? else { return Err(engine::unexpected()) };
+    let Answered::Files { files } = engine::ask(call, &Query::Files)? else { return Err(engine::unexpected()) };
     let root = call.workspace().root().to_owned();
     let (holding, indexed) = call.read(|snapshot| {
         let indexed = snapshot.paths(Some("python"))?;
@@ -150,8 +151,8 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     Ok(holding.iter().map(|path| absolute(path)).chain(others).collect())
 }
 
-fn shown(call: &Call, mention: &Mention, name: &str) -> Shown {
-    Shown {
+fn mention_item(call: &Call, mention: &Mention, name: &str) -> ReferenceItem {
+    ReferenceItem {
         file: mention.path.clone(),
         cell: None,
         line: mention.line,
@@ -163,7 +164,7 @@ fn shown(call: &Call, mention: &Mention, name: &str) -> Shown {
     }
 }
 
-impl From<Reference> for Shown {
+impl From<Reference> for ReferenceItem {
     fn from(found: Reference) -> Self {
         Self {
             file: found.span.file,

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
 use crate::model::printable;
 use crate::query::{files, slice};
+use crate::secrets::mask_text;
 
 pub(super) static GET_SLICE: Declaration = declare! {
     run;
@@ -90,7 +91,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its
     // byte order mark included; what is no text is shown as well as it can be.
-    let other = extract::decoded(&bytes).and_then(|(text, encoding)| Some((text, encoding?)));
+    let masked = |text| if call.workspace().masks_secrets() { mask_text(text) } else { text };
+    let other = extract::decoded(&bytes).and_then(|(text, encoding)| Some((masked(text), encoding?)));
     let (text, encoding) = match &other {
         Some((text, encoding)) => (text.as_bytes(), Some(*encoding)),
         None => (bytes.as_slice(), None),

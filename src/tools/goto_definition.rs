@@ -1,4 +1,4 @@
-//! `goto_definition`: where something is defined.
+//! `goto_definition`: where a symbol is defined.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::engine::{self, File};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Definition, Question};
+use crate::pytypes::values::{Answer as Answered, Definition, Query};
 use crate::query::places::{self, Named};
 use crate::query::slice;
 
@@ -16,9 +16,9 @@ pub(super) static GOTO_DEFINITION: Declaration = Declaration {
         run;
         name: "goto_definition",
         title: "Go to a definition",
-        about: "Where the name at a place is defined: for Python by its type, through imports and re-exports, into the \
-            standard library and site-packages too; for other languages by the syntax index. The answer says which: \
-            precision \"types\" or \"syntax\". Example: {\"file\": \"src/app.py\", \"line\": 3, \"column\": 14}.",
+        about: "Where the symbol at a position is defined: for Python by its type, through imports and re-exports, into the \
+            standard library and site-packages too; for other languages by the syntax index. `precision` says which: \
+            \"types\" or \"syntax\". Example: {\"file\": \"src/app.py\", \"line\": 3, \"column\": 14}.",
         access: Access::Read,
         core: true,
         list: Some("definitions"),
@@ -32,7 +32,8 @@ pub(super) static GOTO_DEFINITION: Declaration = Declaration {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
-    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
+    /// code.
     #[serde(default)]
     cell: Option<u32>,
     /// 1-based.
@@ -43,14 +44,14 @@ struct Arguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    definitions: Vec<Shown>,
+    definitions: Vec<DefinitionItem>,
     precision: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Shown {
+pub(super) struct DefinitionItem {
     pub file: String,
-    /// Of a notebook, the cell that the lines count in.
+    /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,
     pub line: u32,
@@ -62,7 +63,7 @@ pub(super) struct Shown {
     pub preview: String,
 }
 
-impl From<Definition> for Shown {
+impl From<Definition> for DefinitionItem {
     fn from(found: Definition) -> Self {
         Self {
             file: found.span.file,
@@ -82,16 +83,19 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     if file.is_python {
-        let Answered::Definition { definitions } = engine::ask(call, &Question::Definition(at))? else {
+        let Answered::Definition { definitions } = engine::ask(call, &Query::Definition(at))? else {
             return Err(engine::unexpected());
         };
-        return Ok(Answer { definitions: definitions.into_iter().map(Shown::from).collect(), precision: "types" });
+        return Ok(Answer {
+            definitions: definitions.into_iter().map(DefinitionItem::from).collect(),
+            precision: "types",
+        });
     }
     let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
         return Ok(Answer { definitions: Vec::new(), precision: "syntax" });
     };
-    let found = call.read(|snapshot| places::definitions_at(snapshot, &file.shown, arguments.line, &named))?;
-    let shown = found.into_iter().map(|one| Shown {
+    let found = call.read(|snapshot| places::definitions_at(snapshot, &file.path, arguments.line, &named))?;
+    let items = found.into_iter().map(|one| DefinitionItem {
         preview: preview(call, &one.path, one.line),
         end_line: one.line,
         end_column: one.column.saturating_add(width(&one.name)),
@@ -102,12 +106,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         name: one.name,
         kind: one.kind,
     });
-    Ok(Answer { definitions: shown.collect(), precision: "syntax" })
+    Ok(Answer { definitions: items.collect(), precision: "syntax" })
 }
 
-/// The name at a place of a file; an error past its end.
+/// The name at a position of a file. Fails if the position is past the end of the file or line.
 pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<Option<Named>> {
-    let (_, bytes) = call.workspace().read_file(&file.shown)?;
+    let (_, bytes) = call.workspace().read_file(&file.path)?;
     let found = slice::slice(&bytes, line.into(), line.into(), 1, None).map_err(|error| {
         Error::not_found(error.message).hint("Lines and columns are 1-based; columns count characters.")
     })?;
@@ -119,12 +123,12 @@ pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<
     Ok(places::name_at(text, column))
 }
 
-/// A line as answers show it; nothing when it cannot be read any more.
+/// A line as shown in answers; empty if it cannot be read.
 pub(super) fn preview(call: &Call, path: &str, line: u32) -> String {
-    const LONGEST: usize = 200;
+    const MAX_LENGTH: usize = 200;
     let Ok((_, bytes)) = call.workspace().read_file(path) else { return String::new() };
     let found = slice::slice(&bytes, line.into(), line.into(), 1, None);
-    found.map(|found| found.content.trim().chars().take(LONGEST).collect()).unwrap_or_default()
+    found.map(|found| found.content.trim().chars().take(MAX_LENGTH).collect()).unwrap_or_default()
 }
 
 pub(super) fn width(name: &str) -> u32 {

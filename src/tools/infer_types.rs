@@ -1,11 +1,11 @@
-//! `infer_types`: annotations that a Python file could have.
+//! `infer_types`: annotations that could be added to a Python file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Insertion, Question};
+use crate::pytypes::values::{Answer as Answered, Insertion, Query};
 
 pub(super) static INFER_TYPES: Declaration = Declaration {
     asks_index: false,
@@ -13,9 +13,9 @@ pub(super) static INFER_TYPES: Declaration = Declaration {
         long run;
         name: "infer_types",
         title: "Infer Python annotations",
-        about: "Annotations that a Python file lacks, as edits with the imports they need: returns from what is returned, \
-            across calls; parameters from defaults and from calls in the project; attributes from what is assigned. Applied \
-            together they bring no new diagnostic. Nothing is written. Example: {\"file\": \"app/cart.py\", \"symbol\": \
+        about: "Annotations that a Python file lacks, as edits with the imports they need: return types from returned values, \
+            across calls; parameters from defaults and from calls in the project; attributes from assigned values. Applied \
+            together they cause no new diagnostic. Nothing is written. Example: {\"file\": \"app/cart.py\", \"symbol\": \
             \"Cart.total\"}.",
         access: Access::Read,
         core: false,
@@ -33,23 +33,23 @@ struct Arguments {
     /// Only this class or function: Class.method.
     #[serde(default)]
     symbol: Option<String>,
-    /// Suggestions to leave out at the start (default 0).
+    /// Suggestions to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    suggestions: Vec<Shown>,
-    /// What nothing can be said of, and why; the first of them.
-    skipped: Vec<Left>,
+    suggestions: Vec<SuggestionItem>,
+    /// The first symbols without a suggestion, each with the reason.
+    skipped: Vec<SkippedItem>,
     total_skipped: usize,
     total: usize,
     precision: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Shown {
+struct SuggestionItem {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     container: Option<String>,
@@ -60,8 +60,8 @@ struct Shown {
     r#type: String,
     evidence: String,
     edit: Edit,
-    /// What it needs beside: imports, and the space after the sign of a default that had none. Equal ones of several
-    /// suggestions are put in once.
+    /// Further edits it needs: imports, and a space after the equals sign of a default. Apply equal ones of several
+    /// suggestions once.
     imports: Vec<Edit>,
 }
 
@@ -73,14 +73,14 @@ struct Edit {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Left {
+struct SkippedItem {
     name: String,
     kind: String,
     reason: String,
 }
 
-/// Left-outs that an answer over MCP shows.
-const MOST_SKIPPED: usize = 30;
+/// The maximum number of skipped symbols in an answer over MCP.
+const MAX_SKIPPED: usize = 30;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
@@ -90,23 +90,23 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         );
     }
     let symbol = arguments.symbol.clone().filter(|symbol| !symbol.trim().is_empty());
-    let question = Question::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol };
-    let Answered::Infer(inferred) = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
+    let query = Query::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol };
+    let Answered::Infer(inferred) = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
     let edit = |one: &Insertion| Edit { line: one.line, column: one.column, insert: one.insert.clone() };
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
-    let suggestions = inferred.suggestions.iter().skip(offset).map(|one| Shown {
+    let suggestions = inferred.suggestions.iter().skip(offset).map(|one| SuggestionItem {
         name: one.name.clone(),
         container: one.container.clone(),
         kind: one.kind.clone(),
         line: one.line,
         column: one.column,
-        r#type: one.shown.clone(),
+        r#type: one.display.clone(),
         evidence: one.evidence.clone(),
         edit: edit(&one.edit),
         imports: one.imports.iter().map(edit).collect(),
     });
-    let most = if call.cap().is_some() { MOST_SKIPPED } else { usize::MAX };
-    let skipped = inferred.skipped.iter().take(most).map(|one| Left {
+    let max = if call.cap().is_some() { MAX_SKIPPED } else { usize::MAX };
+    let skipped = inferred.skipped.iter().take(max).map(|one| SkippedItem {
         name: one.name.clone(),
         kind: one.kind.clone(),
         reason: one.reason.clone(),

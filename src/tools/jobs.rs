@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use serde_json::Value;
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::locked::locked;
+use crate::panics;
 
 /// How long an answer waits for somebody to ask again.
 const KEPT: Duration = Duration::from_secs(60);
@@ -118,11 +118,7 @@ impl Jobs {
         let worker = Arc::clone(&job);
         let run = move || {
             // Who waits must hear of it.
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(&worker.progress, &worker.budget)));
-            let outcome = outcome.unwrap_or_else(|_| {
-                Err(Error::internal("the tool failed in an unforeseen way")
-                    .hint("Ask again; if it fails again, report it."))
-            });
+            let outcome = panics::caught(|| work(&worker.progress, &worker.budget));
             locked(&worker.state).outcome = Some((outcome, Instant::now()));
             worker.ended.notify_all();
         };

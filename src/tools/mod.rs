@@ -190,7 +190,7 @@ impl Call<'_> {
         let freshness = match &self.caller.tell {
             Some(listener) => {
                 let far = || self.workspace.progress().map(|progress| progress.files());
-                budget::telling(&**listener, far, freshen)
+                budget::with_progress(&**listener, far, freshen)
             }
             None => freshen(),
         };
@@ -282,7 +282,7 @@ fn begun(tool: &'static Declaration, workspaces: &Workspaces, arguments: Value, 
         Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
         _ => caller.budget.with_deadline(Instant::now().checked_add(time.unwrap_or(DEADLINE))),
     };
-    answered(tool, &workspace, caller, budget, &Arc::default(), arguments)
+    answered(tool, &workspace, caller, budget, &Arc::default(), &arguments)
 }
 
 /// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
@@ -301,8 +301,8 @@ fn long(
     let work = move |progress: &Arc<Progress>, budget: &Budget| {
         // Everyone who waits hears of it, not the first alone.
         let far = Arc::clone(progress);
-        worker.tell = Some(Arc::new(move |done, total| far.stand_at(done, total)));
-        answered(tool, &indexed, &worker, budget.clone(), progress, arguments)
+        worker.tell = Some(Arc::new(move |done, total| far.set(done, total)));
+        answered(tool, &indexed, &worker, budget.clone(), progress, &arguments)
     };
     let tell = |own: &Progress| {
         // Before its own work begins it may wait for an update of the index.
@@ -325,17 +325,24 @@ fn answered(
     caller: &Caller,
     budget: Budget,
     progress: &Arc<Progress>,
-    arguments: Map<String, Value>,
+    arguments: &Map<String, Value>,
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
     let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
-    let mut answer = (tool.run)(&call, arguments).map_err(with_next_step)?;
+    let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
+    if workspace.masks_secrets() {
+        render::mask(&mut answer);
+    }
     if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
+    }
+    if let Some(said) = workspace.take_repair() {
+        let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
+        answer["warning"] = Value::String(before + &said);
     }
     Ok(answer)
 }

@@ -1,4 +1,4 @@
-//! `rename_symbol`: the edits that give something another name.
+//! `rename_symbol`: the edits that rename a symbol.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::find_references::candidates;
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Question, Refusal};
+use crate::pytypes::values::{Answer as Answered, Query, Refusal};
 
 pub(super) static RENAME_SYMBOL: Declaration = declare! {
     long run;
     name: "rename_symbol",
     title: "Rename a Python symbol",
-    about: "The edits, across the project, that give the Python name at a place another name: overrides, imports, keywords, \
-        overloads, class patterns, stub, TypedDict keys, TypeVar(\"T\"), __all__ and __slots__ too. Refused with reasons when it \
-        would capture, lose or break something. `unsure`: places that may mean it. Nothing is written. \
+    about: "The edits, across the project, that rename the Python symbol at a position: overrides, imports, keywords, \
+        overloads, class patterns, stubs, TypedDict keys, TypeVar(\"T\"), __all__ and __slots__ too. RefusalItem with reasons if it \
+        would capture, lose or break something. `unsure`: possible references. Nothing is written. \
         Example: {\"file\": \"a.py\", \"line\": 8, \"column\": 7, \"new_name\": \"Cup\"}.",
     access: Access::Read,
     core: false,
@@ -28,7 +28,8 @@ pub(super) static RENAME_SYMBOL: Declaration = declare! {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
-    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
+    /// code.
     #[serde(default)]
     cell: Option<u32>,
     /// 1-based.
@@ -40,13 +41,13 @@ struct Arguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    /// All of them, or none: half a rename is none.
+    /// All edits, or none if the rename was refused.
     edits: Vec<Edit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<Refused>,
-    /// Not edited, and to be looked at: of the same name where nobody knows the type, or reached by its name as text.
+    refused: Vec<RefusalItem>,
+    /// Not edited; review them: the same name where the type is unknown, or a string that may be looked up at run time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    unsure: Vec<Refused>,
+    unsure: Vec<RefusalItem>,
     precision: &'static str,
 }
 
@@ -61,9 +62,9 @@ struct Edit {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Refused {
+struct RefusalItem {
     file: String,
-    /// Of a notebook, the cell that the lines count in.
+    /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u32>,
     line: u32,
@@ -73,19 +74,19 @@ struct Refused {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     if !file.is_python {
-        return Err(Error::invalid_argument("argument `file`: only Python can be renamed by types")
-            .hint("`find_references` lists the places in other languages."));
+        return Err(Error::invalid_argument("argument `file`: only Python symbols can be renamed")
+            .hint("`find_references` lists the references in other languages."));
     }
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
     let new_name = arguments.new_name.clone();
-    let Answered::Subject { found } = engine::ask(call, &Question::Subject(at.clone()))? else {
+    let Answered::Subject { found } = engine::ask(call, &Query::Subject(at.clone()))? else {
         return Err(engine::unexpected());
     };
     let files = match found {
         Some(subject) if !subject.is_local => Some(candidates(call, &[&subject.name, &new_name])?),
         _ => Some(Vec::new()),
     };
-    let Answered::Rename(renamed) = engine::ask(call, &Question::Rename { at, new_name, files })? else {
+    let Answered::Rename(renamed) = engine::ask(call, &Query::Rename { at, new_name, files })? else {
         return Err(engine::unexpected());
     };
     let edits = renamed.edits.into_iter().map(|edit| Edit {
@@ -96,11 +97,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_column: edit.span.end_column,
         new_text: edit.new_text,
     });
-    let told = |all: Vec<Refusal>| {
+    let items = |all: Vec<Refusal>| {
         all.into_iter()
-            .map(|one| Refused { file: one.file, cell: one.cell, line: one.line, reason: one.reason })
+            .map(|one| RefusalItem { file: one.file, cell: one.cell, line: one.line, reason: one.reason })
             .collect()
     };
-    let (refused, unsure) = (told(renamed.refused), told(renamed.unsure));
+    let (refused, unsure) = (items(renamed.refused), items(renamed.unsure));
     Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types" })
 }

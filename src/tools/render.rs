@@ -1,7 +1,11 @@
-//! Keeping an answer small: whole items are left out at the end of its list, never half of one.
+//! Keeping an answer small: whole items are left out at the end of its list, never half of one; and masking it.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::secrets;
 
 /// Cuts the list `field` of `answer` so that all of it fits `cap` bytes of compact JSON, and says so.
 ///
@@ -22,6 +26,20 @@ pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     let next = offset + items.len();
     answer["truncated"] = json!(true);
     answer["next_offset"] = json!(next);
+}
+
+/// Masks the tokens in all texts of an answer: what an engine says of a file comes from the disk.
+pub(super) fn mask(answer: &mut Value) {
+    match answer {
+        Value::String(text) => {
+            if let Cow::Owned(masked) = secrets::mask_text(text.as_str().into()) {
+                *text = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Object(fields) => fields.values_mut().for_each(mask),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The answer that `make` gives for the largest number of items, from `items` down, that fits `cap`; one always stays.

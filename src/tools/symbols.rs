@@ -1,11 +1,11 @@
-//! `symbols`: what a file defines.
+//! `symbols`: the symbols of a file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Outline, Question};
+use crate::pytypes::values::{Answer as Answered, Outline, Query};
 use crate::query::places::{self, Nested};
 
 pub(super) static SYMBOLS: Declaration = Declaration {
@@ -14,8 +14,8 @@ pub(super) static SYMBOLS: Declaration = Declaration {
         run;
         name: "symbols",
         title: "Symbols of a file",
-        about: "Classes, functions, methods, variables and attributes of a file as a tree, for Python each with its type. \
-            Read it before reading a long file. Other languages answer from the syntax index, without types; precision \
+        about: "Classes, functions, methods, variables and attributes of a file as a tree, for Python with their types. \
+            Use it before reading a long file. Other languages use the syntax index, without types; precision \
             says which. Example: {\"file\": \"src/app.py\"}.",
         access: Access::Read,
         core: true,
@@ -30,7 +30,7 @@ pub(super) static SYMBOLS: Declaration = Declaration {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
-    /// Top-level symbols to leave out at the start (default 0).
+    /// Top-level symbols to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
@@ -47,13 +47,13 @@ struct Answer {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let file = engine::file(call, &arguments.file)?;
     let (all, precision): (Vec<serde_json::Value>, _) = if file.is_python {
-        let question = Question::Symbols { file: file.absolute.to_string_lossy().into_owned() };
-        let Answered::Symbols { symbols } = engine::ask(call, &question)? else { return Err(engine::unexpected()) };
+        let query = Query::Symbols { file: file.absolute.to_string_lossy().into_owned() };
+        let Answered::Symbols { symbols } = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
         (symbols.iter().map(typed).collect(), "types")
     } else {
-        let found = call.read(|snapshot| places::outline(snapshot, &file.shown))?;
+        let found = call.read(|snapshot| places::outline(snapshot, &file.path))?;
         let found = found.ok_or_else(|| {
-            Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.shown)))
+            Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.path)))
                 .hint("`ixmcp files --skipped` says why.")
         })?;
         (found.iter().map(plain).collect(), "syntax")
@@ -64,26 +64,26 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 }
 
 fn typed(symbol: &Outline) -> serde_json::Value {
-    let mut shown = serde_json::json!({
+    let mut node = serde_json::json!({
         "name": symbol.name,
         "kind": symbol.kind,
-        "type": symbol.shown,
+        "type": symbol.display,
         "line": symbol.line,
         "column": symbol.column,
         "end_line": symbol.end_line,
         "children": symbol.children.iter().map(typed).collect::<Vec<_>>(),
     });
     if let Some(signature) = &symbol.signature {
-        shown["signature"] = signature.as_str().into();
+        node["signature"] = signature.as_str().into();
     }
     if let Some(cell) = symbol.cell {
-        shown["cell"] = cell.into();
+        node["cell"] = cell.into();
     }
-    shown
+    node
 }
 
 fn plain(symbol: &Nested) -> serde_json::Value {
-    let mut shown = serde_json::json!({
+    let mut node = serde_json::json!({
         "name": symbol.definition.name,
         "kind": symbol.definition.kind,
         "line": symbol.definition.line,
@@ -92,7 +92,7 @@ fn plain(symbol: &Nested) -> serde_json::Value {
         "children": symbol.children.iter().map(plain).collect::<Vec<_>>(),
     });
     if let Some(signature) = &symbol.definition.signature {
-        shown["signature"] = signature.as_str().into();
+        node["signature"] = signature.as_str().into();
     }
-    shown
+    node
 }

@@ -1,13 +1,13 @@
-//! `type_at`: what type something has.
+//! `type_at`: the type of an expression.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine;
-use super::goto_definition::Shown;
+use super::goto_definition::DefinitionItem;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Question};
+use crate::pytypes::values::{Answer as Answered, Query};
 
 pub(super) static TYPE_AT: Declaration = Declaration {
     asks_index: false,
@@ -15,7 +15,7 @@ pub(super) static TYPE_AT: Declaration = Declaration {
         run;
         name: "type_at",
         title: "Type of a Python expression",
-        about: "The type of the innermost expression or name at a place in a Python file, as the type checker sees it \
+        about: "The type of the innermost expression or name at a position in a Python file, as the type checker sees it \
             there (narrowing applied), with its definition and docstring. Lines and columns are 1-based; a column just \
             past a name counts as on it. Example: {\"file\": \"app/views.py\", \"line\": 12, \"column\": 9}.",
         access: Access::Read,
@@ -31,7 +31,8 @@ pub(super) static TYPE_AT: Declaration = Declaration {
 struct Arguments {
     #[serde(alias = "file_path", alias = "filePath", alias = "path")]
     file: String,
-    /// Of a notebook, the cell that `line` counts in, from 1, those of prose counted too; default: through the code of all.
+    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
+    /// code.
     #[serde(default)]
     cell: Option<u32>,
     /// 1-based.
@@ -44,7 +45,7 @@ struct Arguments {
 struct Answer {
     r#type: String,
     expression: String,
-    /// Of a notebook, the cell that the lines count in.
+    /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     cell: Option<u32>,
     line: u32,
@@ -52,7 +53,7 @@ struct Answer {
     end_line: u32,
     end_column: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    definition: Option<Shown>,
+    definition: Option<DefinitionItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     docstring: Option<String>,
     precision: &'static str,
@@ -65,23 +66,23 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .hint("For other languages use `goto_definition` or `get_symbol`."));
     }
     let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
-    let Answered::TypeAt { found } = engine::ask(call, &Question::TypeAt(at))? else {
+    let Answered::TypeAt { found } = engine::ask(call, &Query::TypeAt(at))? else {
         return Err(engine::unexpected());
     };
     let Some(found) = found else {
-        let place = format!("{}:{}:{}", file.shown, arguments.line, arguments.column);
-        return Err(Error::not_found(format!("no expression stands at {place}"))
+        let position = format!("{}:{}:{}", file.path, arguments.line, arguments.column);
+        return Err(Error::not_found(format!("no expression at {position}"))
             .hint("Point at a name; `symbols` lists those of the file."));
     };
     Ok(Answer {
-        r#type: found.shown,
+        r#type: found.display,
         expression: found.expression,
         cell: found.span.cell,
         line: found.span.line,
         column: found.span.column,
         end_line: found.span.end_line,
         end_column: found.span.end_column,
-        definition: found.definition.map(Shown::from),
+        definition: found.definition.map(DefinitionItem::from),
         docstring: found.docstring,
         precision: "types",
     })

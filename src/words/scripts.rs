@@ -1,8 +1,8 @@
-//! Words that are not ASCII: letters without their accents, and scripts that are written without spaces.
+//! Non-ASCII words: removal of accents, and scripts written without spaces.
 //!
-//! Owns what of such a token the index keeps beside the text and a question asks for. The FTS takes a run of letters for
-//! one word and an accent for a difference; what is kept here makes `cafe` find `café`, and two characters of Chinese,
-//! Japanese, Korean or Thai what stands in a sentence.
+//! Owns the pieces of such tokens that are indexed and searched. The FTS treats a run of letters as one word and keeps
+//! accents. The pieces let `cafe` match `café`, and two characters of Chinese, Japanese, Korean or Thai match inside a
+//! sentence.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,9 @@ use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
 use super::parts;
 
-/// The pieces of a token as the index knows them, in small letters without accents: words, and of a script without spaces
-/// every two letters that follow each other, then the last one alone, so that each letter begins a piece. Each is shown
-/// with whether it is only such an end, which says nothing that the piece before does not.
+/// Calls `visit` for each piece of a token, in lowercase without accents: words, and for a script without spaces every
+/// pair of adjacent letters, then the last letter alone, so that a piece begins at every letter. The flag marks such a
+/// final letter, which adds nothing to the piece before it.
 pub fn pieces(token: &str, visit: &mut dyn FnMut(&str, bool)) {
     let plain = plain(token);
     let mut rest = &*plain;
@@ -31,7 +31,7 @@ pub fn pieces(token: &str, visit: &mut dyn FnMut(&str, bool)) {
 }
 
 fn pairs(run: &str, visit: &mut dyn FnMut(&str, bool)) {
-    // The FTS takes the signs above and below a letter for ends of words.
+    // The FTS treats combining marks as word boundaries.
     let letters: String = run.chars().filter(|c| !is_combining_mark(*c)).collect();
     let mut starts = letters.char_indices().map(|(at, _)| at).chain([letters.len()]).peekable();
     while let Some(start) = starts.next() {
@@ -41,7 +41,7 @@ fn pairs(run: &str, visit: &mut dyn FnMut(&str, bool)) {
     }
 }
 
-/// Whether a word is one letter of a script without spaces: it is found as the beginning of a piece.
+/// Whether a word is a single letter of a script without spaces. It is found as the prefix of a piece.
 pub fn is_letter(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(is_unspaced) && letters.next().is_none()
@@ -51,7 +51,8 @@ pub fn has_unspaced(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(is_unspaced)
 }
 
-/// Of a script whose words stand next to each other, or, as Korean's, with what other languages say by words of their own.
+/// Whether a character belongs to a script without spaces between words, or, as in Korean, with particles attached to
+/// words.
 pub const fn is_unspaced(c: char) -> bool {
     matches!(
         c,
@@ -67,7 +68,7 @@ pub const fn is_unspaced(c: char) -> bool {
     )
 }
 
-/// A text without the accents of its letters, with ligatures and forms of one width written out. Case stays.
+/// The text without accents, with ligatures and width variants expanded. Case is kept.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || text.chars().all(|c| matches!(form(c), Form::Plain)) {
         return Cow::Borrowed(text);
@@ -80,7 +81,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     for c in composed.chars() {
         match form(c) {
             Form::Accent => {}
-            Form::Written(letters) => plain.push_str(letters),
+            Form::Transliterated(letters) => plain.push_str(letters),
             Form::Accented => decompose_compatible(c, |c| {
                 if !matches!(form(c), Form::Accent) {
                     plain.push(c);
@@ -92,16 +93,16 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// How a character is made plain.
+/// How a character is normalized.
 enum Form {
     Plain,
-    /// Left out.
+    /// Removed.
     Accent,
-    /// A letter, and maybe accents: Latin, Greek, Cyrillic.
+    /// A letter, possibly with accents: Latin, Greek, Cyrillic.
     Accented,
-    /// What people write who do not have the letter.
-    Written(&'static str),
-    /// Comes apart in some texts and is one in others: forms of another width, voiced kana, Hangul by its parts.
+    /// Replaced by the usual transliteration.
+    Transliterated(&'static str),
+    /// Has composed and decomposed forms: width variants, voiced kana, Hangul jamo.
     Composed,
 }
 
@@ -109,28 +110,28 @@ const fn form(c: char) -> Form {
     match c {
         '\0'..='\u{bf}' => Form::Plain,
         '\u{300}'..='\u{36f}' => Form::Accent,
-        'ß' => Form::Written("ss"),
-        'ẞ' => Form::Written("SS"),
-        'æ' => Form::Written("ae"),
-        'Æ' => Form::Written("AE"),
-        'œ' => Form::Written("oe"),
-        'Œ' => Form::Written("OE"),
-        'ø' => Form::Written("o"),
-        'Ø' => Form::Written("O"),
-        'ł' => Form::Written("l"),
-        'Ł' => Form::Written("L"),
-        'đ' | 'ð' => Form::Written("d"),
-        'Đ' | 'Ð' => Form::Written("D"),
-        'þ' => Form::Written("th"),
-        'Þ' => Form::Written("TH"),
-        'ħ' => Form::Written("h"),
-        'Ħ' => Form::Written("H"),
-        'ı' => Form::Written("i"),
-        'ς' => Form::Written("σ"),
+        'ß' => Form::Transliterated("ss"),
+        'ẞ' => Form::Transliterated("SS"),
+        'æ' => Form::Transliterated("ae"),
+        'Æ' => Form::Transliterated("AE"),
+        'œ' => Form::Transliterated("oe"),
+        'Œ' => Form::Transliterated("OE"),
+        'ø' => Form::Transliterated("o"),
+        'Ø' => Form::Transliterated("O"),
+        'ł' => Form::Transliterated("l"),
+        'Ł' => Form::Transliterated("L"),
+        'đ' | 'ð' => Form::Transliterated("d"),
+        'Đ' | 'Ð' => Form::Transliterated("D"),
+        'þ' => Form::Transliterated("th"),
+        'Þ' => Form::Transliterated("TH"),
+        'ħ' => Form::Transliterated("h"),
+        'Ħ' => Form::Transliterated("H"),
+        'ı' => Form::Transliterated("i"),
+        'ς' => Form::Transliterated("σ"),
         '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1e00}'..='\u{1fff}' | '\u{fb00}'..='\u{fb06}' => {
             Form::Accented
         }
-        // The other letters of Cyrillic are plain.
+        // The remaining Cyrillic letters have no accents.
         '\u{400}'..='\u{40f}' | 'Й' | 'й' | '\u{450}'..='\u{45f}' => Form::Accented,
         '\u{1100}'..='\u{11ff}' | '\u{3099}' | '\u{309a}' | '\u{ff01}'..='\u{ffdc}' => Form::Composed,
         _ => Form::Plain,
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_without_spaces_is_known_by_two_letters_each() {
+    fn scripts_without_spaces_are_split_into_pairs() {
         assert_eq!(of("図書館"), "図書 書館 館.");
         assert_eq!(of("猫"), "猫");
         assert_eq!(of("도서관은"), "도서 서관 관은 은.");
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn one_letter_alone_is_told_from_a_word() {
+    fn single_letters_are_distinguished_from_words() {
         assert!(is_letter("猫") && !is_letter("猫が") && !is_letter("a") && !is_letter(""));
         assert!(has_unspaced("a 猫") && !has_unspaced("größe"));
     }

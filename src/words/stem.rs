@@ -1,10 +1,13 @@
-//! The stem of an English word, by Porter's algorithm: `parse`, `parsed` and `parsing` are one word.
+//! The Porter stemmer for English: `parse`, `parsed` and `parsing` have the same stem.
 //!
-//! The FTS stems by the same algorithm (its tokenizer `porter`); here it tells which words of a text were meant.
+//! The FTS tokenizer `porter` uses the same algorithm. Here it identifies the words of a text that a query matches.
 
-/// The stem of a lower-case word; anything but a word of ASCII letters is its own stem.
+/// Longer words are their own stems, as they are to the FTS tokenizer. This bounds the recursion of the rules.
+const MAX_LENGTH: usize = 64;
+
+/// The stem of a lowercase word. Words with other characters are returned unchanged.
 pub fn stem(word: &str) -> String {
-    if word.len() < 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    if !(3..=MAX_LENGTH).contains(&word.len()) || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
     let mut stem = Stem(word.as_bytes().to_vec());
@@ -15,11 +18,11 @@ pub fn stem(word: &str) -> String {
     stem.replace_first(SINGLE, 0);
     stem.drop_suffix();
     stem.drop_e();
-    // Only ASCII letters went in.
+    // The input consists of ASCII letters.
     String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
 }
 
-/// Suffixes and what they become, where something is left before them.
+/// Suffixes with their replacements, applied if the remaining stem is long enough.
 const DOUBLE: &[(&str, &str)] = &[
     ("ational", "ate"),
     ("tional", "tion"),
@@ -47,7 +50,7 @@ const DOUBLE: &[(&str, &str)] = &[
 const SINGLE: &[(&str, &str)] =
     &[("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
 
-/// Dropped where two syllables are left; `ion` only after s or t.
+/// Removed if two syllables remain; `ion` only after s or t.
 const DROPPED: &[&str] = &[
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti",
     "ous", "ive", "ize",
@@ -64,7 +67,7 @@ impl Stem {
         }
     }
 
-    /// How many times a vowel is followed by a consonant in the first `length` letters.
+    /// How many times a consonant follows a vowel in the first `length` letters.
     fn measure(&self, length: usize) -> usize {
         (1..length).filter(|&at| self.is_vowel(at - 1) && !self.is_vowel(at)).count()
     }
@@ -87,7 +90,7 @@ impl Stem {
         length >= 2 && self.0[length - 1] == self.0[length - 2] && !self.is_vowel(length - 1)
     }
 
-    /// Consonant, vowel, consonant at the end of the first `length` letters, the last none of w, x, y.
+    /// Whether the first `length` letters end with consonant, vowel, consonant other than w, x, y.
     fn ends_short(&self, length: usize) -> bool {
         length >= 3
             && !self.is_vowel(length - 1)
@@ -172,7 +175,7 @@ mod tests {
     use super::stem;
 
     #[test]
-    fn words_of_one_family_have_one_stem() {
+    fn inflected_forms_share_a_stem() {
         for (word, expected) in [
             ("caresses", "caress"),
             ("ponies", "poni"),
@@ -205,5 +208,12 @@ mod tests {
         ] {
             assert_eq!(stem(word), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_of_any_length_has_a_stem() {
+        let long = "y".repeat(2_000_000);
+        assert_eq!(stem(&long), long);
+        assert_eq!(stem(&"y".repeat(super::MAX_LENGTH)).len(), super::MAX_LENGTH);
     }
 }

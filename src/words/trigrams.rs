@@ -1,35 +1,35 @@
-//! Three letters in a row: what the substring index knows of a text.
+//! Trigrams: three consecutive letters, the keys of the substring index.
 //!
-//! Owns which letters count as one, for the index and for questions to it: cases of a letter do, so that a question may
-//! ask for either, and letters beyond ASCII share a hundred places. A text that holds another has all its trigrams.
+//! Owns the alphabet, for the index and for queries. Case is ignored, so that a query can ask for either, and non-ASCII
+//! letters are hashed to 128 codes. A text that contains another has all its trigrams.
 
-/// All there can be.
-const ALL: usize = 1 << 24;
+/// The number of possible trigrams.
+const TRIGRAMS: usize = 1 << 24;
 
-/// What a character counts as. Line breaks are themselves: no trigram has one inside.
+/// The code of a character. Line breaks keep their own code: no trigram contains one.
 pub fn letter(c: char) -> u8 {
     match c {
-        // The only two outside ASCII that are a case of a letter in it.
+        // The only two non-ASCII characters that are case variants of an ASCII letter.
         '\u{17f}' => b's',
         '\u{212a}' => b'k',
         c if c.is_ascii() => c.to_ascii_lowercase() as u8,
         c => {
             let folded = u32::from(c.to_lowercase().next().unwrap_or(c));
-            // The upper bits of a product mix all of its factor's.
+            // The upper bits of the product depend on all bits of the factor.
             0x80 | (folded.wrapping_mul(0x9e37_79b1) >> 25).to_le_bytes()[0]
         }
     }
 }
 
-/// The trigrams of letters that follow each other.
+/// The trigrams of consecutive letters.
 pub fn of_letters(letters: &[u8]) -> impl Iterator<Item = u32> {
     let inside = letters.windows(3).filter(|three| !three.contains(&b'\n'));
     inside.map(|three| three.iter().fold(0, |trigram, &letter| trigram << 8 | u32::from(letter)))
 }
 
-/// Gathers the trigrams of one text after the other.
+/// Collects the trigrams of one text at a time.
 pub struct Collector {
-    /// A bit for each, so that none is found twice.
+    /// A bit per trigram, to skip duplicates.
     seen: Vec<u64>,
     found: Vec<u32>,
     last: u32,
@@ -39,12 +39,12 @@ pub struct Collector {
 
 impl Default for Collector {
     fn default() -> Self {
-        Self { seen: vec![0; ALL / 64], found: Vec::new(), last: 0, run: 0 }
+        Self { seen: vec![0; TRIGRAMS / 64], found: Vec::new(), last: 0, run: 0 }
     }
 }
 
 impl Collector {
-    /// The next part of the text.
+    /// Adds the next part of the text.
     pub fn push(&mut self, text: &str) {
         for c in text.chars() {
             if c == '\n' {
@@ -63,7 +63,7 @@ impl Collector {
         }
     }
 
-    /// Ends the text: shows its trigrams, each once, in no order.
+    /// Ends the text and visits each of its trigrams once, in no particular order.
     pub fn end(&mut self, mut visit: impl FnMut(u32)) {
         for trigram in self.found.drain(..) {
             self.seen[(trigram / 64) as usize] = 0;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_text_count_as_one_and_lines_do_not() {
+    fn parts_are_joined_and_lines_are_not() {
         assert_eq!(of(&["ab", "", "c"]), of(&["ABC"]));
         assert_eq!(of(&["ab\nc", "d\n"]), [0_u32; 0]);
         assert_eq!(of(&["abcabc"]), of(&["abc", "ab"]));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_the_text_before() {
+    fn texts_are_independent() {
         let mut collector = Collector::default();
         collector.push("abcd");
         collector.end(|_| {});

@@ -13,7 +13,7 @@ fn the_program_alone_says_how_things_stand() {
     assert!(told.contains("clients     none is set up") && told.contains("\nixmcp setup "), "{told}");
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
-    repo.ok(&["setup", "cursor"]);
+    repo.ok(&["setup", "cursor", "--yes"]);
     repo.ok(&["init"]);
     let told = repo.ok(&[]);
     assert!(told.contains(" files, 1 symbols") && told.contains("changed ") && told.contains(" ago"), "{told}");
@@ -49,6 +49,68 @@ fn a_shell_completes_commands_and_options() {
     assert_eq!(said, "create\n--json\n");
     for shell in ["zsh", "fish", "elvish", "powershell"] {
         assert!(repo.ok(&["completions", shell]).contains("entity"), "{shell}");
+    }
+}
+
+/// What each shell offers behind words whose argument has known values.
+const OFFERED: &[(&str, &[&str])] = &[
+    ("setup", &["claude-code", "cursor", "opencode"]),
+    ("completions", &["bash", "fish", "powershell"]),
+    ("entity create", &["decision", "issue", "session"]),
+    ("entity list", &["decision", "note"]),
+    ("entity tag", &["add", "remove"]),
+    ("doctor", &["database", "socket"]),
+];
+
+#[test]
+fn fish_completes_the_values_of_arguments() {
+    let repo = Repo::new("");
+    let script = repo.ok(&["completions", "fish"]);
+    for (words, values) in OFFERED {
+        let (command, below) = words.split_once(' ').unwrap_or((words, ""));
+        let below = if below.is_empty() { String::new() } else { format!("; and __fish_seen_subcommand_from {below}") };
+        for value in *values {
+            let line =
+                format!("complete -c ixmcp -n \"__fish_ixmcp_using_subcommand {command}{below}\" -f -a \"{value}\"");
+            assert!(script.lines().any(|told| told == line), "{line}");
+        }
+    }
+    repo.write("ixmcp.fish", &script);
+    for (words, values) in OFFERED {
+        let ask = format!("source ixmcp.fish; complete -C 'ixmcp {words} '");
+        let fish = Command::new("fish").args(["--no-config", "-c", &ask]).current_dir(repo.path()).output();
+        let Ok(fish) = fish else {
+            println!("SKIPPED: there is no fish to ask");
+            return;
+        };
+        let said = String::from_utf8(fish.stdout).unwrap();
+        let offered: Vec<&str> = said.lines().map(|line| line.split('\t').next().unwrap()).collect();
+        assert!(
+            values.iter().all(|value| offered.contains(value)),
+            "{words}: {said}{}",
+            String::from_utf8_lossy(&fish.stderr)
+        );
+        assert!(!offered.contains(&"ixmcp.fish"), "{words}: no files: {said}");
+    }
+}
+
+#[test]
+fn bash_completes_the_values_of_arguments() {
+    let repo = Repo::new("");
+    let script = repo.ok(&["completions", "bash"]);
+    for (words, values) in OFFERED {
+        let typed: Vec<&str> = words.split(' ').collect();
+        let last = typed[typed.len() - 1];
+        let ask = format!(
+            "COMP_WORDS=(ixmcp {words} ''); COMP_CWORD={}; _ixmcp ixmcp '' {last}; echo ${{COMPREPLY[@]}}",
+            typed.len() + 1
+        );
+        let mut bash = Command::new("bash");
+        let mut bash = bash.arg("--norc").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        bash.stdin.take().unwrap().write_all(format!("{script}\n{ask}\n").as_bytes()).unwrap();
+        let said = String::from_utf8(bash.wait_with_output().unwrap().stdout).unwrap();
+        let offered: Vec<&str> = said.split_whitespace().collect();
+        assert!(values.iter().all(|value| offered.contains(value)), "{words}: {said}");
     }
 }
 

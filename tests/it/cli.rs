@@ -190,10 +190,10 @@ fn exit_codes_tell_found_from_nothing_from_error() {
 }
 
 #[test]
-fn a_file_that_is_no_index_is_kept_and_rebuild_is_named() {
+fn a_file_that_is_no_index_is_kept() {
     let repo = Repo::new(SMALL);
     repo.write(".ixmcp/index.db", "this is a diary");
-    let error = repo.fails(&["sync"]);
+    let error = repo.fails(&["sql", "SELECT 1"]);
     assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
     assert_eq!(fs::read(repo.database()).unwrap(), b"this is a diary");
 
@@ -213,54 +213,72 @@ fn an_index_of_a_newer_version_is_left_alone() {
     assert!(error.contains("NEWER_INDEX"), "{error}");
 }
 
-#[test]
-fn an_index_of_another_build_is_made_anew() {
-    let repo = Repo::new(SMALL);
-    repo.sync();
-    for other in [
-        "UPDATE refinery_schema_history SET checksum = '1' WHERE version = 1; DROP TABLE uses",
-        "DELETE FROM refinery_schema_history WHERE version = 2; DROP VIEW refs",
-    ] {
-        let status = std::process::Command::new("sqlite3").arg(repo.database()).arg(other).status().unwrap();
-        assert!(status.success());
-        let error = repo.fails(&["sql", "SELECT 1"]);
-        assert!(error.contains("CORRUPT_INDEX") && error.contains("ixmcp rebuild"), "{error}");
-        assert_eq!(repo.sync()["added"], 3);
-    }
+fn sqlite3(repo: &Repo, statements: &str) -> String {
+    let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(statements).output().unwrap();
+    assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
-fn an_index_of_the_first_schema_is_made_anew_and_its_counts_go_on() {
+fn an_index_with_another_schema_of_the_same_version_is_built_again() {
     let repo = Repo::new(SMALL);
     repo.sync();
-    let sqlite3 = |statements: &str| {
-        let output = std::process::Command::new("sqlite3").arg(repo.database()).arg(statements).output().unwrap();
-        assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let first = sqlite3(
-        "SELECT quote(version), quote(name), quote(applied_on), quote(checksum) FROM refinery_schema_history
-         WHERE version = 1",
-    );
+    sqlite3(&repo, "UPDATE refinery_schema_history SET checksum = '1' WHERE version = 1; DROP TABLE reference_rows");
+    assert_eq!(repo.sync()["added"], 3);
+    assert_eq!(repo.sync()["unchanged"], 3);
+}
+
+/// The history that builds before the first release wrote: numbers up to 14, with gaps.
+const OLD_NUMBERING: &str = "
+    CREATE TABLE refinery_schema_history
+        (version INT4 PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255), checksum VARCHAR(255));
+    INSERT INTO refinery_schema_history VALUES
+        (1, 'init', '2026-11-20T00:00:00Z', '6842024445770290412'),
+        (2, 'compact', '2026-11-20T00:00:00Z', '13826547754792540952'),
+        (3, 'entities', '2026-11-20T00:00:00Z', '17212952266754301991'),
+        (4, 'names_in_fts', '2026-11-20T00:00:00Z', '12594025681358705845'),
+        (6, 'vectors', '2026-11-20T00:00:00Z', '206924444986449036'),
+        (9, 'certain_links', '2026-11-20T00:00:00Z', '18307375012707971709'),
+        (10, 'trigrams', '2026-11-20T00:00:00Z', '15301140852285469924'),
+        (11, 'documents', '2026-11-20T00:00:00Z', '14202531692125083124'),
+        (12, 'text_vectors', '2026-11-20T00:00:00Z', '18061721476058145570'),
+        (13, 'terms_not_stored', '2026-11-20T00:00:00Z', '1489251886670858176'),
+        (14, 'same_text', '2026-11-20T00:00:00Z', '4467449123732394402');
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO meta VALUES ('built', '1'), ('baseline:sync', '1');
+    CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, path_words TEXT NOT NULL, language TEXT NOT NULL,
+        extractor INTEGER NOT NULL, encoding TEXT, hash BLOB NOT NULL, lines INTEGER NOT NULL, size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, seen_ns INTEGER NOT NULL,
+        segment INTEGER, place INTEGER, chunking TEXT) STRICT;
+";
+
+#[test]
+fn an_index_with_the_old_numbering_is_built_again_by_whatever_is_asked_first() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let application = sqlite3(&repo, "PRAGMA application_id");
+    // As if all had been indexed: a program that trusted these rows would not read the files again.
     let files = sqlite3(
-        "SELECT 'INSERT INTO files VALUES (' || id || ',' || quote(path) || ','''',''python'',1,NULL,' || quote(hash) ||
-         ',1,1,1,1,1,1);' FROM files",
+        &repo,
+        "SELECT 'INSERT INTO files VALUES (' || id || ',' || quote(path) || ','''',' || quote(language) || ',' || extractor ||
+         ',NULL,' || quote(hash) || ',' || lines || ',' || size || ',' || mtime_ns || ',' || ctime_ns || ',' || inode || ',' ||
+         seen_ns || ',NULL,NULL,NULL);' FROM files",
     );
-    let application = sqlite3("PRAGMA application_id");
-    fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
-    fs::create_dir(repo.path().join(".ixmcp")).unwrap();
-    sqlite3(&format!(
-        "PRAGMA application_id = {application}; {} {files}
-         CREATE TABLE refinery_schema_history
-             (version INT4 PRIMARY KEY, name VARCHAR(255), applied_on VARCHAR(255), checksum VARCHAR(255));
-         INSERT INTO refinery_schema_history VALUES ({});
-         INSERT INTO meta VALUES ('baseline:sync', '1'), ('built', '1');",
-        include_str!("../../migrations/V1__init.sql"),
-        first.trim().replace('|', ","),
-    ));
-    repo.write("new.py", "N = 1\n");
-    let report = repo.sync();
-    assert_eq!([&report["added"], &report["modified"], &report["unchanged"]], [1, 0, 3], "{report}");
+    let asked: [(&[&str], &str); 4] = [
+        (&["query", "checkout"], "src/shop.py"),
+        (&["sql", "SELECT count(*) FROM chunks"], "3"),
+        (&["call", "get_symbol", "--args", r#"{"symbol_name": "Cart"}"#], "src/shop.py"),
+        (&["sync"], "3 added"),
+    ];
+    for (arguments, expected) in asked {
+        fs::remove_dir_all(repo.path().join(".ixmcp")).unwrap();
+        fs::create_dir(repo.path().join(".ixmcp")).unwrap();
+        sqlite3(&repo, &format!("PRAGMA application_id = {application}; {OLD_NUMBERING} {files}"));
+        let answer = repo.ok(arguments);
+        assert!(answer.contains(expected), "{arguments:?}: {answer}");
+        assert_eq!(sqlite3(&repo, "SELECT min(version), name FROM refinery_schema_history").trim(), "1|schema");
+    }
+    assert_eq!(repo.sync()["unchanged"], 3);
 }
 
 #[test]
@@ -269,7 +287,67 @@ fn the_index_can_be_asked_in_sql_but_not_changed() {
     repo.sync();
     assert_eq!(repo.ok(&["sql", "SELECT path FROM files ORDER BY path"]), "path\nREADME.md\nnotes.txt\nsrc/shop.py\n");
     assert_eq!(repo.ok(&["sql", "SELECT vec_version() IS NOT NULL AS vec"]), "vec\n1\n");
-    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("readonly"));
+    let error = repo.fails(&["sql", "SELECT embed(NULL)"]);
+    assert!(error.contains("INVALID_ARGUMENT"), "{error}");
+    assert!(repo.fails(&["sql", "DELETE FROM files"]).contains("READ_ONLY"));
+}
+
+#[test]
+fn sql_makes_no_file_and_sets_nothing() {
+    let repo = Repo::new(SMALL);
+    repo.sync();
+    let before = fs::read(repo.database()).unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("y.db");
+    let path = file.to_str().unwrap();
+    for refused in [
+        format!("VACUUM INTO '{path}'"),
+        format!("vacuum main into '{path}'"),
+        "VACUUM".to_owned(),
+        format!("ATTACH '{path}' AS y"),
+        format!("ATTACH 'file:{path}?mode=rwc' AS y; CREATE TABLE y.t (a)"),
+        format!("ATTACH '{}' AS other", repo.database().display()),
+        "ATTACH ':memory:' AS m".to_owned(),
+        "DETACH main".to_owned(),
+        "CREATE TABLE t (a)".to_owned(),
+        "CREATE TEMP TABLE t (a)".to_owned(),
+        "CREATE VIRTUAL TABLE t USING fts5 (a)".to_owned(),
+        "INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')".to_owned(),
+        "DROP TABLE files".to_owned(),
+        "ALTER TABLE files ADD COLUMN x".to_owned(),
+        "REINDEX".to_owned(),
+        "ANALYZE".to_owned(),
+        "PRAGMA user_version = 7".to_owned(),
+        "PRAGMA query_only = OFF".to_owned(),
+        "PRAGMA journal_mode = DELETE".to_owned(),
+        "PRAGMA writable_schema = ON".to_owned(),
+        "PRAGMA wal_checkpoint(TRUNCATE)".to_owned(),
+        "PRAGMA incremental_vacuum".to_owned(),
+        "PRAGMA optimize".to_owned(),
+        format!("PRAGMA temp_store_directory = '{}'", outside.path().display()),
+        "SELECT load_extension('/tmp/x')".to_owned(),
+        // What stands before it may run; what stands behind it must not.
+        format!("SELECT 1; VACUUM INTO '{path}'"),
+    ] {
+        let told = repo.fails(&["sql", &refused]);
+        assert!(told.contains("READ_ONLY") || told.contains("INVALID_ARGUMENT"), "{refused}: {told}");
+    }
+    assert!(repo.fails(&["sql", &format!("SELECT writefile('{path}', 'x')")]).contains("writefile"));
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    assert!(fs::read(repo.database()).unwrap() == before, "the index is what it was");
+    for (admitted, first) in [
+        ("BEGIN; SELECT count(*) FROM files; COMMIT", "count(*)"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n", "sum(i)"),
+        ("SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH 'checkout'", "count(*)"),
+        ("PRAGMA user_version", "user_version"),
+        ("PRAGMA table_info(files)", "cid\tname\ttype\tnotnull\tdflt_value\tpk"),
+        ("SELECT name FROM pragma_table_info('files') LIMIT 1", "name"),
+        ("SELECT value FROM json_each('[1, 2]')", "value"),
+        ("EXPLAIN QUERY PLAN SELECT * FROM files", "id\tparent\tnotused\tdetail"),
+        ("VALUES (1)", "column1"),
+    ] {
+        assert_eq!(repo.ok(&["sql", admitted]).lines().next(), Some(first), "{admitted}");
+    }
 }
 
 #[test]

@@ -187,6 +187,8 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     let Some(disk) = SmallDisk::on(&repo.path().join(".ixmcp"), "32k") else { return };
     let error = repo.fails(&["sync"]);
     assert!(error.contains("READ_ONLY") && error.contains("the disk is full"), "{error}");
+    let told = String::from_utf8(repo.run(&["doctor", "database"]).stdout).unwrap();
+    assert!(!told.contains("sound"), "{told}");
     disk.resize("20m");
     assert_eq!(repo.sync()["added"], 1);
 }

@@ -93,6 +93,71 @@ fn a_damaged_index_is_told_and_mended() {
 }
 
 #[test]
+fn an_index_with_other_tables_or_that_is_a_folder_is_told_and_mended() {
+    let repo = Repo::new("//- /a.py\ndef f(): ...\n");
+    repo.sync();
+    let sql = |statements: &'static str| {
+        let database = repo.database();
+        move || assert!(Command::new("sqlite3").arg(&database).arg(statements).status().unwrap().success())
+    };
+    let folder = || {
+        fs::remove_file(repo.database()).unwrap();
+        fs::create_dir(repo.database()).unwrap();
+    };
+    for (name, damage) in [
+        ("files", &sql("DROP TABLE files; CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT)") as &dyn Fn()),
+        ("files", &sql("ALTER TABLE files RENAME COLUMN hash TO digest")),
+        ("chunks", &sql("DROP TABLE chunks")),
+        ("chunks_by_hash", &sql("DROP INDEX chunks_by_hash")),
+        ("index.db", &folder),
+    ] {
+        damage();
+        let (code, findings) = doctor(&repo, "database");
+        let (level, told) = only(&findings);
+        assert_eq!((code, level), (1, "error"), "{name}: {told}");
+        assert!(told.contains(name), "{name}: {told}");
+        let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
+        assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{name}: {findings:?}");
+        assert_eq!(only(&doctor(&repo, "database").1).0, "ok", "{name}");
+        assert_eq!(repo.call("stats", &serde_json::json!({}))["total_files"], 1, "{name}");
+    }
+    // What a person has added is none of our business.
+    sql("CREATE TABLE mine (a)")();
+    assert_eq!(only(&doctor(&repo, "database").1).0, "ok");
+}
+
+#[test]
+fn an_index_whose_first_build_was_broken_off_is_not_called_sound() {
+    let repo = Repo::new("");
+    for at in 0..300 {
+        repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(100));
+    }
+    // No file may grow beyond 4 MB: for a program that is as a disk that is full.
+    let asked = repo.command(&[]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 8192; exec \"$0\" \"$@\""]);
+    limited.arg(asked.get_program()).arg("sync").current_dir(repo.path());
+    for (name, value) in asked.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let output = limited.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("READ_ONLY"), "{told}");
+    let (_, findings) = doctor(&repo, "database");
+    let (level, told) = only(&findings);
+    assert_eq!(level, "warning", "{told}");
+    assert!(told.contains("incomplete") && told.contains("ixmcp sync") && !told.contains("sound"), "{told}");
+    let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
+    assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
+    let (_, findings) = doctor(&repo, "database");
+    let (level, told) = only(&findings);
+    assert!(level == "ok" && told.contains("300 files"), "{told}");
+}
+
+#[test]
 fn settings_that_are_not_taken_are_told() {
     let repo = Repo::new("//- /.ixmcp.toml\n[index]\nchunk_sizes = 3\n");
     let (code, findings) = doctor(&repo, "settings");

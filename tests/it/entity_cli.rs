@@ -214,11 +214,11 @@ fn commands_at_once_lose_nothing_of_each_other() {
     assert_eq!(Value::from(carried), json!(tags));
 }
 
-/// README's own commands, as it has them, in a folder that has nothing.
+/// Runs the commands of the documentation in an empty folder.
 #[test]
-fn readme_leads_from_nothing_to_a_picture_in_five_commands() {
-    let readme = include_str!("../../README.md");
-    let section = readme.split("## Keep decisions beside the code").nth(1).unwrap();
+fn the_documentation_leads_from_an_empty_folder_to_a_drawing_in_five_commands() {
+    let page = include_str!("../../docs/knowledge-graph.md");
+    let section = page.split("## Create entities").nth(1).unwrap();
     let script = section.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(script.lines().count(), 5, "{script}");
     let repo = Repo::new("");
@@ -360,4 +360,40 @@ fn a_chain_of_hundreds_with_edges_across_it_is_drawn() {
     }
     let svg = repo.ok(&["graph", "-f", "svg"]);
     assert_eq!(svg.matches("<g><title>").count(), 601);
+}
+
+#[test]
+fn a_search_shows_beside_a_title_what_the_text_says() {
+    let repo = Repo::new(
+        "//- /.ixchel/issues/a.md\n---\nid: iss-1\ntitle: \"Checkout fails\"\n---\n\n# Checkout fails\n\nThe basket is empty by then.\n\
+         //- /.ixchel/issues/b.md\n---\nid: iss-2\ntitle: Checkout is slow\n---\n",
+    );
+    let snippets = |text: &str| -> Vec<(String, String)> {
+        let answer = json_of(&repo, &["entity", "search", text]);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        answer["hits"].as_array().unwrap().iter().map(|hit| (text(&hit["id"]), text(&hit["snippet"]))).collect()
+    };
+    let (first, second) =
+        (("iss-1".to_owned(), "The basket is empty by then.".to_owned()), ("iss-2".to_owned(), String::new()));
+    for question in ["checkout", "checkout fails", "iss-1"] {
+        let found = snippets(question);
+        assert!(found.contains(&first), "{question}: {found:?}");
+        assert!(found.iter().all(|hit| *hit == first || *hit == second), "{question}: {found:?}");
+    }
+    let shown = repo.ok(&["entity", "search", "checkout"]);
+    assert!(!shown.contains("title:") && shown.lines().count() == 3, "{shown}");
+}
+
+#[test]
+fn links_in_comments_of_a_note_are_no_edges() {
+    let repo = Repo::new(
+        "//- /.ixmcp.toml\n[entities]\nnotes = [\"notes\"]\n\
+         //- /notes/a.md\n# A\n\n[[b]] %%[[c]] #hidden%% #shown\n\n%%\nrel:: [[d]]\n\n- [[e]]\n%%\n\n[[f]]\n\
+         //- /notes/b.md\n# B\n//- /notes/c.md\n# C\n//- /notes/d.md\n# D\n//- /notes/e.md\n# E\n//- /notes/f.md\n# F\n",
+    );
+    let graph = json_of(&repo, &["graph"]);
+    let to: BTreeSet<&str> =
+        graph["edges"].as_array().unwrap().iter().map(|edge| edge["to"].as_str().unwrap()).collect();
+    assert_eq!(to, BTreeSet::from(["b", "f"]), "{graph}");
+    assert_eq!(json_of(&repo, &["entity", "tags"])["tags"], json!([{ "tag": "shown", "count": 1 }]));
 }

@@ -1,4 +1,4 @@
-//! `infer_types`: what it may not offer, though its own file would bear it.
+//! `infer_types`: suggestions that it must not make although the file itself would stay valid.
 
 use serde_json::{Value, json};
 
@@ -10,69 +10,179 @@ fn types(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn an_annotation_that_breaks_a_file_that_uses_it_is_not_offered() {
-    // The default alone says `int`; the annotated caller elsewhere hands on a wider type.
+fn annotations_that_break_a_dependent_file_are_not_suggested() {
+    // The default alone yields `int`; the annotated caller in another file passes a wider type.
     let repo = Repo::new(
-        "//- /lib.py\nclass Box:\n    def fill(self, size=1):\n        return str(size)\n//- /use.py\nfrom lib import Box\n\n\ndef f(box: Box, **rest: str) -> str:\n    return box.fill(**rest)\n",
+        r"
+//- /lib.py
+class Box:
+    def fill(self, size=1):
+        return str(size)
+//- /use.py
+from lib import Box
+
+
+def f(box: Box, **rest: str) -> str:
+    return box.fill(**rest)
+",
     );
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer), ["fill str"]);
-    assert!(answer["skipped"].to_string().contains("would bring a new diagnostic"), "{answer}");
-    // Without that caller it is.
+    assert!(answer["skipped"].to_string().contains("would cause a new diagnostic"), "{answer}");
+    // Without that caller it is suggested.
     repo.remove("use.py");
     let answer = repo.call("infer_types", &json!({ "file": "lib.py" }));
     assert_eq!(types(&answer).len(), 2, "{answer}");
 }
 
 #[test]
-fn not_implemented_is_no_part_of_what_a_caller_gets() {
+fn not_implemented_is_not_part_of_the_return_type() {
     let repo = Repo::new(
-        "//- /a.py\nclass A:\n    def __eq__(self, other: object):\n        if not isinstance(other, A):\n            return NotImplemented\n        return self is other\n",
+        r"
+//- /a.py
+class A:
+    def __eq__(self, other: object):
+        if not isinstance(other, A):
+            return NotImplemented
+        return self is other
+",
     );
     assert_eq!(types(&repo.call("infer_types", &json!({ "file": "a.py" }))), ["__eq__ bool"]);
 }
 
 #[test]
-fn a_type_travels_through_files_that_have_no_annotations() {
+fn types_propagate_through_unannotated_files() {
     let repo = Repo::new(
-        "//- /a.py\nfrom b import middle\n\n\ndef first():\n    return middle()\n//- /b.py\nimport c\n\n\ndef middle():\n    return c.Last().name(), c.deep(2)\n//- /c.py\nfrom a import first\n\n\nclass Last:\n    def name(self):\n        return self.made()\n\n    def made(self):\n        return \"x\"\n\n\ndef deep(n=1):\n    return n + 1\n",
+        r#"
+//- /a.py
+from b import middle
+
+
+def first():
+    return middle()
+//- /b.py
+import c
+
+
+def middle():
+    return c.Last().name(), c.deep(2)
+//- /c.py
+from a import first
+
+
+class Last:
+    def name(self):
+        return self.made()
+
+    def made(self):
+        return "x"
+
+
+def deep(n=1):
+    return n + 1
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(types(&answer), ["first tuple[str, int]"], "{answer}");
     // On the disk they are as they were: the edit is sound beside them.
-    repo.write("a.py", "from b import middle\n\n\ndef first() -> tuple[str, int]:\n    return middle()\n");
+    repo.write(
+        "a.py",
+        r"
+from b import middle
+
+
+def first() -> tuple[str, int]:
+    return middle()
+",
+    );
     assert_eq!(repo.call("check", &json!({}))["total"], 0);
 }
 
 #[test]
 fn one_symbol_is_inferred_with_the_help_of_all() {
-    let repo = Repo::new("//- /a.py\ndef f():\n    return g()\n\n\ndef g():\n    return \"x\"\n");
+    let repo = Repo::new(
+        r#"
+//- /a.py
+def f():
+    return g()
+
+
+def g():
+    return "x"
+"#,
+    );
     assert_eq!(types(&repo.call("infer_types", &json!({ "file": "a.py", "symbol": "f" }))), ["f str"]);
 }
 
 #[test]
-fn a_method_takes_what_the_one_that_it_overrides_takes() {
+fn parameters_take_the_types_of_overridden_methods() {
     let repo = Repo::new(
-        "//- /pyproject.toml\n[project]\nname = \"p\"\nrequires-python = \">=3.12\"\n//- /base.py\nclass Reader:\n    def read(self, name: str, size: int | None = None) -> str:\n        return name * (size or 1)\n//- /a.py\nfrom base import Reader\n\n\nclass Loud(Reader):\n    def read(self, name, size=None):\n        return name.upper()\n\n    def __eq__(self, other):\n        return other is self\n",
+        r#"
+//- /pyproject.toml
+[project]
+name = "p"
+requires-python = ">=3.12"
+//- /base.py
+class Reader:
+    def read(self, name: str, size: int | None = None) -> str:
+        return name * (size or 1)
+//- /a.py
+from base import Reader
+
+
+class Loud(Reader):
+    def read(self, name, size=None):
+        return name.upper()
+
+    def __eq__(self, other):
+        return other is self
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(types(&answer), ["read str", "name str", "size int | None", "__eq__ bool", "other object"], "{answer}");
-    assert_eq!(answer["suggestions"][1]["evidence"], "it overrides the one of Reader");
+    assert_eq!(answer["suggestions"][1]["evidence"], "it overrides that of Reader");
 }
 
 #[test]
-fn calls_through_the_class_above_speak_for_the_method_below() {
+fn calls_through_the_superclass_count_for_overriding_methods() {
     let repo = Repo::new(
-        "//- /a.py\nclass Base:\n    def put(self, key):\n        return None\n\n\nclass Below(Base):\n    def put(self, key):\n        return None\n\n\ndef use(base: Base, below: Below) -> None:\n    base.put(1)\n    below.put(\"x\")\n",
+        r#"
+//- /a.py
+class Base:
+    def put(self, key):
+        return None
+
+
+class Below(Base):
+    def put(self, key):
+        return None
+
+
+def use(base: Base, below: Below) -> None:
+    base.put(1)
+    below.put("x")
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Below" }));
     assert!(types(&answer).iter().all(|one| one != "key str"), "narrower than what it overrides: {answer}");
 }
 
 #[test]
-fn what_the_language_gives_to_a_method_is_known() {
+fn arguments_passed_by_python_have_known_types() {
     let repo = Repo::new(
-        "//- /pyproject.toml\n[project]\nname = \"p\"\nrequires-python = \">=3.12\"\n//- /a.py\nclass Held:\n    def __exit__(self, kind, value=None, traceback=None):\n        return None\n\n    def __getattr__(self, name):\n        return name\n",
+        r#"
+//- /pyproject.toml
+[project]
+name = "p"
+requires-python = ">=3.12"
+//- /a.py
+class Held:
+    def __exit__(self, kind, value=None, traceback=None):
+        return None
+
+    def __getattr__(self, name):
+        return name
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(
@@ -90,18 +200,44 @@ fn what_the_language_gives_to_a_method_is_known() {
 }
 
 #[test]
-fn a_default_that_stands_for_no_value_says_nothing_alone() {
+fn a_marker_default_alone_is_no_evidence() {
     let repo = Repo::new(
-        "//- /a.py\nclass NotGiven:\n    \"\"\"No value.\"\"\"\n\n\nclass Limits:\n    def __init__(self, most: int = 3) -> None:\n        self.most = most\n\n\nNOT_GIVEN = NotGiven()\nLIMITS = Limits()\n\n\ndef get(timeout=NOT_GIVEN, limits=LIMITS, retries=NOT_GIVEN) -> None:\n    return None\n\n\nget(timeout=3)\n",
+        r#"
+//- /a.py
+class NotGiven:
+    """No value."""
+
+
+class Limits:
+    def __init__(self, most: int = 3) -> None:
+        self.most = most
+
+
+NOT_GIVEN = NotGiven()
+LIMITS = Limits()
+
+
+def get(timeout=NOT_GIVEN, limits=LIMITS, retries=NOT_GIVEN) -> None:
+    return None
+
+
+get(timeout=3)
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "get" }));
     assert_eq!(types(&answer), ["timeout NotGiven | int", "limits Limits"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("stands for no value"), "{answer}");
+    assert!(answer["skipped"].to_string().contains("is a marker"), "{answer}");
 }
 
 #[test]
 fn an_annotated_default_has_spaces_around_its_sign() {
-    let repo = Repo::new("//- /a.py\ndef f(tax=0.1, rate = 2, name=(\"x\")) -> None:\n    return None\n");
+    let repo = Repo::new(
+        r#"
+//- /a.py
+def f(tax=0.1, rate = 2, name=("x")) -> None:
+    return None
+"#,
+    );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     let mut inserts: Vec<(u64, String)> = Vec::new();
     for one in answer["suggestions"].as_array().unwrap() {
@@ -117,33 +253,91 @@ fn an_annotated_default_has_spaces_around_its_sign() {
     assert_eq!(line, "def f(tax: float = 0.1, rate: int = 2, name: str = (\"x\")) -> None:");
 }
 
-const CALLED: &str = "//- /a.py\nclass Box:\n    def __init__(self, value, third=1):\n        self.value = value\n        self.third = third\n\n\nclass Leaf(Box): ...\n\n\nBox(1)\nBox(\"a\")\n";
+const CALLED: &str = r#"
+//- /a.py
+class Box:
+    def __init__(self, value, third=1):
+        self.value = value
+        self.third = third
+
+
+class Leaf(Box): ...
+
+
+Box(1)
+Box("a")
+"#;
 
 #[test]
 fn what_rests_on_an_annotation_that_cannot_stay_is_not_offered() {
-    let repo = Repo::new(&format!("{CALLED}\n\ndef f(**rest: str) -> Box:\n    return Box(1, **rest)\n"));
+    let repo = Repo::new(&format!(
+        r"
+{CALLED}
+
+def f(**rest: str) -> Box:
+    return Box(1, **rest)
+"
+    ));
     let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
     assert_eq!(types(&answer), ["value int | str", "__init__ None", "value int | str"], "{answer}");
-    assert!(answer["skipped"].to_string().contains("`int` would bring a new diagnostic"), "{answer}");
+    assert!(answer["skipped"].to_string().contains("`int` would cause a new diagnostic"), "{answer}");
     let asked = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box.third" }));
     assert_eq!(types(&asked), Vec::<String>::new(), "{asked}");
 }
 
 #[test]
-fn every_way_to_call_a_constructor_counts() {
+fn every_kind_of_constructor_call_is_evidence() {
     for (call, value) in [
         ("Box(b\"\")\n", "int | str | bytes"),
         ("Leaf(b\"\")\n", "int | str | bytes"),
         ("Box.__init__(Box(1), b\"\")\n", "int | str | bytes"),
         ("type(Box(1))(b\"\")\n", "int | str | bytes"),
         (
-            "class Own(Box):\n    def __init__(self) -> None:\n        super().__init__(b\"\", third=2)\n",
+            r#"
+class Own(Box):
+    def __init__(self) -> None:
+        super().__init__(b"", third=2)
+"#,
             "int | str | bytes",
         ),
-        ("class Own(Box):\n    def __init__(self, value) -> None:\n        super().__init__(value)\n", ""),
-        ("from typing import Any\n\n\ndef f(x: Any) -> None:\n    Leaf(x)\n", ""),
-        ("from typing import Any\n\n\ndef f(x: list[Any]) -> None:\n    Box(*x)\n", ""),
-        ("from typing import Any\n\n\ndef f(x: dict[str, Any]) -> None:\n    Box(**x)\n", ""),
+        (
+            r"
+class Own(Box):
+    def __init__(self, value) -> None:
+        super().__init__(value)
+",
+            "",
+        ),
+        (
+            r"
+from typing import Any
+
+
+def f(x: Any) -> None:
+    Leaf(x)
+",
+            "",
+        ),
+        (
+            r"
+from typing import Any
+
+
+def f(x: list[Any]) -> None:
+    Box(*x)
+",
+            "",
+        ),
+        (
+            r"
+from typing import Any
+
+
+def f(x: dict[str, Any]) -> None:
+    Box(**x)
+",
+            "",
+        ),
     ] {
         let repo = Repo::new(&format!("{CALLED}{call}"));
         let answer = repo.call("infer_types", &json!({ "file": "a.py", "symbol": "Box" }));
@@ -157,7 +351,15 @@ fn every_way_to_call_a_constructor_counts() {
 
 #[test]
 fn a_symbol_that_is_not_there_is_not_found() {
-    let repo = Repo::new("//- /a.py\nclass A:\n    def f(self, x=1):\n        self.y = x\n        return x\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+class A:
+    def f(self, x=1):
+        self.y = x
+        return x
+",
+    );
     for symbol in ["A", "A.f", "A.f.x", "f", "y", "A.y"] {
         repo.call("infer_types", &json!({ "file": "a.py", "symbol": symbol }));
     }
@@ -170,9 +372,48 @@ fn a_symbol_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn functions_that_call_themselves_or_each_other_give_back_what_the_rest_says() {
+fn return_types_of_recursive_functions_are_inferred() {
     let repo = Repo::new(
-        "//- /a.py\ndef rec(n):\n    return 1 if n == 0 else n * rec(n - 1)\n\n\ndef even(n):\n    return True if n == 0 else odd(n - 1)\n\n\ndef odd(n):\n    return False if n == 0 else even(n - 1)\n\n\ndef half(n):\n    return 1 if n < 2 else half(n // 2) / 2\n\n\ndef depth(tree):\n    return 1 + max([depth(one) for one in tree], default=0)\n\n\ndef after(n):\n    return str(even(n)) + \"!\"\n\n\ndef lost(n, x):\n    return x if n == 0 else lost(n - 1, x) or 1\n\n\ndef never(n):\n    return never(n)\n\n\nrec(5)\neven(4)\nhalf(9)\nafter(2)\nnever(1)\n",
+        r#"
+//- /a.py
+def rec(n):
+    return 1 if n == 0 else n * rec(n - 1)
+
+
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+
+def half(n):
+    return 1 if n < 2 else half(n // 2) / 2
+
+
+def depth(tree):
+    return 1 + max([depth(one) for one in tree], default=0)
+
+
+def after(n):
+    return str(even(n)) + "!"
+
+
+def lost(n, x):
+    return x if n == 0 else lost(n - 1, x) or 1
+
+
+def never(n):
+    return never(n)
+
+
+rec(5)
+even(4)
+half(9)
+after(2)
+never(1)
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     let returns: Vec<String> = answer["suggestions"]
@@ -186,9 +427,29 @@ fn functions_that_call_themselves_or_each_other_give_back_what_the_rest_says() {
 }
 
 #[test]
-fn a_union_says_nothing_twice() {
+fn unions_have_no_redundant_members() {
     let repo = Repo::new(
-        "//- /a.py\ndef f(x=1):\n    return x\n\n\ndef g(flag):\n    if flag:\n        return 0\n    return False\n\n\ndef h(flag):\n    return [1, 2.5] if flag else None\n\n\nf(2.5)\nf(True)\ng(1)\nh(1)\n",
+        r"
+//- /a.py
+def f(x=1):
+    return x
+
+
+def g(flag):
+    if flag:
+        return 0
+    return False
+
+
+def h(flag):
+    return [1, 2.5] if flag else None
+
+
+f(2.5)
+f(True)
+g(1)
+h(1)
+",
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(

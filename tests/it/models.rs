@@ -285,6 +285,10 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
     drop(server);
     repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]);
     assert_eq!(repo.call("stats", &json!({}))["transformer"]["answers"], true);
+    // The functions of `ixmcp sql` follow the model that finds chunks.
+    let space = "SELECT length(embed('x')) AS length, dimension FROM embedding_spaces WHERE id = embedding_space()";
+    let space: Value = serde_json::from_str(&repo.ok(&["sql", "--json", space])).unwrap();
+    assert_eq!(space, json!({ "length": 32, "dimension": 32 }));
     // Whoever read this would complain of it.
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     // A process that stays reads it by itself, sooner or later; others see that it is another.

@@ -1,4 +1,4 @@
-//! Whose settings hold for a Python file: several projects in one repository, scripts, notebooks.
+//! Which settings apply to a Python file: several projects in one repository, scripts, notebooks.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn each_project_of_a_repository_has_its_own_settings() {
 }
 
 #[test]
-fn a_definition_is_one_for_all_projects_that_see_it() {
+fn a_definition_is_shared_between_projects() {
     let repo = Repo::new(TWO);
     let total = json!({ "file": "a/src/shop/__init__.py", "line": 5, "column": 1 });
     let everywhere = ["a/src/shop/__init__.py:5:1", "a/tests/test_shop.py:1:18", "b/main.py:1:18", "b/main.py:4:7"];
@@ -82,13 +82,13 @@ fn a_definition_is_one_for_all_projects_that_see_it() {
 }
 
 #[test]
-fn settings_of_the_whole_hold_for_folders_without_any_for_the_checker() {
+fn folders_without_checker_settings_inherit_them() {
     let repo = Repo::new(TWO);
     repo.write("pyproject.toml", "[project]\nname = \"whole\"\nrequires-python = \">=3.12\"\n");
     let expected = [
         "a/src/shop/__init__.py:5:14 error[invalid-assignment]",
         "a/tests/test_shop.py:1:6 error[unresolved-import]",
-        // It says for itself what holds.
+        // It has settings of its own.
         "b/main.py:3:13 warning[invalid-assignment]",
         "loose.py:1:8 error[unresolved-import]",
     ];
@@ -96,7 +96,7 @@ fn settings_of_the_whole_hold_for_folders_without_any_for_the_checker() {
 }
 
 #[test]
-fn a_project_that_comes_changes_and_goes_is_noticed() {
+fn added_changed_and_removed_projects_are_noticed() {
     let repo = Repo::new("//- /lib.py\nx: int = \"\"\n//- /b/main.py\ny: int = \"\"\n");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut check = |expected: &str| {
@@ -119,13 +119,13 @@ fn a_project_that_comes_changes_and_goes_is_noticed() {
 }
 
 #[test]
-fn what_is_wrong_in_a_projects_settings_is_told_where_it_stands() {
+fn invalid_settings_are_reported_at_their_position() {
     let repo = Repo::new("//- /b/pyproject.toml\n[tool.ty.src]\nincluding = []\n//- /b/main.py\nx = 1\n");
     assert_eq!(found(&repo.call("check", &json!({}))), ["b/pyproject.toml:2:1 error[invalid-setting]"]);
 }
 
 #[test]
-fn an_environment_of_the_whole_serves_projects_without_one() {
+fn projects_without_an_environment_use_the_enclosing_one() {
     let repo = Repo::new("//- /a/ty.toml\n[rules]\n//- /a/main.py\nimport box\n\nbox.lid()\n");
     let site = ".venv/lib/python3.12/site-packages/box/__init__.py";
     repo.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
@@ -133,7 +133,7 @@ fn an_environment_of_the_whole_serves_projects_without_one() {
     assert_eq!(found(&repo.call("check", &json!({}))), Vec::<String>::new());
     let lid = json!({ "file": "a/main.py", "line": 3, "column": 5 });
     assert_eq!(places(&repo.call("goto_definition", &lid), "definitions"), [format!("{site}:1:5")]);
-    // Its own outweighs it.
+    // Its own environment takes precedence.
     repo.write("a/.venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
     repo.write("a/.venv/lib/python3.12/site-packages/other.py", "");
     assert_eq!(found(&repo.call("check", &json!({}))), ["a/main.py:1:8 error[unresolved-import]"]);
@@ -163,12 +163,12 @@ fn a_script_is_a_program_of_its_own() {
         "tool.py:10:1 error[invalid-syntax]",
     ];
     assert_eq!(found(&repo.call("check", &json!({}))), of_script);
-    // Left out of the whole, still answered for by name.
+    // Excluded from the project, but checked by name.
     repo.write("ty.toml", "[src]\nexclude-scripts = true\n");
     let whole = repo.call("check", &json!({}));
     assert_eq!((found(&whole), &whole["files_checked"]), (Vec::new(), &json!(1)));
     assert_eq!(found(&repo.call("check", &json!({ "file": "tool.py" }))), of_script);
-    // A block that is none is a comment.
+    // An invalid block is a comment.
     repo.write("tool.py", SCRIPT.replace("# ///\nimport", "import"));
     assert_eq!(repo.call("check", &json!({}))["files_checked"], 2);
 }
@@ -190,7 +190,7 @@ fn notebook(cells: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn lines_of_a_notebook_count_in_its_cells() {
+fn notebook_lines_are_relative_to_cells() {
     let repo = Repo::new("//- /lib.py\ndef f(n: int) -> str:\n    return str(n)\n");
     let cells =
         [("markdown", "# Title\n"), ("code", "from lib import f\n%matplotlib inline\n"), ("code", "\nf(\"x\")\n")];
@@ -198,7 +198,7 @@ fn lines_of_a_notebook_count_in_its_cells() {
     let answer = repo.call("check", &json!({}));
     assert_eq!(found(&answer), ["book.ipynb:2:3 error[invalid-argument-type]"]);
     assert_eq!(answer["diagnostics"][0]["cell"], 3);
-    // Places in it are asked for and answered by their cell.
+    // Positions in it are given and reported by cell.
     let at = json!({ "file": "book.ipynb", "cell": 3, "line": 2, "column": 1 });
     let typed = repo.call("type_at", &at);
     assert_eq!(
@@ -221,8 +221,8 @@ fn lines_of_a_notebook_count_in_its_cells() {
         String::from_utf8(output.stderr).unwrap()
     };
     for (cell, line, column, why) in [
-        (1, 1, 1, "cell 1 holds no code that is checked; these do: 2, 3"),
-        (9, 1, 1, "cell 9 holds no code that is checked; these do: 2, 3"),
+        (1, 1, 1, "cell 1 is not a code cell; the code cells are 2, 3"),
+        (9, 1, 1, "cell 9 is not a code cell; the code cells are 2, 3"),
         (2, 4, 1, "line 4 is past the end; cell 2 has 3 lines"),
         (2, 1, 99, "column 99 is past the end of line 1"),
     ] {
@@ -231,7 +231,7 @@ fn lines_of_a_notebook_count_in_its_cells() {
     }
     let outside = json!({ "file": "lib.py", "cell": 1, "line": 1, "column": 1 });
     assert!(refused(&outside).contains("argument `cell`: only notebooks have cells"));
-    // One that is no notebook.
+    // An invalid notebook.
     repo.write("book.ipynb", "{ \"cells\": 1 }");
     let answer = repo.call("check", &json!({}));
     assert_eq!((&answer["total"], &answer["diagnostics"][0]["file"]), (&json!(1), &json!("book.ipynb")));

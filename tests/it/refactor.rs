@@ -1,4 +1,4 @@
-//! Renaming by types, and a project in numbers.
+//! Renaming by types, and the project summary.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
 
-/// Renames and gives the places, or the reasons against it.
+/// Renames and returns the edited positions, or the reasons for the refusal.
 fn renamed(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Result<Vec<String>, Vec<String>> {
     let arguments = json!({ "file": file, "line": line, "column": column, "new_name": new_name });
     let answer = repo.call("rename_symbol", &arguments);
@@ -68,7 +68,7 @@ print(shop.Basket().total(tax=2.0), shop.Other().total(), \"Cart\")
 ";
 
 #[test]
-fn a_class_is_renamed_with_its_imports_quotes_and_all() {
+fn a_class_is_renamed_in_imports_and_strings() {
     let repo = Repo::new(SHOP);
     let places = renamed(&repo, "shop.py", 4, 7, "Trolley").unwrap();
     let expected = ["main.py:2:18", "main.py:4:8", "shop.py:1:13", "shop.py:4:7", "shop.py:9:14", "shop.py:19:16"];
@@ -77,7 +77,7 @@ fn a_class_is_renamed_with_its_imports_quotes_and_all() {
 }
 
 #[test]
-fn a_method_is_renamed_with_those_that_override_it_and_no_other() {
+fn a_method_is_renamed_with_its_overrides_only() {
     let repo = Repo::new(SHOP);
     let places = renamed(&repo, "shop.py", 10, 9, "amount").unwrap();
     assert_eq!(places, ["main.py:5:21", "shop.py:5:9", "shop.py:10:9", "shop.py:11:24", "shop.py:20:17"]);
@@ -85,7 +85,7 @@ fn a_method_is_renamed_with_those_that_override_it_and_no_other() {
 }
 
 #[test]
-fn an_alias_is_a_name_of_its_own() {
+fn an_alias_is_renamed_alone() {
     let repo = Repo::new(SHOP);
     assert_eq!(renamed(&repo, "main.py", 2, 31, "finish").unwrap(), ["main.py:2:31", "main.py:4:1"]);
     assert_eq!(renamed(&repo, "shop.py", 19, 5, "charge").unwrap(), ["main.py:2:24", "shop.py:1:21", "shop.py:19:5"]);
@@ -98,10 +98,10 @@ fn a_rename_that_would_capture_shadow_or_break_is_refused() {
         "//- /a.py\nimport json\n\nlimit = 1\n\n\ndef outer(size: int) -> int:\n    def inner() -> int:\n        return limit + size\n\n    return inner()\n\n\nclass Decoder(json.JSONDecoder):\n    def decode(self, s: str) -> int:\n        return 1\n\n\nouter(size=2)\n",
     );
     let reasons = |line, column, new_name| renamed(&repo, "a.py", line, column, new_name).unwrap_err();
-    // The parameter would take the place of the global that `inner` means, and the other way about.
+    // The parameter would capture the global that `inner` refers to, and vice versa.
     assert!(reasons(6, 11, "limit").iter().any(|reason| reason.contains("a.py:8")), "{:?}", reasons(6, 11, "limit"));
     assert!(reasons(3, 1, "size").iter().any(|reason| reason.contains("a.py:8")));
-    assert!(reasons(3, 1, "outer").iter().any(|reason| reason.contains("stands here already")));
+    assert!(reasons(3, 1, "outer").iter().any(|reason| reason.contains("an existing")));
     assert!(reasons(14, 9, "parse")[0].contains("outside the project"));
     assert!(reasons(1, 8, "js")[0].contains("outside the project"));
     for wrong in ["class", "a b", "1x", ""] {
@@ -112,7 +112,7 @@ fn a_rename_that_would_capture_shadow_or_break_is_refused() {
 }
 
 #[test]
-fn a_project_in_numbers() {
+fn a_project_summary() {
     let repo = Repo::new(
         "//- /pyproject.toml\n[project]\nname = \"shop\"\nversion = \"1\"\n[project.scripts]\nbuy = \"shop.a:main\"\n//- /shop/__init__.py\n//- /shop/a.py\nfrom shop import b\n\n\nclass A:\n    size: int = 0\n\n    def f(self, x: int, y):\n        return y\n\n\ndef main() -> None:\n    undefined_name\n\n\nif __name__ == \"__main__\":\n    main()\n//- /shop/b.py\nimport shop.a\n",
     );
@@ -132,7 +132,7 @@ fn a_project_in_numbers() {
 }
 
 #[test]
-fn a_project_in_numbers_is_bounded() {
+fn a_project_summary_is_bounded() {
     let repo = Repo::new("");
     for n in 0..60 {
         let text = format!(
@@ -157,7 +157,7 @@ fn a_project_in_numbers_is_bounded() {
 }
 
 #[test]
-fn a_broken_project_has_numbers_too() {
+fn a_broken_project_has_a_summary() {
     let repo = Repo::new(
         "//- /pyproject.toml\n[project\n//- /setup.cfg\n[options.entry_points\nx\n//- /half.py\ndef f(:\nclass\n//- /whole.py\nfrom half import f\n\n\nclass A: ...\n//- /inner/pyproject.toml\n[project.scripts]\ngo = \"a:b\"\n[tool.ty]\n",
     );
@@ -172,7 +172,7 @@ fn a_broken_project_has_numbers_too() {
 }
 
 #[test]
-fn a_rename_over_its_time_goes_on_and_is_whole_when_asked_again() {
+fn a_rename_past_its_deadline_completes_in_the_background() {
     const USERS: usize = 120;
     let repo =
         Repo::new("//- /lib.py\nclass Query:\n    def only(self, *names: str) -> \"Query\":\n        return self\n");
@@ -184,7 +184,7 @@ fn a_rename_over_its_time_goes_on_and_is_whole_when_asked_again() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut rename = json!({ "file": "lib.py", "line": 2, "column": 9, "new_name": "just" });
     assert_eq!(server.call("type_at", &json!({ "file": "lib.py", "line": 2, "column": 9 }))["expression"], "only");
-    // No second engine is open within this.
+    // A second engine does not start within this time.
     rename["timeout_ms"] = json!(5);
     let answer = server.call("rename_symbol", &rename);
     assert_eq!(answer["status"], "running", "{answer}");

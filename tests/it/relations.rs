@@ -1,8 +1,14 @@
 //! What names mean across files, asked as a person would: `ixmcp symbol NAME --relations`.
 
+use std::time::Duration;
+
+use ixmcp::budget::Budget;
+use ixmcp::query::relations::{Resolver, of_symbol};
+use ixmcp::query::symbols;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
+use crate::sound::{open, sync};
 
 /// The groups of the one definition of a name.
 fn relations(repo: &Repo, name: &str) -> Value {
@@ -467,4 +473,67 @@ type Item implements Named { name: String }
     ];
     let found = expected.map(|(asked, group, _)| items(&relations(&repo, asked), group).join(", "));
     assert_eq!(found, expected.map(|(.., item)| item));
+}
+
+#[test]
+fn a_comparison_or_an_arrow_before_a_receiver_is_no_type() {
+    for (path, text, method) in [
+        (
+            "src/vec.cpp",
+            "struct Vec {\n  int size();\n};\nint f(Vec& v, int n) {\n  for (int i = 0; n > v.size(); ++i) {}\n  return 0;\n}\n",
+            "Vec::size",
+        ),
+        (
+            "src/vec.c",
+            "struct Vec { int (*size)(void); };\nint size(void) { return 0; }\nint f(struct Vec *v, int n) {\n  return n > v->size();\n}\n",
+            "size",
+        ),
+        (
+            "src/Foo.java",
+            "class Foo {\n  void close() {}\n}\nclass Bar {\n  void f(Foo foo) {\n    run(() -> foo.close());\n  }\n}\n",
+            "Foo.close",
+        ),
+        (
+            "src/Foo.cs",
+            "class Foo {\n  public int Size() { return 1; }\n}\nclass Bar {\n  void F(Foo foo) {\n    Run(n => n > foo.Size());\n  }\n}\n",
+            "Foo.Size",
+        ),
+        (
+            "src/foo.dart",
+            "class Foo {\n  int size() => 1;\n}\nvoid f(Foo foo, int n) {\n  run(() => n > foo.size());\n}\n",
+            "Foo.size",
+        ),
+        (
+            "src/Foo.php",
+            "<?php\nclass Foo {\n  function size() { return 1; }\n}\nfunction f(Foo $foo, $n) {\n  return $n > $foo->size();\n}\n",
+            "Foo.size",
+        ),
+    ] {
+        let repo = Repo::new("");
+        repo.write(path, text);
+        let answer: Value = serde_json::from_str(&repo.ok(&["symbol", method, "-r", "--json"])).unwrap();
+        let called_by = answer["symbols"].as_array().unwrap().iter().flat_map(|s| items(&s["relations"], "called_by"));
+        assert_eq!(called_by.count(), 1, "{path}: {answer}");
+    }
+}
+
+#[test]
+fn a_type_with_many_bases_is_resolved_in_time() {
+    let names: Vec<String> = (0..12).map(|n| format!("P{n}")).collect();
+    for (path, text) in [
+        ("a.swift", format!("class A: {} {{\n    func f() {{ g() }}\n}}\n", names.join(", "))),
+        ("a.cpp", format!("struct A : {} {{\n  void f() {{ g(); }}\n}};\n", names.join(", "))),
+        ("A.scala", format!("class A extends {} {{\n  def f() = g()\n}}\n", names.join(" with "))),
+        ("A.java", format!("class A implements {} {{\n  void f() {{ g(); }}\n}}\n", names.join(", "))),
+    ] {
+        let repo = Repo::new("");
+        repo.write(path, text);
+        let workspace = open(repo.path());
+        sync(&workspace);
+        let answer = workspace.read(&Budget::lasting(Duration::from_secs(120)), |snapshot| {
+            let found = symbols::subjects(snapshot, "A.f")?;
+            of_symbol(&mut Resolver::new(snapshot), &found[0], 20)
+        });
+        assert!(answer.is_ok(), "{path}: {answer:?}");
+    }
 }

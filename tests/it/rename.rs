@@ -1,4 +1,4 @@
-//! `rename_symbol`: its edits, applied to a copy, leave a project that means the same; else it refuses.
+//! `rename_symbol`: its edits, applied to a copy, preserve the meaning of the project; otherwise it refuses.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub fn rename(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -
     repo.call("rename_symbol", &json!({ "file": file, "line": line, "column": column, "new_name": new_name }))
 }
 
-/// The edits in the files, from the last to the first.
+/// Applies the edits to the files, from last to first.
 fn apply(repo: &Repo, answer: &Value) {
     let mut by_file: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for edit in answer["edits"].as_array().unwrap() {
@@ -101,7 +101,7 @@ pub fn edited(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn edits_leave_a_project_that_means_the_same() {
+fn edits_preserve_the_meaning_of_a_project() {
     for (what, file, line, column, count) in [
         ("a class, its re-exports, quoted, in __all__", "shop/cart.py", 4, 7, 9),
         ("a method with its overrides", "shop/cart.py", 11, 9, 6),
@@ -124,7 +124,7 @@ fn edits_leave_a_project_that_means_the_same() {
         assert_eq!(edited(&answer).len(), count, "{what}: {:?}", edited(&answer));
         apply(&repo, &answer);
         assert_eq!(findings(&repo), Vec::<String>::new(), "{what}");
-        // Back again: the same places.
+        // Rename it back: the same number of edits.
         let first = &answer["edits"][0];
         let place = |field: &str| u32::try_from(first[field].as_u64().unwrap()).unwrap();
         let back = rename(&repo, first["file"].as_str().unwrap(), place("line"), place("column"), "renamed2");
@@ -133,17 +133,17 @@ fn edits_leave_a_project_that_means_the_same() {
 }
 
 #[test]
-fn what_would_capture_shadow_or_break_is_refused() {
+fn renames_that_capture_shadow_or_break_are_refused() {
     for (what, file, line, column, new_name, said) in [
-        ("a name of the module", "shop/cart.py", 4, 7, "Other", "already"),
-        ("a member of a subclass", "shop/cart.py", 5, 5, "total", "already"),
-        ("a member of a class above", "shop/cart.py", 20, 9, "items", "already"),
-        ("a builtin that is used", "shop/cart.py", 32, 5, "sum", "already"),
-        ("a parameter beside", "shop/cart.py", 7, 24, "size", "already"),
+        ("a name of the module", "shop/cart.py", 4, 7, "Other", "an existing"),
+        ("a member of a subclass", "shop/cart.py", 5, 5, "total", "an existing"),
+        ("a member of a class above", "shop/cart.py", 20, 9, "items", "an existing"),
+        ("a builtin that is used", "shop/cart.py", 32, 5, "sum", "an existing"),
+        ("a parameter beside", "shop/cart.py", 7, 24, "size", "an existing"),
         ("a local name where it is used", "main.py", 3, 37, "items", "items"),
-        ("a local name that hides a global one", "shop/cart.py", 12, 9, "tax", "already"),
-        ("a name that Python looks for", "shop/cart.py", 15, 9, "walk", "Python itself"),
-        ("to such a name", "shop/cart.py", 11, 9, "__len__", "Python itself"),
+        ("a local name that hides a global one", "shop/cart.py", 12, 9, "tax", "an existing"),
+        ("a name that Python looks for", "shop/cart.py", 15, 9, "walk", "Python looks up"),
+        ("to such a name", "shop/cart.py", 11, 9, "__len__", "Python looks up"),
         ("a class of the library", "shop/cart.py", 1, 29, "Walker", "outside the project"),
         ("a module", "main.py", 1, 8, "store", "module"),
         ("a private name", "shop/cart.py", 11, 9, "__total", "underscores"),
@@ -156,7 +156,7 @@ fn what_would_capture_shadow_or_break_is_refused() {
 }
 
 #[test]
-fn what_is_no_name_is_an_argument_fault() {
+fn invalid_identifiers_are_rejected() {
     let repo = Repo::new(SHOP);
     for new_name in ["", "class", "None", "a b", "1a", "a.b", " a", "(a)", "a\n"] {
         let arguments = json!({ "file": "main.py", "line": 7, "column": 5, "new_name": new_name }).to_string();
@@ -177,13 +177,13 @@ fn a_member_of_a_library_class_is_not_renamed() {
         "//- /a.py\nimport threading\n\n\nclass Work(threading.Thread):\n    def run(self) -> None: ...\n\n    def stop(self) -> None: ...\n",
     );
     assert!(rename(&repo, "a.py", 5, 9, "go")["refused"].to_string().contains("outside the project"));
-    // Nor is one made that would override the library's.
+    // Nor may a rename create an override of a library member.
     assert!(rename(&repo, "a.py", 7, 9, "join")["refused"].to_string().contains("outside the project"));
     assert_eq!(edited(&rename(&repo, "a.py", 7, 9, "halt")), ["a.py:7:9"]);
 }
 
 #[test]
-fn places_of_unknown_type_are_told_and_left_alone() {
+fn occurrences_of_unknown_type_are_reported_and_not_edited() {
     let repo = Repo::new(
         "//- /a.py\nclass A:\n    def go(self) -> None: ...\n\n\ndef f(x):\n    x.go()\n    return getattr(x, \"go\")\n",
     );
@@ -194,7 +194,7 @@ fn places_of_unknown_type_are_told_and_left_alone() {
 }
 
 #[test]
-fn both_of_two_classes_that_are_used_as_one_are_renamed() {
+fn interchangeable_classes_are_renamed_together() {
     let repo = Repo::new(
         "//- /a.py\nclass A:\n    def go(self) -> int: return 1\n\n\nclass B:\n    def go(self) -> int: return 2\n\n\ndef f(x: A | B) -> int:\n    return x.go()\n",
     );
@@ -204,7 +204,7 @@ fn both_of_two_classes_that_are_used_as_one_are_renamed() {
     assert_eq!(findings(&repo), Vec::<String>::new());
 }
 
-/// Renames, applies, and sees that the project means the same.
+/// Renames, applies the edits, and checks that the meaning is unchanged.
 pub fn renamed(files: &str, file: &str, line: u32, column: u32, expected: &[&str]) -> (Repo, Value) {
     let repo = Repo::new(files);
     let before = findings(&repo);
@@ -234,7 +234,7 @@ fn a_member_is_renamed_in_the_lists_of_its_class() {
 }
 
 #[test]
-fn a_list_of_members_that_is_taken_apart_is_told() {
+fn member_lists_in_one_string_are_reported() {
     let repo = Repo::new(
         "//- /a.py\nclass Point:\n    __slots__ = \"x y\".split()\n\n    def __init__(self, x: int) -> None:\n        self.x = x\n",
     );
@@ -251,12 +251,12 @@ fn a_member_is_renamed_in_class_patterns() {
     let files = "//- /a.py\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass Point:\n    x: int\n\n\nclass Plain:\n    def __init__(self) -> None:\n        self.x = 1\n\n\ndef f(p: object, x: int) -> int:\n    match p:\n        case Point(x=0) | Plain(x=1):\n            return x\n        case Point(x=x):\n            return x\n    return 0\n";
     renamed(files, "a.py", 6, 5, &["a.py:6:5", "a.py:16:20", "a.py:18:20"]);
     renamed(files, "a.py", 16, 33, &["a.py:11:14", "a.py:16:33"]);
-    // A local name of the same text is another.
+    // A local variable with the same name is a different symbol.
     renamed(files, "a.py", 14, 18, &["a.py:14:18", "a.py:17:20", "a.py:18:22", "a.py:19:20"]);
 }
 
 #[test]
-fn a_member_is_renamed_where_a_copy_is_made() {
+fn a_member_is_renamed_in_copying_calls() {
     let files = format!(
         "{NEWEST}//- /a.py\nimport copy\nimport dataclasses\nfrom dataclasses import dataclass, replace\nfrom typing import NamedTuple\n\n\n@dataclass\nclass Point:\n    x: int\n\n\nclass Pair(NamedTuple):\n    x: int\n\n\np = Point(x=1)\nq = dataclasses.replace(p, x=2), replace(p, x=3), copy.replace(p, x=4)\nr = Pair(x=1)._replace(x=2), copy.replace(Pair(1), x=3)\ntext = \"a\".replace(\"x\", \"y\")\n"
     );
@@ -265,7 +265,7 @@ fn a_member_is_renamed_where_a_copy_is_made() {
 }
 
 #[test]
-fn fields_that_only_text_declares_are_refused() {
+fn fields_declared_in_strings_are_refused() {
     let files = "//- /a.py\nfrom collections import namedtuple\nfrom typing import NamedTuple, TypedDict\n\nOld = namedtuple(\"Old\", \"x y\")\nNew = NamedTuple(\"New\", [(\"x\", int)])\n\n\nclass Record(TypedDict):\n    x: int\n\n\nprint(Old(1, 2).x, New(1).x)\nrecord: Record = {\"x\": 1}\nprint(record[\"x\"])\n";
     let repo = Repo::new(files);
     for (line, column, said) in [(12, 17, "as text"), (12, 27, "as text")] {
@@ -276,7 +276,7 @@ fn fields_that_only_text_declares_are_refused() {
 }
 
 #[test]
-fn what_is_looked_up_by_text_is_told() {
+fn lookups_by_string_are_reported() {
     let repo = Repo::new(
         "//- /a.py\nimport functools\nimport operator\n\n\nclass A:\n    go: int = 1\n\n\nclass B:\n    go: int = 1\n\n\ndef run(step: int) -> int:\n    return step\n\n\na = A()\nprint(getattr(a, \"go\"), getattr(B(), \"go\"), operator.attrgetter(\"go\")(a))\nprint(vars(a)[\"go\"], a.__dict__[\"go\"], {\"go\": 1}[\"go\"], \"go\")\nprint(globals()[\"run\"], globals().get(\"run\"), vars()[\"run\"], functools.partial(run, step=1))\n//- /b.py\nfrom unittest import mock\n\nwith mock.patch(\"a.run\"), mock.patch(\"a.A.go\", 2), mock.patch(\"other.run\"):\n    pass\n",
     );
@@ -284,12 +284,12 @@ fn what_is_looked_up_by_text_is_told() {
     assert_eq!(lines(6, 5), ["a.py:18", "a.py:19", "b.py:3"]);
     assert_eq!(lines(10, 5), ["a.py:18"]);
     assert_eq!(lines(13, 5), ["a.py:20", "b.py:3"]);
-    // A keyword that is handed on is this one.
+    // A forwarded keyword is a reference.
     assert_eq!(edited(&rename(&repo, "a.py", 13, 9, "zed")), ["a.py:13:9", "a.py:14:12", "a.py:20:85"]);
 }
 
 #[test]
-fn arguments_that_something_unknown_takes_are_told() {
+fn keyword_arguments_of_unknown_callees_are_reported() {
     let repo = Repo::new(
         "//- /a.py\nimport dataclasses\nimport functools\nfrom typing import NamedTuple\n\n\nclass Base:\n    def __init_subclass__(cls, tag: str = \"\", **kw: object) -> None:\n        cls.label = tag\n\n\nclass B(Base, tag=\"b\"):\n    pass\n\n\n@functools.lru_cache(maxsize=None)\ndef h(q: int) -> int:\n    return q\n\n\nprint(h(q=2))\n\n\n@dataclasses.dataclass\nclass A:\n    name: str\n\n\nkw = {\"name\": \"z\"}\nother = {\"name\": \"z\"}\na = A(**kw), A(**{\"name\": \"y\"})\nprint(dataclasses.asdict(a[0])[\"name\"], other[\"name\"])\n\n\nclass N(NamedTuple):\n    aa: int\n\n\nprint(N(1)._asdict()[\"aa\"])\n",
     );
@@ -301,20 +301,20 @@ fn arguments_that_something_unknown_takes_are_told() {
 }
 
 #[test]
-fn a_name_that_classes_would_keep_for_themselves_is_refused() {
+fn names_that_would_be_mangled_are_refused() {
     let repo = Repo::new(
         "//- /a.py\ndef helper() -> int:\n    return 1\n\n\ndef alone() -> int:\n    return 2\n\n\nclass A:\n    def m(self) -> int:\n        return helper()\n\n\nprint(alone())\n",
     );
     let answer = rename(&repo, "a.py", 1, 5, "__zed");
     assert_eq!(answer["edits"], json!([]), "{answer}");
-    assert!(answer["refused"].to_string().contains("inside of a class"), "{answer}");
+    assert!(answer["refused"].to_string().contains("inside a class"), "{answer}");
     assert_eq!(edited(&rename(&repo, "a.py", 5, 5, "__zed")), ["a.py:5:5", "a.py:14:7"]);
 }
 
 const STUBBED: &str = "//- /shop.pyi\nclass Cart:\n    size: int\n    def __init__(self, size: int) -> None: ...\n    def total(self, tax: float = ...) -> float: ...\n\ndef pay(cart: Cart) -> float: ...\n//- /shop.py\nclass Cart:\n    def __init__(self, size):\n        self.size = size\n\n    def total(self, tax=0.0):\n        return self.size * (1 + tax)\n\n\ndef pay(cart):\n    return cart.total(tax=1)\n//- /main.py\nfrom shop import Cart, pay\n\ncart = Cart(size=3)\nprint(pay(cart), cart.total(tax=0.5), cart.size)\n";
 
 #[test]
-fn a_stub_and_what_it_describes_are_one() {
+fn a_stub_and_its_module_are_renamed_together() {
     for (what, places, expected) in [
         (
             "a class",
@@ -357,7 +357,7 @@ fn a_stub_and_what_it_describes_are_one() {
 }
 
 #[test]
-fn what_a_stub_defines_and_its_module_only_passes_on_is_one() {
+fn a_stub_definition_and_its_re_export_are_renamed_together() {
     let files = "//- /pack/__init__.py\nfrom ._impl import field, other\n\n__all__ = [\"field\", \"other\"]\n//- /pack/__init__.pyi\ndef field(x: int = ...) -> int: ...\ndef other() -> int: ...\n//- /pack/_impl.py\ndef field(x=1):\n    return x\n\n\ndef other():\n    return field()\n//- /more.py\nfrom pack import field\n\nprint(field(x=2))\n";
     let expected = [
         "more.py:1:18",
@@ -376,7 +376,7 @@ fn what_a_stub_defines_and_its_module_only_passes_on_is_one() {
 }
 
 #[test]
-fn members_of_an_enumeration_that_are_looked_up_by_text_are_told() {
+fn lookups_of_enum_members_by_string_are_reported() {
     let repo = Repo::new(
         "//- /a.py\nfrom enum import Enum\n\n\nclass Color(Enum):\n    RED = 1\n\n\nclass Shade(Enum):\n    RED = 2\n\n\nprint(Color.RED, Color[\"RED\"], Shade[\"RED\"])\nprint(Shade[\"RED\"])\n",
     );

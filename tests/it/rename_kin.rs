@@ -1,74 +1,125 @@
 //! `rename_symbol`: what must be renamed along, because it is the same to Python: properties that `super()` reaches,
-//! parameters of overloads, texts that spell a name.
+//! parameters of overloads, strings that spell a name.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::cursors::Cursors;
 use crate::harness::Repo;
 use crate::rename::{edited, rename, renamed, unsure};
 
+/// Renames a group from each of its starts: every time all its positions are edited, and nothing else. The last answer.
+fn renamed_together(fixture: &Cursors, group: u32) -> Value {
+    let positions = fixture.positions(group);
+    let expected: Vec<&str> = positions.iter().map(String::as_str).collect();
+    let mut last = Value::Null;
+    for start in fixture.starts(group) {
+        (_, last) = renamed(&fixture.files, &start.file, start.line, start.column, &expected);
+    }
+    last
+}
+
 #[test]
 fn a_property_is_renamed_with_those_that_super_reaches() {
-    let files = "//- /a.py\nclass A:\n    @property\n    def p(self) -> int:\n        return 1\n\n    @p.setter\n    def p(self, value: int) -> None: ...\n\n\nclass B(A):\n    @property\n    def p(self) -> int:\n        return super().p + super(B, self).p\n\n\nclass Other:\n    p = 1\n\n\nb = B()\nprint(b.p, Other().p)\nA().p = 2\n";
-    let expected =
-        ["a.py:3:9", "a.py:6:6", "a.py:7:9", "a.py:12:9", "a.py:13:24", "a.py:13:43", "a.py:21:9", "a.py:22:5"];
-    for (line, column) in [(3, 9), (7, 9), (12, 9), (13, 24), (21, 9)] {
-        renamed(files, "a.py", line, column, &expected);
-    }
-    let repo = Repo::new(files);
-    let meant = repo.call("goto_definition", &json!({ "file": "a.py", "line": 13, "column": 24 }));
-    assert_eq!(meant["definitions"][0]["line"], 3, "{meant}");
+    let fixture = Cursors::new(
+        r"
+//- /a.py
+class A:
+    @property
+    def $0?p(self) -> int:
+        return 1
+
+    @$0p.setter
+    def $0?p(self, value: int) -> None: ...
+
+
+class B(A):
+    @property
+    def $0?p(self) -> int:
+        return super().$0?$1?p + super(B, self).$0p
+
+
+class Other:
+    p = 1
+
+
+b = B()
+print(b.$0?p, Other().p)
+A().$0p = 2
+",
+    );
+    renamed_together(&fixture, 0);
+    let (first, read) = (fixture.starts(0)[0], fixture.starts(1)[0]);
+    let arguments = json!({ "file": read.file, "line": read.line, "column": read.column });
+    let found = Repo::new(&fixture.files).call("goto_definition", &arguments);
+    assert_eq!(found["definitions"][0]["line"], first.line, "{found}");
 }
+
+const OVERLOADED: &str = r#"
+//- /a.py
+from typing import overload
+
+
+@overload
+def over($0?v: int) -> int: ...
+@overload
+def over($0?v: str, $1?w: int = 1) -> str: ...
+@overload
+def over(x: bytes) -> bytes: ...
+def over($0?v: object = None, *a: object, $1w: int = 1, x: object = None) -> object:
+    return $0?v, $1w, a, x
+
+
+def other(v: int) -> int:
+    return v
+
+
+class M:
+    @overload
+    def m(self, $2?q: int) -> int: ...
+    @overload
+    def m(self, $2q: str) -> str: ...
+    def m(self, $2q: int | str) -> int | str:
+        return $2q
+//- /b.py
+from a import M, other, over
+
+print(over($0v=1), over($0v="", $1w=2), other(v=1), M().m($2q=1))
+"#;
 
 #[test]
 fn a_parameter_is_renamed_in_all_overloads_and_what_implements_them() {
-    let files = "//- /a.py\nfrom typing import overload\n\n\n@overload\ndef over(v: int) -> int: ...\n@overload\ndef over(v: str, w: int = 1) -> str: ...\n@overload\ndef over(x: bytes) -> bytes: ...\ndef over(*a: object, v: object = None, w: int = 1, x: object = None) -> object:\n    return v, w, a, x\n\n\ndef other(v: int) -> int:\n    return v\n\n\nclass M:\n    @overload\n    def m(self, q: int) -> int: ...\n    @overload\n    def m(self, q: str) -> str: ...\n    def m(self, q: int | str) -> int | str:\n        return q\n//- /b.py\nfrom a import M, other, over\n\nprint(over(v=1), over(v=\"\", w=2), other(v=1), M().m(q=1))\n";
-    let files = files.replace("*a: object, v: object = None", "v: object = None, *a: object");
-    for (line, column) in [(5, 10), (7, 10), (10, 10), (11, 12)] {
-        renamed(
-            &files,
-            "a.py",
-            line,
-            column,
-            &["a.py:5:10", "a.py:7:10", "a.py:10:10", "a.py:11:12", "b.py:3:12", "b.py:3:23"],
-        );
+    let fixture = Cursors::new(OVERLOADED);
+    for group in 0..=2 {
+        renamed_together(&fixture, group);
     }
-    renamed(&files, "a.py", 7, 18, &["a.py:7:18", "a.py:10:40", "a.py:11:15", "b.py:3:29"]);
-    renamed(&files, "a.py", 20, 17, &["a.py:20:17", "a.py:22:17", "a.py:23:17", "a.py:24:16", "b.py:3:53"]);
 }
 
-const NAMED: &str = "//- /a.py
+const NAMED: &str = r#"
+//- /a.py
 import collections
 import enum
 import typing as t
 from typing import NamedTuple, NewType, ParamSpec, TypedDict, TypeVar
 
-T = TypeVar(\"T\", bound=int)
-K = t.TypeVar(name='K')
-P = ParamSpec(\"P\")
-UserId = NewType(\"UserId\", int)
-Old = collections.namedtuple(typename=\"Old\", field_names=\"x y\")
-New = NamedTuple(\"New\", [(\"x\", int)])
-Record = TypedDict(\"Record\", {\"Record\": int})
-Color = enum.Enum(\"Color\", \"RED GREEN\")
+$0?T = TypeVar("$0T", bound=int)
+$1?K = t.TypeVar(name='$1K')
+$2?P = ParamSpec("$2P")
+$3?UserId = NewType("$3UserId", int)
+$4?Old = collections.namedtuple(typename="$4Old", field_names="x y")
+$5?New = NamedTuple("$5New", [("x", int)])
+$6?Record = TypedDict("$6Record", {"Record": int})
+$7?Color = enum.Enum("$7Color", "RED GREEN")
 
 
-def same(one: T, other: \"K\", label: str = \"T\") -> tuple[T, K]:
+def same(one: $0T, other: "$1K", label: str = "T") -> tuple[$0T, $1K]:
     return one, other
-";
+"#;
 
 #[test]
 fn a_name_that_its_value_is_given_as_text_is_renamed_there_too() {
-    for (line, width, expected) in [
-        (6, 1, &["a.py:6:1", "a.py:6:14", "a.py:16:15", "a.py:16:57"][..]),
-        (7, 1, &["a.py:7:1", "a.py:7:21", "a.py:16:26", "a.py:16:60"]),
-        (8, 1, &["a.py:8:1", "a.py:8:16"]),
-        (9, 6, &["a.py:9:1", "a.py:9:19"]),
-        (10, 3, &["a.py:10:1", "a.py:10:40"]),
-        (11, 3, &["a.py:11:1", "a.py:11:19"]),
-        (12, 6, &["a.py:12:1", "a.py:12:21"]),
-        (13, 5, &["a.py:13:1", "a.py:13:20"]),
-    ] {
-        let (_, answer) = renamed(NAMED, "a.py", line, 1, expected);
+    let fixture = Cursors::new(NAMED);
+    for (group, width) in (0..).zip([1, 1, 1, 6, 3, 3, 6, 5]) {
+        let answer = renamed_together(&fixture, group);
         assert_eq!(
             answer["edits"][1]["end_column"].as_u64().unwrap() - answer["edits"][1]["column"].as_u64().unwrap(),
             width
@@ -76,17 +127,18 @@ fn a_name_that_its_value_is_given_as_text_is_renamed_there_too() {
     }
 }
 
-const KEYED: &str = "//- /a.py
+const KEYED: &str = r#"
+//- /a.py
 from typing import NotRequired, TypedDict, Unpack
 
 
 class Movie(TypedDict):
-    title: str
-    year: NotRequired[int]
+    $0?title: str
+    $1?year: NotRequired[int]
 
 
 class Sub(Movie):
-    extra: int
+    $2?extra: int
 
 
 class Other(TypedDict):
@@ -94,67 +146,64 @@ class Other(TypedDict):
 
 
 def film(**kw: Unpack[Movie]) -> str:
-    return kw[\"title\"]
+    return kw["$0title"]
 
 
-movie: Movie = {\"title\": \"a\", \"year\": 1}
-sub: Sub = {'title': \"b\", \"extra\": 1}
-other: Other = {\"title\": \"title\"}
-plain = {\"title\": \"x\"}
-print(movie[\"title\"], movie.get(\"year\"), movie.get(\"year\", 0), \"year\" in movie, sub[\"title\"])
-print(Movie(title=\"x\"), film(title=\"z\"), other[\"title\"], plain[\"title\"], \"title\")
-if \"year\" in movie:
-    del movie[\"year\"]
-movie[\"title\"] += \"x\"
-movies: list[Movie] = [{\"title\": \"x\"}, Movie({\"title\": \"y\"})]
+movie: Movie = {"$0title": "a", "$1year": 1}
+sub: Sub = {'$0title': "b", "$2extra": 1}
+other: Other = {"title": "title"}
+plain = {"title": "x"}
+print(movie["$0title"], movie.get("$1year"), movie.get("$1year", 0), "$1year" in movie, sub["$0title"])
+print(Movie($0title="x"), film($0title="z"), other["title"], plain["title"], "title")
+if "$1year" in movie:
+    del movie["$1year"]
+movie["$0title"] += "x"
+movies: list[Movie] = [{"$0title": "x"}, Movie({"$0title": "y"})]
 //- /b.py
 def told(record):
-    return record[\"title\"], record.title
+    return record["title"], record.title
 //- /c.py
 import a
 
-print(a.movie[\"title\"])
-";
+print(a.movie["$0title"])
+"#;
 
 #[test]
 fn a_key_of_a_typed_dictionary_is_renamed_wherever_it_is_spelt() {
-    let expected = [
-        "a.py:5:5",
-        "a.py:18:16",
-        "a.py:21:18",
-        "a.py:22:14",
-        "a.py:25:14",
-        "a.py:25:86",
-        "a.py:26:13",
-        "a.py:26:30",
-        "a.py:29:8",
-        "a.py:30:26",
-        "a.py:30:48",
-        "c.py:3:16",
-    ];
-    let (_, answer) = renamed(KEYED, "a.py", 5, 5, &expected);
+    let fixture = Cursors::new(KEYED);
+    let answer = renamed_together(&fixture, 0);
     assert!(unsure(&answer).contains(&"b.py:2".to_owned()), "{answer}");
-    renamed(
-        KEYED,
-        "a.py",
-        6,
-        5,
-        &["a.py:6:5", "a.py:21:32", "a.py:25:34", "a.py:25:53", "a.py:25:65", "a.py:27:5", "a.py:28:16"],
-    );
-    renamed(KEYED, "a.py", 10, 5, &["a.py:10:5", "a.py:22:28"]);
+    renamed_together(&fixture, 1);
+    renamed_together(&fixture, 2);
 }
 
 #[test]
 fn of_an_import_with_another_name_each_name_is_renamed_by_itself() {
-    let files =
-        "//- /lib.py\ndef thing() -> int:\n    return 1\n//- /a.py\nfrom lib import thing as other\n\nprint(other())\n";
-    renamed(files, "a.py", 1, 26, &["a.py:1:26", "a.py:3:7"]);
-    renamed(files, "a.py", 3, 7, &["a.py:1:26", "a.py:3:7"]);
-    for (file, line, column) in [("lib.py", 1, 5), ("a.py", 1, 17)] {
-        renamed(files, file, line, column, &["a.py:1:17", "lib.py:1:5"]);
-    }
-    let same =
-        "//- /lib.py\ndef thing() -> int:\n    return 1\n//- /a.py\nfrom lib import thing as thing\n\nprint(thing())\n";
-    let answer = rename(&Repo::new(same), "lib.py", 1, 5, "zed");
-    assert_eq!(edited(&answer), ["a.py:1:17", "a.py:1:26", "a.py:3:7", "lib.py:1:5"]);
+    let fixture = Cursors::new(
+        r"
+//- /lib.py
+def $1?thing() -> int:
+    return 1
+//- /a.py
+from lib import $1?thing as $0?other
+
+print($0?other())
+",
+    );
+    renamed_together(&fixture, 0);
+    renamed_together(&fixture, 1);
+    let same = Cursors::new(
+        r"
+//- /lib.py
+def $0?thing() -> int:
+    return 1
+//- /a.py
+from lib import $0thing as $0thing
+
+print($0thing())
+",
+    );
+    let start = same.starts(0)[0];
+    let answer = rename(&Repo::new(&same.files), &start.file, start.line, start.column, "zed");
+    assert_eq!(edited(&answer), same.positions(0));
 }

@@ -1,8 +1,10 @@
 //! `ixmcp setup` on settings as people have them: what is there stays byte for byte, and goes back to what it was.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -16,7 +18,7 @@ fn check(client: &str, file: &str, before: &str, after: &Expect) {
     repo.write(file, before);
     let shown = repo.ok(&["setup", client, "--print"]);
     assert_eq!(read(), before, "--print changes nothing");
-    let patch = repo.ok(&["setup", client]);
+    let patch = repo.ok(&["setup", client, "--yes"]);
     assert!(patch.starts_with("--- ") && patch.contains("\n+"), "{patch}");
     assert_eq!(patch, shown, "--print shows what is written");
     after.assert_eq(&read());
@@ -25,7 +27,7 @@ fn check(client: &str, file: &str, before: &str, after: &Expect) {
     assert_eq!(read(), first);
     let shown = repo.ok(&["setup", client, "--remove", "--print"]);
     assert_eq!(read(), first, "--remove --print changes nothing");
-    assert_eq!(repo.ok(&["setup", client, "--remove"]), shown);
+    assert_eq!(repo.ok(&["setup", client, "--remove", "--yes"]), shown);
     let removed = read();
     // Where other servers stood, the text is what it was; what was made for ours stays, empty.
     let without = |text: &str| text.split_whitespace().collect::<String>();
@@ -87,13 +89,13 @@ fn claude_desktop_is_told_the_repository_and_keeps_what_the_person_prefers() {
     for scope in [&["claude-desktop", "--scope", "user"][..], &["claude-desktop"]] {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, before).unwrap();
-        repo.ok(&[&["setup"], scope].concat());
+        repo.ok(&[&["setup", "--yes"], scope].concat());
         let entry: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         assert_eq!(entry["mcpServers"]["ixmcp"]["args"][2], root.to_str().unwrap(), "{scope:?}");
-        repo.ok(&[&["setup"], scope, &["--remove"]].concat());
+        repo.ok(&[&["setup", "--yes"], scope, &["--remove"]].concat());
         assert_eq!(fs::read_to_string(&file).unwrap(), before);
     }
-    repo.ok(&["setup", "claude-desktop", "--scope", "user"]);
+    repo.ok(&["setup", "claude-desktop", "--scope", "user", "--yes"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), after);
 }
 
@@ -259,7 +261,7 @@ fn an_entry_that_starts_something_else_is_mended_and_keeps_what_people_added() {
         ".codex/config.toml",
         "[mcp_servers.ixmcp] # ours\ncommand = \"/gone/ixmcp\"\nargs = [\n  \"x\",\n]\nstartup_timeout_sec = 20\n\n[mcp_servers.ixmcp.env]\nA = \"b\"\n\n[tui]\n",
     );
-    repo.ok(&["setup", "claude-code", "codex"]);
+    repo.ok(&["setup", "claude-code", "codex", "--yes"]);
     let settings: Value = serde_json::from_str(&fs::read_to_string(repo.path().join(".mcp.json")).unwrap()).unwrap();
     let entry = &settings["mcpServers"]["ixmcp"];
     assert_eq!((&entry["command"], &entry["env"]["A"]), (&"ixmcp".into(), &"b".into()), "{entry}");
@@ -280,7 +282,7 @@ fn an_entry_that_starts_something_else_is_mended_and_keeps_what_people_added() {
         "{ \"mcpServers\": { \"ixmcp\": { \"command\": \"ixmcp\", \"args\": [\"mcp\", \"--tools\", \"core\"] } } }";
     repo.write(".cursor/mcp.json", chosen);
     assert_eq!(repo.ok(&["setup", "cursor"]), "");
-    repo.ok(&["setup", "codex", "--remove"]);
+    repo.ok(&["setup", "codex", "--remove", "--yes"]);
     assert_eq!(fs::read_to_string(repo.path().join(".codex/config.toml")).unwrap().trim(), "[tui]");
 }
 
@@ -292,7 +294,7 @@ fn files_are_made_where_there_are_none_and_with_print_nothing_is() {
     assert_eq!(clients.len(), 7, "Claude Desktop has no settings of projects: {answer}");
     assert!(clients.iter().all(|client| client["changes"] == true && client["written"] == false), "{answer}");
     assert!(clients.iter().all(|client| !PathBuf::from(client["file"].as_str().unwrap()).exists()));
-    repo.ok(&["setup", "--all"]);
+    repo.ok(&["setup", "--all", "--yes"]);
     let opencode = fs::read_to_string(repo.path().join("opencode.json")).unwrap();
     assert!(opencode.contains("\"$schema\"") && opencode.contains("[\"ixmcp\", \"mcp\"]"), "{opencode}");
     let refused = Repo::new("");
@@ -309,7 +311,7 @@ fn settings_of_a_person_are_changed_behind_their_links_and_stay_private() {
     fs::write(&file, "{\n  \"numStartups\": 7,\n  \"projects\": {}\n}\n").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     std::os::unix::fs::symlink(&file, home.join(".claude.json")).unwrap();
-    repo.ok(&["setup", "claude-code", "claude-desktop", "--scope", "user"]);
+    repo.ok(&["setup", "claude-code", "claude-desktop", "--scope", "user", "--yes"]);
     assert!(home.join(".claude.json").is_symlink());
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(settings["numStartups"], 7);
@@ -332,20 +334,20 @@ fn settings_of_a_person_need_no_repository_unless_they_name_one() {
     let repo = Repo::new("");
     let home = home(&repo);
     let in_home = |arguments: &[&str]| repo.command(arguments).current_dir(&home).output().unwrap();
-    assert!(in_home(&["setup", "codex", "--scope", "user"]).status.success());
+    assert!(in_home(&["setup", "codex", "--scope", "user", "--yes"]).status.success());
     assert!(fs::read_to_string(home.join(".codex/config.toml")).unwrap().contains("[mcp_servers.ixmcp]"));
     let desktop = home.join(".config/Claude/claude_desktop_config.json");
     let named = in_home(&["setup", "claude-desktop", "--scope", "user"]);
     assert_eq!(named.status.code(), Some(2));
     assert!(String::from_utf8(named.stderr).unwrap().contains("--repo") && !desktop.exists());
-    let all = in_home(&["setup", "--all", "--scope", "user"]);
+    let all = in_home(&["setup", "--all", "--scope", "user", "--yes"]);
     assert!(all.status.success() && !desktop.exists() && home.join(".gemini/settings.json").exists());
     assert!(String::from_utf8(all.stderr).unwrap().contains("claude-desktop: left out: INVALID_PATH"));
     let project = in_home(&["setup", "codex"]);
     assert!(String::from_utf8(project.stderr).unwrap().contains("home folder"), "a project's go nowhere else");
     // What was set up elsewhere can be taken out from anywhere.
-    repo.ok(&["setup", "claude-desktop"]);
-    assert!(in_home(&["setup", "claude-desktop", "--scope", "user", "--remove"]).status.success());
+    repo.ok(&["setup", "claude-desktop", "--yes"]);
+    assert!(in_home(&["setup", "claude-desktop", "--scope", "user", "--remove", "--yes"]).status.success());
     assert!(!fs::read_to_string(&desktop).unwrap().contains("ixmcp"));
 }
 
@@ -368,4 +370,29 @@ fn what_cannot_be_changed_safely_is_left_alone() {
     }
     repo.write(".cursor/mcp.json", b"{ \"a\": \"\xff\" }");
     assert!(repo.fails(&["setup", "cursor"]).contains("UTF-8"));
+}
+
+#[test]
+fn a_question_that_cannot_be_asked_is_answered_no() {
+    let repo = Repo::new("");
+    let file = repo.path().join(".cursor/mcp.json");
+    for piped in ["n\n", "y\n", ""] {
+        let mut command = repo.command(&["setup", "cursor"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It may end without reading what it was given.
+        let _ = child.stdin.take().unwrap().write_all(piped.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{piped:?}: {told}");
+        assert!(told.contains("--yes") && told.contains("nothing was written"), "{piped:?}: {told}");
+        assert!(!output.stdout.is_empty(), "the change is shown");
+        assert!(!file.exists(), "{piped:?}");
+    }
+    assert_eq!(repo.run(&["setup", "cursor", "--json"]).status.code(), Some(1));
+    assert!(!file.exists(), "--json is no consent");
+    repo.ok(&["setup", "cursor", "--yes"]);
+    let before = fs::read_to_string(&file).unwrap();
+    assert_eq!(repo.run(&["setup", "cursor", "--remove"]).status.code(), Some(1));
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    repo.ok(&["setup", "cursor"]);
 }

@@ -108,3 +108,31 @@ fn what_is_no_whole_snapshot_of_this_version_is_refused_and_changes_nothing() {
         assert!(!repo.path().join(".ixmcp/index.db.new").exists(), "{name}");
     }
 }
+
+#[test]
+fn a_snapshot_of_another_repository_is_named_as_such() {
+    let repo = repository();
+    repo.write("README.md", "# The same in many repositories\n");
+    repo.ok(&["snapshot", "save", "index.snapshot"]);
+    let file = repo.path().join("index.snapshot");
+    let file = file.to_str().unwrap();
+    let other = Repo::new("//- /README.md\n# The same in many repositories\n");
+    for at in 0..60 {
+        // Of the same names, even.
+        other.write(&format!("src/m{at}.py"), format!("class C{at}:\n    pass\n"));
+    }
+    let output = other.run(&["snapshot", "load", file, "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = report["warning"].as_str().unwrap_or_default();
+    assert!(told.contains("62 files") && told.contains("another repository"), "{report}");
+    let output = other.run(&["snapshot", "load", file]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("another repository"));
+    assert_sound(&open(other.path()), "of another repository");
+    // A clone that has changed much.
+    let clone = clone_of(&repo);
+    for at in 0..40 {
+        clone.write(&format!("src/m{at}.py"), "def other(): ...\n");
+    }
+    let report = json(&clone.ok(&["snapshot", "load", file, "--json"]));
+    assert_eq!(report.get("warning"), None, "{report}");
+}

@@ -77,14 +77,73 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
 }
 
 #[test]
-fn a_person_is_told_that_nothing_was_found_and_a_script_by_the_exit_code_alone() {
-    let repo = Repo::new("//- /a.py\nx = 1\n");
-    for arguments in [&["query", "zzznowhere"][..], &["symbol", "zzznowhere"], &["documents", "search", "zzz"]] {
+fn a_command_that_finds_nothing_says_so_beside_its_result() {
+    let repo = Repo::new("//- /a.py\nx = 1\n# words\n");
+    for arguments in [
+        &["query", "zzznowhere"][..],
+        &["query", "-m", "literal", "zzznowhere"],
+        &["symbol", "zzznowhere"],
+        &["symbol", "zzznowhere", "--relations"],
+        &["def", "a.py:2:3"],
+        &["refs", "a.py:2:3"],
+        &["files", "--include", "*.rs"],
+        &["documents", "search", "zzz"],
+        &["documents", "list"],
+        &["entity", "list"],
+        &["entity", "ready"],
+        &["entity", "tags"],
+        &["entity", "search", "zzz"],
+    ] {
         assert!(on_terminal(&repo, &[], arguments).contains("nothing found"), "{arguments:?}");
         let output = repo.run(arguments);
-        assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]));
-        assert!(!String::from_utf8(output.stderr).unwrap().contains("nothing found"), "{arguments:?}");
+        assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]), "{arguments:?}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains("nothing found"), "{arguments:?}");
     }
+    let output = repo.run(&["query", "zzznowhere", "--json"]);
+    assert_eq!((output.status.code(), &*output.stderr), (Some(1), &b""[..]), "JSON says it by itself");
+}
+
+#[test]
+fn errors_of_a_command_that_prints_json_are_json() {
+    let repo = Repo::new("//- /a.py\nx = 1\n");
+    for (arguments, code, hint) in [
+        (&["query", "", "--json"][..], "INVALID_ARGUMENT", ""),
+        (&["slice", "gone.py", "1", "--json"], "INVALID_PATH", ""),
+        (&["sql", "SELEKT", "--json"], "INVALID_ARGUMENT", ""),
+        (&["--json", "files"], "INVALID_ARGUMENT", "ixmcp query x --json"),
+        (&["entity", "create", "decison", "X", "--json"], "INVALID_ARGUMENT", "decision"),
+        // What no command takes.
+        (&["files", "--json", "--langauge", "rust"], "INVALID_ARGUMENT", "--language"),
+        (&["query", "--json"], "INVALID_ARGUMENT", "--help"),
+        (&["qurey", "x", "--json"], "INVALID_ARGUMENT", "query"),
+        (&["query", "x", "--limit", "many", "--json"], "INVALID_ARGUMENT", "--help"),
+    ] {
+        let output = repo.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = &told["error"];
+        assert_eq!(error["code"], code, "{arguments:?}: {told}");
+        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{arguments:?}: {told}");
+        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{arguments:?}: {told}");
+        assert!(!output.stderr.is_empty(), "{arguments:?}: a person reads it, too");
+    }
+    for arguments in [&["query", ""][..], &["query", "--limit"], &["query", "x", "--limit", "many", "--", "--json"]] {
+        assert_eq!(repo.run(arguments).stdout, b"", "{arguments:?}");
+    }
+    assert!(repo.ok(&["query", "--json", "--help"]).contains("Usage:"));
+}
+
+#[test]
+fn one_thing_is_not_told_as_many() {
+    let repo = Repo::new(
+        "//- /.ixchel/a.md\n---\nid: iss-1\ntitle: One\nblocks: iss-2\n---\nA body of its own.\n//- /.ixchel/b.md\n---\nid: iss-2\ntitle: Two\n---\nAnother body, which is long enough not to fit.\n",
+    );
+    let output = repo.run(&["entity", "context", "iss-1", "--budget", "50"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("1 neighbour did not fit"), "{told}");
+    repo.ok(&["graph", "--output", "graph.txt"]);
+    let told = String::from_utf8(repo.run(&["graph", "--output", "graph.txt"]).stderr).unwrap();
+    assert!(told.contains("2 entities, 1 edge\n"), "{told}");
 }
 
 #[test]
@@ -207,7 +266,9 @@ fn exit_codes_tell_found_from_nothing_from_error_whatever_the_command() {
         let ended = repo.run(arguments);
         let stderr = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(code), "{arguments:?}: {stderr}");
-        assert!(code != 2 || (!stderr.is_empty() && ended.stdout.is_empty()), "{arguments:?}: errors go to stderr");
+        let is_json = arguments.contains(&"--json");
+        assert!(code != 2 || !stderr.is_empty(), "{arguments:?}: errors go to stderr");
+        assert!(code != 2 || is_json != ended.stdout.is_empty(), "{arguments:?}: and to stdout as JSON alone");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Types of Python code, through the program: the tools, their shapes, and freshness.
+//! Types of Python code through the program: the tools, their shapes, and freshness.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn places(answer: &Value, list: &str) -> Vec<String> {
 }
 
 #[test]
-fn check_names_rule_place_and_message() {
+fn check_reports_rule_position_and_message() {
     let answer = shop().call("check", &json!({}));
     assert_eq!(answer["files_checked"], 3);
     assert_eq!((&answer["errors"], &answer["warnings"], &answer["precision"]), (&json!(1), &json!(0), &json!("types")));
@@ -67,7 +67,7 @@ fn check_names_rule_place_and_message() {
 }
 
 #[test]
-fn check_of_one_file_and_of_one_severity() {
+fn check_filters_by_file_and_severity() {
     let repo = shop();
     assert_eq!(repo.call("check", &json!({ "file": "shop/cart.py" }))["total"], 0);
     assert_eq!(repo.call("check", &json!({ "file": "main.py", "severity": "error" }))["total"], 1);
@@ -96,7 +96,7 @@ fn type_at_narrows_and_explains() {
 }
 
 #[test]
-fn where_nothing_stands_is_not_found() {
+fn positions_without_an_expression_are_not_found() {
     let repo = shop();
     for (line, column) in [(5, 8), (2, 1), (99, 1), (1, 99)] {
         let said = String::from_utf8(
@@ -109,7 +109,7 @@ fn where_nothing_stands_is_not_found() {
 }
 
 #[test]
-fn definitions_lead_through_imports_and_into_the_standard_library() {
+fn definitions_follow_imports_into_the_standard_library() {
     let repo = shop();
     for (file, line, column, expected) in [
         ("main.py", 1, 18, "shop/cart.py:1:7"),
@@ -133,7 +133,7 @@ fn definitions_lead_through_imports_and_into_the_standard_library() {
 }
 
 #[test]
-fn sources_of_the_callers_environment_can_be_sliced_and_no_others() {
+fn only_sources_of_the_callers_environment_can_be_read() {
     let repo = Repo::new("//- /a.py\nimport box\n\nbox.lid()\n");
     let environment = tempfile::tempdir().unwrap();
     let package = environment.path().join("lib/python3.12/site-packages/box");
@@ -159,7 +159,7 @@ fn sources_of_the_callers_environment_can_be_sliced_and_no_others() {
 }
 
 #[test]
-fn references_are_those_that_mean_it() {
+fn references_are_resolved_by_type() {
     let repo = shop();
     let all = repo.call("find_references", &at("shop/cart.py", 8, 9));
     assert_eq!(places(&all, "references"), ["main.py:6:17", "shop/cart.py:8:9"]);
@@ -181,13 +181,13 @@ fn references_are_those_that_mean_it() {
 }
 
 #[test]
-fn references_to_what_a_method_gives_to_self_are_found_in_other_files() {
+fn references_to_attributes_of_self_are_found_in_other_files() {
     let answer = shop().call("find_references", &at("shop/cart.py", 5, 14));
     assert_eq!(places(&answer, "references"), ["main.py:12:17", "shop/cart.py:5:14"]);
 }
 
 #[test]
-fn references_in_files_that_are_not_indexed_count() {
+fn references_in_files_that_are_not_indexed_are_found() {
     let repo = Repo::new(
         "//- /lib.py\ndef n(): ...\n//- /.ixmcp.toml\n[index]\nexclude = [\"big.py\"]\n//- /big.py\nimport lib\n\nlib.n()\n",
     );
@@ -195,7 +195,7 @@ fn references_in_files_that_are_not_indexed_count() {
 }
 
 #[test]
-fn symbols_are_a_tree_with_types() {
+fn symbols_form_a_tree_with_types() {
     let answer = shop().call("symbols", &json!({ "file": "shop/cart.py" }));
     let cart = &answer["symbols"][0];
     assert_eq!((&cart["name"], &cart["kind"], &cart["end_line"]), (&json!("Cart"), &json!("class"), &json!(9)));
@@ -206,7 +206,7 @@ fn symbols_are_a_tree_with_types() {
 }
 
 #[test]
-fn other_languages_answer_from_syntax() {
+fn other_languages_use_the_syntax_index() {
     let repo = Repo::new(
         "//- /src/lib.rs\npub struct Cart {\n    pub items: u32,\n}\n\nimpl Cart {\n    pub fn total(&self) -> u32 {\n        self.items\n    }\n}\n//- /src/main.rs\nuse shop::Cart;\n\nfn main() {\n    Cart { items: 1 }.total();\n}\n",
     );
@@ -225,7 +225,7 @@ fn other_languages_answer_from_syntax() {
 }
 
 #[test]
-fn an_answer_is_never_from_before_a_save() {
+fn answers_reflect_the_last_save() {
     let repo = shop();
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(server.call("check", &json!({}))["errors"], 1);
@@ -237,7 +237,7 @@ fn an_answer_is_never_from_before_a_save() {
         let shown = server.call("type_at", &at("main.py", 3, 1));
         assert_eq!(shown["type"], "Cart", "round {round}");
     }
-    // A module that comes, changes and goes.
+    // A module is added, changed and removed.
     repo.write("main.py", "import later\n\nx = later.value\n");
     std::thread::sleep(Duration::from_millis(150));
     assert_eq!(server.call("check", &json!({}))["diagnostics"][0]["code"], "unresolved-import");
@@ -253,7 +253,7 @@ fn an_answer_is_never_from_before_a_save() {
 }
 
 #[test]
-fn the_command_line_ends_as_the_checker_would() {
+fn exit_codes_match_those_of_the_checker() {
     let repo = shop();
     let run = |arguments: &[&str]| {
         let output = repo.run(arguments);
@@ -261,7 +261,7 @@ fn the_command_line_ends_as_the_checker_would() {
     };
     let (code, text) = run(&["check"]);
     assert_eq!(code, Some(1));
-    // The line of source, marked.
+    // The marked source line.
     assert!(text.contains("error[invalid-argument-type]") && text.contains("15 | pay(Cart(1))"), "{text}");
     assert!(text.contains("^ Expected `str`"), "{text}");
     let (_, github) = run(&["check", "--output-format", "github"]);
@@ -285,7 +285,7 @@ fn the_command_line_ends_as_the_checker_would() {
 }
 
 #[test]
-fn places_on_the_command_line() {
+fn positions_on_the_command_line() {
     let repo = shop();
     assert_eq!(
         repo.ok(&["def", "main.py:6:17"]),
@@ -301,7 +301,7 @@ fn places_on_the_command_line() {
 }
 
 #[test]
-fn hostile_files_cost_themselves_alone() {
+fn hostile_files_do_not_affect_others() {
     let repo = Repo::new(
         "//- /ok.py\nx: int = \"\"\n//- /a.py\nfrom b import y\nx = y\n//- /b.py\nfrom a import x\ny = x\n//- /half.py\ndef f(:\n  x =\nclass\n",
     );
@@ -317,7 +317,7 @@ fn hostile_files_cost_themselves_alone() {
     }
 }
 
-/// Process numbers of the engines that a server has started.
+/// Process ids of the engines started by a server.
 fn engines(server: &Server) -> Vec<i32> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", server.pid().as_raw_nonzero())).unwrap();
     let of = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
@@ -326,7 +326,7 @@ fn engines(server: &Server) -> Vec<i32> {
 }
 
 #[test]
-fn an_engine_that_dies_takes_nothing_along() {
+fn a_crashed_engine_is_restarted() {
     let repo = shop();
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
@@ -338,7 +338,7 @@ fn an_engine_that_dies_takes_nothing_along() {
 }
 
 #[test]
-fn an_idle_engine_goes_and_comes_back() {
+fn an_idle_engine_stops_and_restarts() {
     let repo = shop();
     let mut command = repo.command(&["mcp", "--no-daemon"]);
     command.env("IXMCP_PYTHON_IDLE", "1s");
@@ -353,7 +353,7 @@ fn an_idle_engine_goes_and_comes_back() {
     assert_eq!(server.call("type_at", &at("main.py", 12, 12))["type"], "Cart");
 }
 
-/// A file with what `infer_types` says of it put in.
+/// The file with the suggestions of `infer_types` applied.
 fn annotated(repo: &Repo, file: &str) -> String {
     let answer = repo.call("infer_types", &json!({ "file": file }));
     let mut edits: Vec<(usize, usize, String)> = Vec::new();
@@ -440,20 +440,20 @@ fn annotations_are_inferred_across_calls_and_files() {
 }
 
 #[test]
-fn an_annotation_that_would_bring_a_diagnostic_is_not_offered() {
+fn annotations_that_cause_a_diagnostic_are_not_suggested() {
     let repo = Repo::new(
         "//- /a.py\nclass Base:\n    def size(self) -> int:\n        return 0\n\n\nclass Odd(Base):\n    def size(self):\n        return \"large\"\n",
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(answer["total"], 0);
     assert!(
-        answer["skipped"][0]["reason"].as_str().unwrap().contains("`str` would bring a new diagnostic"),
+        answer["skipped"][0]["reason"].as_str().unwrap().contains("`str` would cause a new diagnostic"),
         "{answer}"
     );
 }
 
 #[test]
-fn inferred_annotations_are_a_patch_that_git_applies() {
+fn inferred_annotations_form_a_patch_that_git_applies() {
     let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
     let patch = repo.ok(&["infer", "a.py", "--diff"]);
     repo.write("p.diff", &patch);
@@ -464,8 +464,8 @@ fn inferred_annotations_are_a_patch_that_git_applies() {
 }
 
 #[test]
-fn answers_stay_when_trees_are_let_go() {
-    // More files than the engine keeps trees of.
+fn answers_are_unchanged_after_trees_are_evicted() {
+    // More files than the engine keeps syntax trees for.
     const USERS: usize = 230;
     let repo = Repo::new("//- /lib.py\ndef f(n: int) -> str:\n    return str(n)\n");
     for number in 0..USERS {

@@ -1,4 +1,4 @@
-//! The commands on types as people and CI use them: places from where they stand, exit codes, odd texts.
+//! The commands for types as used in a terminal and in CI: relative paths, exit codes, unusual texts.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn at(file: &str, line: u32, column: u32) -> Value {
 const WARNED: &str = "//- /a.py\ndef f() -> int:\n    # ty: ignore[nope]\n    return 1\n";
 
 #[test]
-fn who_asks_for_errors_alone_is_not_failed_by_warnings() {
+fn warnings_do_not_fail_a_check_for_errors_only() {
     let repo = Repo::new(WARNED);
     let code = |arguments: &[&str]| check_in(&repo, "", arguments).0;
     assert_eq!(code(&[]), Some(1));
@@ -27,7 +27,10 @@ fn who_asks_for_errors_alone_is_not_failed_by_warnings() {
     assert_eq!(code(&["--severity", "warning"]), Some(1));
     assert_eq!(code(&["--severity", "error"]), Some(0));
     let (_, shown, said) = check_in(&repo, "", &["--severity", "error"]);
-    assert_eq!((shown.as_str(), said.trim()), ("", "1 file checked: nothing of this severity; 0 errors, 1 warning"));
+    assert_eq!(
+        (shown.as_str(), said.trim()),
+        ("", "1 file checked: no diagnostics of this severity; 0 errors, 1 warning")
+    );
     repo.write("b.py", "x: int = \"\"\n");
     assert_eq!(code(&["--severity", "error"]), Some(1));
     assert_eq!(code(&["--severity", "info"]), Some(1), "errors that are not listed are errors");
@@ -35,7 +38,7 @@ fn who_asks_for_errors_alone_is_not_failed_by_warnings() {
 }
 
 #[test]
-fn paths_are_printed_from_where_the_person_stands() {
+fn paths_are_printed_relative_to_the_current_folder() {
     let repo = Repo::new("//- /top.py\nx: int = \"\"\n//- /sub/low.py\nfrom top import x\n\ny: str = x\n");
     let root = repo.path().canonicalize().unwrap();
     let root = root.to_str().unwrap();
@@ -44,14 +47,14 @@ fn paths_are_printed_from_where_the_person_stands() {
     assert_eq!(places, ["low.py:3:10", format!("{root}/top.py:1:10").as_str()]);
     let (_, shown, _) = check_in(&repo, "sub", &["low.py"]);
     assert!(shown.contains(" --> low.py:3:10\n") || shown.contains(" --> low.py:3:10"), "{shown}");
-    // As every tool names them where programs read.
+    // In JSON, paths are relative to the repository, as in every tool.
     let (_, shown, _) = check_in(&repo, "sub", &["low.py", "--json"]);
     let answer: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(answer["diagnostics"][0]["file"], "sub/low.py");
     let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "github"]);
     assert!(shown.contains(&format!("file={root}/sub/low.py,")), "{shown}");
     assert!(shown.contains("::low.py:3:10: invalid-assignment: "), "{shown}");
-    // A file is found from there, and from the repository.
+    // A file is found relative to the current folder and to the repository.
     assert_eq!(check_in(&repo, "sub", &["sub/low.py"]).0, Some(1));
     let mut command = repo.command(&["def", "low.py:3:10"]);
     let output = command.current_dir(repo.path().join("sub")).output().unwrap();
@@ -62,14 +65,14 @@ fn paths_are_printed_from_where_the_person_stands() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_first_line() {
+fn a_byte_order_mark_is_not_part_of_the_first_line() {
     let repo = Repo::new("");
     repo.write("a.py", "\u{feff}x: int = \"\"\ny: int = \"\"\n\n\ndef f(a=1):\n    return a\n");
     let answer = repo.call("check", &json!({}));
     let columns: Vec<&Value> = answer["diagnostics"].as_array().unwrap().iter().map(|one| &one["column"]).collect();
     assert_eq!(columns, [&json!(10), &json!(10)]);
     assert_eq!(repo.call("type_at", &at("a.py", 1, 1))["expression"], "x");
-    // What is put at the beginning goes behind the mark.
+    // Text inserted at the start goes after the byte order mark.
     repo.write("b.py", "\u{feff}def f(a=1): return a\n");
     let patch = repo.ok(&["infer", "b.py", "--diff"]);
     assert!(patch.contains("+\u{feff}def f(a: int = 1) -> int: return a\n"), "{patch}");

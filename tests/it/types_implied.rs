@@ -1,4 +1,4 @@
-//! Uses where a name does not stand as such: keywords of class patterns, constructions, operators, lists of members.
+//! Implicit references: keywords of class patterns, constructions, operators, member lists.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn uses(repo: &Repo, line: u32, column: u32) -> (Vec<String>, Value) {
 }
 
 #[test]
-fn constructions_are_references_of_the_constructor() {
+fn constructions_are_references_to_the_constructor() {
     let repo = Repo::new(MONEY);
     let (found, left_out) = uses(&repo, 2, 9);
     assert_eq!(
@@ -69,7 +69,7 @@ fn constructions_are_references_of_the_constructor() {
 }
 
 #[test]
-fn operators_are_references_of_their_methods() {
+fn operators_are_references_to_their_methods() {
     let repo = Repo::new(MONEY);
     assert_eq!(uses(&repo, 5, 9).0, ["main.py:4:18 call", "money.py:5:9 definition"]);
     assert_eq!(uses(&repo, 8, 9).0, ["main.py:4:20 call", "money.py:8:9 definition"]);
@@ -77,7 +77,7 @@ fn operators_are_references_of_their_methods() {
 }
 
 #[test]
-fn what_python_calls_itself_is_said_to_be_left_out() {
+fn implicit_calls_are_reported_as_left_out() {
     let repo = Repo::new(MONEY);
     let (found, left_out) = uses(&repo, 11, 9);
     assert_eq!(found, ["money.py:11:9 definition"]);
@@ -86,7 +86,7 @@ fn what_python_calls_itself_is_said_to_be_left_out() {
 }
 
 #[test]
-fn a_keyword_of_a_class_pattern_is_the_member() {
+fn keywords_of_class_patterns_are_references_to_members() {
     let repo = Repo::new(MONEY);
     let at = json!({ "file": "main.py", "line": 12, "column": 20 });
     let definitions = repo.call("goto_definition", &at);
@@ -125,7 +125,7 @@ print(Cart(\"a\").owner, Other().owner)
 ";
 
 #[test]
-fn texts_that_list_the_members_of_a_class_are_references_of_theirs() {
+fn strings_in_member_lists_are_references_to_members() {
     let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
     let found = |place: &Value| {
         let answer = Repo::new(LISTED).call("find_references", place);
@@ -139,7 +139,7 @@ fn texts_that_list_the_members_of_a_class_are_references_of_theirs() {
     assert_eq!(found(&at("shop.py", 7, 14)), ["shop.py:2:28", "shop.py:7:14"]);
     assert_eq!(found(&at("shop.py", 14, 14)), ["main.py:3:32", "shop.py:11:18", "shop.py:14:14"]);
     assert_eq!(found(&at("shop.py", 19, 5)), ["shop.py:18:19", "shop.py:19:5"]);
-    // The list is no declaration.
+    // The list is not a declaration.
     let mut uses = at("shop.py", 6, 14);
     uses["include_declaration"] = json!(false);
     assert_eq!(found(&uses), ["main.py:3:17", "shop.py:2:19", "shop.py:3:24"]);

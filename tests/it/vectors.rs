@@ -81,9 +81,41 @@ fn a_chunk_that_stays_is_not_embedded_again() {
     assert!(chunks >= 4, "{chunks}");
     repo.write("many.py", names.map(|name| function(if name == "zeta" { "omega" } else { name })).concat());
     let number = |query: &str| -> u64 { repo.ok(&["sql", query]).lines().last().unwrap().trim().parse().unwrap() };
-    let embedded = number("select embedded from spaces");
+    let embedded = number("select embedded from embedding_spaces");
     sync(&workspace);
     let new = number(&format!("select count(*) from chunks where id > {embedded}"));
     assert_eq!(new, 1, "of {chunks} chunks one has another text");
     assert_sound(&workspace, "after an edit");
+}
+
+/// The nearest chunks by the functions of sqlite-vec.
+const NEAREST: &str = "
+    SELECT v.chunk_id AS id, 1 - vec_distance_cosine(vec_int8(v.vector), vec_int8(embed('remove a file'))) AS cosine
+    FROM vectors v WHERE v.space_id = embedding_space() ORDER BY cosine DESC";
+
+#[test]
+fn sql_finds_the_chunks_that_the_memory_finds() {
+    let repo = repository();
+    for number in 0..40 {
+        let word = ["reader", "socket", "parser", "folder"][number % 4];
+        repo.write(
+            &format!("many/{number}.py"),
+            format!("def {word}_{number}(path):\n    return open(path).{word}()\n"),
+        );
+    }
+    let workspace = open(repo.path());
+    sync(&workspace);
+    let vector = workspace.embedder().embed(Purpose::Question, &["remove a file"]).unwrap().remove(0);
+    let ask = |snapshot: &ixmcp::store::Snapshot| {
+        let space = snapshot.space(&workspace.space())?.expect("something was embedded");
+        Ok(snapshot.nearest(space, vector.components(), 100, None)?.iter().map(|near| near.cosine).collect::<Vec<_>>())
+    };
+    let in_memory = workspace.read(&Budget::unlimited(), ask).unwrap();
+    let rows = repo.ok(&["sql", "--json", NEAREST]);
+    let in_sql =
+        rows.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap()["cosine"].as_f64().unwrap());
+    let in_sql: Vec<f64> = in_sql.collect();
+    assert_eq!((in_memory.len(), in_sql.len()), (44, 44));
+    assert!(in_memory.iter().zip(&in_sql).all(|(a, b)| (a - b).abs() < 1e-5), "{in_memory:?} {in_sql:?}");
+    assert_eq!(repo.ok(&["sql", "SELECT typeof(embed('x')), length(embed('x'))"]).lines().last(), Some("blob\t256"));
 }

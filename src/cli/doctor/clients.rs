@@ -6,13 +6,13 @@ use super::super::setup::clients::{self, CLIENTS, Places};
 use super::super::setup::{self, Scope};
 use super::{Finding, Ground, Level};
 use crate::error::Result;
-use crate::platform::paths::BETWEEN;
+use crate::platform::paths::PATH_SEPARATOR;
 
 pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     let environment = &ground.session.sources.environment;
     let places = Places::of(&ground.root, environment);
     let on_path = |name: &str| {
-        let folders = environment.get("PATH").unwrap_or_default().split(BETWEEN);
+        let folders = environment.get("PATH").unwrap_or_default().split(PATH_SEPARATOR);
         folders.into_iter().any(|folder| Path::new(folder).join(name).is_file())
     };
     let mut findings = Vec::new();

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::known::Known;
 use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
@@ -33,9 +34,9 @@ use crate::store::{Mode, Snapshot, Store};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
-    #[arg(value_name = "CHECK")]
+    #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Mend what can be mended safely: rebuild a damaged index, close a socket to others, end an outdated daemon
+    /// Mend what can be mended safely: rebuild a damaged index, finish one, close a socket to others, end an outdated daemon
     #[arg(long)]
     fix: bool,
     /// Print the answer as one JSON object
@@ -138,10 +139,14 @@ static CHECKS: &[Check] = &[
     Check { name: "clients", look: clients::look },
 ];
 
+fn check_names() -> Vec<&'static str> {
+    CHECKS.iter().map(|check| check.name).collect()
+}
+
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let named = |check: &&Check| typed.checks.is_empty() || typed.checks.iter().any(|name| name == check.name);
     if let Some(unknown) = typed.checks.iter().find(|name| CHECKS.iter().all(|check| check.name != **name)) {
-        let names: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        let names = check_names();
         return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
             .hint(near::one_of(unknown, &names)));
     }

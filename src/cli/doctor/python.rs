@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, Ground, Level};
 use crate::error::Result;
-use crate::platform::paths::BETWEEN;
+use crate::platform::paths::PATH_SEPARATOR;
 
 const PYTHON: &str = "python";
 
@@ -15,7 +15,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     }
     let environment = &ground.session.sources.environment;
     let on_path = |name: &str| -> Option<PathBuf> {
-        let folders = environment.get("PATH")?.split(BETWEEN).map(|folder| Path::new(folder).join(name));
+        let folders = environment.get("PATH")?.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(name));
         folders.into_iter().find(|program| program.is_file())
     };
     let mut findings = Vec::new();

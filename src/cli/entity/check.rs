@@ -40,7 +40,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
                 output::line(&printable(&format!("    {suggestion}")));
             }
         }
-        output::note(&format!("{} errors, {} warnings", errors.len(), warnings.len()));
+        let (errors, warnings) = (errors.len() as u64, warnings.len() as u64);
+        let (errors, warnings) =
+            (output::count(errors, "error", "errors"), output::count(warnings, "warning", "warnings"));
+        output::note(&format!("{errors}, {warnings}"));
     }
     Ok(if errors.is_empty() { Outcome::Found } else { Outcome::Nothing })
 }

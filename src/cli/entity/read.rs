@@ -3,8 +3,10 @@
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::super::known::Known;
 use super::super::{Outcome, Session, arguments, output};
 use crate::error::Result;
+use crate::extract::entity::{KINDS, NOTE};
 use crate::model::printable;
 use crate::query::{entities, graph};
 
@@ -12,6 +14,7 @@ use crate::query::{entities, graph};
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// decision, issue, idea, report, source, citation, agent, session, note
+    #[arg(value_parser = Known(listed_kinds), hide_possible_values = true)]
     kind: Option<String>,
     /// Only those that are still open
     #[arg(long)]
@@ -92,6 +95,10 @@ pub(super) struct Sync {
     json: bool,
 }
 
+fn listed_kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).chain([NOTE]).collect()
+}
+
 fn found(any: bool) -> Outcome {
     if any { Outcome::Found } else { Outcome::Nothing }
 }
@@ -116,6 +123,9 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
     } else {
         for entity in &all {
             output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
+        }
+        if all.is_empty() {
+            output::note_nothing();
         }
     }
     Ok(found(!all.is_empty()))
@@ -143,7 +153,9 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for hit in hits {
             output::line(&row(&text(&hit["id"]), &text(&hit["kind"]), &text(&hit["title"]), None));
-            output::line(&format!("    {}", output::text(&hit["snippet"])));
+            if hit["snippet"].as_str().is_some_and(|snippet| !snippet.is_empty()) {
+                output::line(&format!("    {}", output::text(&hit["snippet"])));
+            }
         }
         output::note_rest(&answer, "hits");
     }
@@ -170,7 +182,8 @@ pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
     }
     let left = answer["left_out_total"].as_u64().unwrap_or(list("left_out").len() as u64);
     if left > 0 {
-        output::note(&format!("{left} neighbours did not fit; more with --budget"));
+        let neighbours = output::count(left, "neighbour", "neighbours");
+        output::note(&format!("{neighbours} did not fit; more with --budget"));
     }
     Ok(Outcome::Found)
 }
@@ -181,11 +194,15 @@ pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
         output::json(&answer);
     } else {
         for tag in answer["tags"].as_array().into_iter().flatten() {
-            output::line(&format!("{:>6}  {}", tag["count"], output::text(&tag["tag"])));
+            // A JSON value does not heed a width by itself.
+            output::line(&format!("{:>6}  {}", tag["count"].to_string(), output::text(&tag["tag"])));
         }
         for item in answer["items"].as_array().into_iter().flatten() {
             let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
             output::line(&row(&text("id"), &text("kind"), &text("title"), None));
+        }
+        if answer["total"].as_u64() == Some(0) {
+            output::note_nothing();
         }
     }
     Ok(found(answer["total"].as_u64() != Some(0)))

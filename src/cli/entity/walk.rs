@@ -71,7 +71,7 @@ pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
             let arrow = if step.against { format!("<-{}-", step.rel) } else { format!("-{}->", step.rel) };
             output::line(&printable(&format!("{} {arrow} {}  {}", step.from.key, step.to.key, step.to.title)));
         }
-        output::note(&format!("{} {}", way.len(), if way.len() == 1 { "edge" } else { "edges" }));
+        output::note(&output::count(way.len() as u64, "edge", "edges"));
     } else {
         output::note("there is no way between the two");
     }
@@ -109,6 +109,9 @@ pub(super) fn ready(session: &Session, typed: &Ready) -> Result<Outcome> {
             let priority =
                 issue.priority.as_deref().map_or_else(String::new, |priority| format!("  (priority {priority})"));
             output::line(&printable(&format!("{:<14} {}{priority}", issue.key, issue.title)));
+        }
+        if issues.is_empty() {
+            output::note_nothing();
         }
     }
     Ok(if issues.is_empty() { Outcome::Nothing } else { Outcome::Found })

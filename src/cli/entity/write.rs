@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::super::known::Known;
 use super::super::{Outcome, Session, output};
 use super::amend::{self, Change, amend};
 use crate::error::{Error, ErrorKind, Result};
@@ -20,7 +21,7 @@ use crate::extract::entity::{FOLDER, KINDS, Kind};
 use crate::extract::front_matter::{self, FrontMatter, Place};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::entities;
 use crate::query::near;
 use crate::store::StoredEntity;
@@ -37,6 +38,7 @@ pub(in crate::cli) struct Init {
 #[derive(Debug, Args)]
 pub(super) struct Create {
     /// decision, issue, idea, report, source, citation, agent or session
+    #[arg(value_parser = Known(kind_names), hide_possible_values = true)]
     kind: String,
     /// What it is called
     #[arg(required = true)]
@@ -145,12 +147,15 @@ pub(in crate::cli) fn init(session: &Session, typed: &Init) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
+fn kind_names() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name).collect()
+}
+
 pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     let kind = Kind::named(&typed.kind).ok_or_else(|| {
-        let names = || KINDS.iter().map(|kind| kind.name);
-        let near = near::did_you_mean(&near::nearest(&typed.kind, names(), 1));
+        let near = near::did_you_mean(&near::nearest(&typed.kind, kind_names(), 1));
         Error::invalid_argument(format!("there is no kind {:?}", printable(&typed.kind)))
-            .hint(near.unwrap_or_else(|| format!("There are: {}.", names().collect::<Vec<_>>().join(", "))))
+            .hint(near.unwrap_or_else(|| format!("There are: {}.", kind_names().join(", "))))
     })?;
     let title = typed.title.join(" ");
     if title.trim().is_empty() {
@@ -425,7 +430,8 @@ fn change(
         Error::invalid_argument(format!("{} is not UTF-8", printable(&entity.path))).hint("Change it in an editor.")
     })?;
     let Some(changed) = amended(&text)? else { return Ok(false) };
-    replace(&path, changed.as_bytes(), Rights::Kept, Lasting::Yes).map_err(|error| Error::io("write", &path, error))?;
+    replace(&path, changed.as_bytes(), Permissions::Keep, Durability::Synced)
+        .map_err(|error| Error::io("write", &path, error))?;
     Ok(true)
 }
 

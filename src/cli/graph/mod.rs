@@ -135,9 +135,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     match &typed.output {
         Some(file) => {
             std::fs::write(file, drawn).map_err(|error| Error::io("write", file, error))?;
-            let (entity, edge) =
-                (if nodes == 1 { "entity" } else { "entities" }, if edges == 1 { "edge" } else { "edges" });
-            output::note(&format!("{nodes} {entity}, {edges} {edge}"));
+            let nodes = output::count(nodes as u64, "entity", "entities");
+            output::note(&format!("{nodes}, {}", output::count(edges as u64, "edge", "edges")));
         }
         None => output::raw(&drawn),
     }

@@ -340,3 +340,34 @@ impl Reader<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::query::measure::Random;
+
+    #[test]
+    fn broken_files_are_changed_or_refused() {
+        let texts = [
+            "{\n  // é\n  \"mcpServers\": {\n    \"ixmcp\": { \"command\": \"a\\é\", \"args\": [1, 2,], },\n    \"b\": {}\n  }\n}\n",
+            "\u{feff}{\"mcpServers\":{\"ixmcp\":null /* ü */ ,\"c\":[]}}",
+            "{\r\n\t\"größe\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"ixmcp\": {}\r\n\t},\r\n}\r\n",
+        ];
+        let pieces =
+            ["é", "\"", "\\", "{", "}", "[", "]", ",", ":", "//", "/*", "*/", "\n", "\r", " ", "\u{feff}", "\u{2028}"];
+        let mut random = Random(3);
+        for _ in 0..20_000 {
+            let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
+            for _ in 0..=random.below(4) {
+                let at = random.below(text.len() + 1);
+                let end = (at + random.below(6)).min(text.len());
+                text.splice(at..end, pieces[random.below(pieces.len())].chars());
+            }
+            let text: String = text.into_iter().collect();
+            let path: &[&str] = [&["mcpServers", "ixmcp"][..], &["mcpServers"], &["ixmcp", "x"]][random.below(3)];
+            let _refused = (value(&text), set(&text, path, &json!({ "a": [1] })), remove(&text, path));
+        }
+    }
+}

@@ -16,23 +16,25 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json as value_of};
 
 use self::clients::{CLIENTS, Client, Format, Places};
+use super::known::Known;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::platform::paths::{BETWEEN, canonical};
-use crate::platform::replace::{Lasting, Rights, replace};
+use crate::platform::paths::{PATH_SEPARATOR, canonical};
+use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
 /// Put ixmcp among the servers of MCP clients, in each one's own settings
 ///
-/// Comments, other servers and the order of what is there stay. Shows what changes and asks, on a terminal.
+/// Comments, other servers and the order of what is there stay. Shows what changes and asks before it writes. Where there is
+/// no terminal to ask on, nothing is written without --yes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ixmcp setup claude-code\n  ixmcp setup cursor vscode --print\n  ixmcp setup --all --scope user --yes"
 )]
 pub(super) struct Arguments {
     /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode [default: those that are used here]
-    #[arg(value_name = "CLIENT")]
+    #[arg(value_name = "CLIENT", value_parser = Known(client_names), hide_possible_values = true)]
     clients: Vec<String>,
     /// All clients that have such settings
     #[arg(long, conflicts_with = "clients")]
@@ -49,7 +51,7 @@ pub(super) struct Arguments {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
-    /// Print the answer as one JSON object, without asking
+    /// Print the answer as one JSON object; nothing is asked, and written only with --yes
     #[arg(long)]
     json: bool,
 }
@@ -76,7 +78,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let places = Places::of(&root, &session.sources.environment);
     let command = command(session, typed.scope);
     let mut answers = Vec::new();
-    let mut any = false;
+    let (mut any, mut declined) = (false, false);
     let (without, chosen): (Vec<_>, Vec<_>) = chosen(typed, &places)?
         .into_iter()
         .partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
@@ -104,11 +106,12 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if changes && !typed.json {
             output::raw(&diff::unified(&file, before.as_deref().unwrap_or_default(), &after));
         }
-        let is_wanted = changes && !typed.print && (typed.json || typed.yes || agreed(&file)?);
+        let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
         if is_wanted {
             write(&file, &after)?;
         }
         any |= is_wanted;
+        declined |= changes && !typed.print && !is_wanted;
         if typed.json {
             answers.push(value_of!({ "client": client.name, "file": file, "changes": changes, "written": is_wanted }));
         } else {
@@ -123,7 +126,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else if any && !typed.remove {
         output::note("start the client again, or reload its servers, and ask it something about this repository");
     }
-    Ok(Outcome::Found)
+    Ok(if declined { Outcome::Nothing } else { Outcome::Found })
 }
 
 fn told(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String {
@@ -137,13 +140,17 @@ fn told(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String 
     }
 }
 
+fn client_names() -> Vec<&'static str> {
+    CLIENTS.iter().map(|client| client.name).collect()
+}
+
 /// The clients that are meant.
 fn chosen(typed: &Arguments, places: &Places) -> Result<Vec<&'static Client>> {
     let has_scope = |client: &&Client| typed.scope == Scope::User || client.project.is_some();
     if typed.all {
         return Ok(CLIENTS.iter().filter(has_scope).collect());
     }
-    let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+    let names = client_names();
     if typed.clients.is_empty() {
         let used: Vec<_> = CLIENTS.iter().filter(has_scope).filter(|client| client.is_used(places)).collect();
         if used.is_empty() {
@@ -174,7 +181,7 @@ fn command(session: &Session, scope: Scope) -> String {
     let environment = &session.sources.environment;
     let own = environment.program();
     let found = environment.get("PATH").and_then(|path| {
-        let mut folders = path.split(BETWEEN).map(|folder| Path::new(folder).join(NAME));
+        let mut folders = path.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(NAME));
         folders.find(|program| program.is_file())
     });
     let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
@@ -302,14 +309,17 @@ fn not_read(client: &Client) -> Error {
     .hint(format!("Add a server named {NAME} by hand, which is started by `{NAME} mcp`; README shows the forms."))
 }
 
-/// Asks on a terminal; elsewhere nobody could answer, and whoever ran the command has.
+/// Asks on a terminal. Elsewhere the question cannot be asked, which counts as no: what stdin holds is not read, since a pipe
+/// that nobody closes would keep the command waiting.
 fn agreed(file: &Path) -> Result<bool> {
+    let shown = printable(&file.to_string_lossy());
     if !std::io::stdin().is_terminal() {
-        return Ok(true);
+        output::note(&format!("stdin is no terminal, so nobody can be asked about {shown}; --yes writes it"));
+        return Ok(false);
     }
     let mut stderr = std::io::stderr().lock();
     // Nobody to ask is nobody who agrees.
-    let asked = write!(stderr, "write {}? [y/N] ", printable(&file.to_string_lossy())).and_then(|()| stderr.flush());
+    let asked = write!(stderr, "write {shown}? [y/N] ").and_then(|()| stderr.flush());
     let mut answer = String::new();
     if asked.is_ok() {
         std::io::stdin().read_line(&mut answer).map_err(|error| Error::io("read", Path::new("stdin"), error))?;
@@ -320,6 +330,6 @@ fn agreed(file: &Path) -> Result<bool> {
 fn write(file: &Path, text: &str) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)
-        .and_then(|()| replace(file, text.as_bytes(), Rights::Kept, Lasting::Yes))
+        .and_then(|()| replace(file, text.as_bytes(), Permissions::Keep, Durability::Synced))
         .map_err(|error| Error::io("write", file, error))
 }

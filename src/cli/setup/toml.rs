@@ -119,3 +119,33 @@ fn brackets(line: &str) -> i32 {
     }
     open
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::query::measure::Random;
+
+    #[test]
+    fn broken_files_are_changed() {
+        let texts = [
+            "# é\n[mcp_servers.ixmcp]\ncommand = \"a\"\nargs = [\n  'b',\n]\n\n[other]\nx = 1\n",
+            "[mcp_servers.'ixmcp']\r\ncommand=\"ü\"\r\n[mcp_servers.ixmcp.env]\r\n",
+        ];
+        let pieces = ["é", "\"", "'", "[", "]", "=", "#", "\n", "\r", " ", "[mcp_servers.ixmcp]", "\n\n", "command"];
+        let mut random = Random(5);
+        for _ in 0..10_000 {
+            let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
+            for _ in 0..=random.below(4) {
+                let at = random.below(text.len() + 1);
+                let end = (at + random.below(6)).min(text.len());
+                text.splice(at..end, pieces[random.below(pieces.len())].chars());
+            }
+            let text: String = text.into_iter().collect();
+            let entry = json!({ "command": "x", "args": ["mcp"] });
+            let changed = set(&text, "mcp_servers", "ixmcp", &entry);
+            assert!(!remove(&changed, "mcp_servers", "ixmcp").contains("command = \"x\""), "{text:?}");
+        }
+    }
+}

@@ -135,7 +135,7 @@ impl Process {
         command.arg("embedder").arg(model).args(["--gpu", means.gpu.name()]);
         command.args(means.library.iter().flat_map(|library| ["--library".as_ref(), library.as_os_str()]));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        process::leads(&mut command);
+        process::own_group(&mut command);
         let mut child = command.spawn().map_err(|error| Error::io("start", program, error))?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::internal("a model's process has no pipes"));
@@ -179,7 +179,7 @@ impl Process {
             Ok(told) => Some(told),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => {
-                process::end(&mut locked(&self.child));
+                process::kill_group(&mut locked(&self.child));
                 Some(Err(unfit("it takes too long")))
             }
         }
@@ -188,7 +188,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        process::end(&mut locked(&self.child));
+        process::kill_group(&mut locked(&self.child));
     }
 }
 

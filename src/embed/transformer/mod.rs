@@ -199,10 +199,6 @@ impl Transformer {
         self.warning.as_deref()
     }
 
-    pub fn recipe(&self) -> &Recipe {
-        &self.recipe
-    }
-
     /// The vector of a text before it is made whole numbers. A text that is longer than the model takes is read in windows
     /// of about the same length, which count by their tokens.
     pub fn values(&self, purpose: Purpose, text: &str) -> Result<Vec<f32>> {

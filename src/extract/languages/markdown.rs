@@ -6,7 +6,7 @@ use super::Language;
 
 pub(super) static MARKDOWN: Language = Language {
     name: super::MARKDOWN,
-    version: 2,
+    version: 3,
     extensions: &["md", "markdown", "mdown", "mkd", "mdx", "qmd"],
     file_names: &[],
     interpreters: &[],

@@ -1,7 +1,7 @@
-//! Opening a file below a folder such that no symbolic link can lead out of it, however fast links are swapped, and
-//! looking at what stands there.
+//! Opening files below a folder without following symbolic links, even if links are swapped concurrently, and reading
+//! their metadata.
 //!
-//! Owns the system calls. Who may read which file is the scan's to say.
+//! Owns the system calls. `scan` decides which files may be read.
 
 use std::fs::File;
 use std::io;
@@ -12,14 +12,14 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::model::Stat;
 
-/// Never waits for a writer of a named pipe, never follows the last link, never outlives an `exec`.
+/// Does not block on a named pipe, does not follow a link at the end, and is closed on `exec`.
 const FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
 const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Opens the regular file `relative` below `root` for reading. No part of `relative` may be a symbolic link or `..`:
-/// what is asked for has been resolved before, so a link there is news, and refused.
+/// Opens the regular file `relative` below `root` for reading. Fails if a component of `relative` is a symbolic link or
+/// `..`: the path was resolved before, so such a component was added since.
 pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
     let folder = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let file = File::from(open_without_links(&folder, relative)?);
@@ -37,7 +37,7 @@ fn open_without_links(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> 
 
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(folder, relative, FLAGS, Mode::empty(), resolve) {
-        // Older kernels do not know the call, and some sandboxes forbid it.
+        // Older kernels lack the call, and some sandboxes forbid it.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(folder, relative),
         opened => Ok(opened?),
     }
@@ -48,7 +48,7 @@ fn open_without_links(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> 
     open_by_steps(folder, relative)
 }
 
-/// One folder at a time, each opened from the one before.
+/// Opens one folder at a time, each relative to the one before.
 fn open_by_steps(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     let mut at = folder.try_clone()?;
     let mut parts = relative.components().peekable();
@@ -66,13 +66,13 @@ fn open_by_steps(folder: &OwnedFd, relative: &Path) -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty path"))
 }
 
-/// Folders are opened to look up what is in them: Linux then asks for no right to read them.
+/// For folders that are opened for lookups only; on Linux this requires no read permission.
 #[cfg(target_os = "linux")]
 const TO_LOOK_BELOW: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const TO_LOOK_BELOW: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A folder in which names are looked up, not each on the whole way from the top.
+/// An open folder for looking up names, which is faster than resolving each full path.
 pub struct Folder(OwnedFd);
 
 impl Folder {
@@ -80,12 +80,12 @@ impl Folder {
         Ok(Self(rustix::fs::open(path, TO_LOOK_BELOW, Mode::empty())?))
     }
 
-    /// The folder `relative` below this one; its last part is no link.
+    /// The folder `relative` below this one. Its last component must not be a link.
     pub fn within(&self, relative: &str) -> io::Result<Self> {
         Ok(Self(rustix::fs::openat(&self.0, relative, TO_LOOK_BELOW | OFlags::NOFOLLOW, Mode::empty())?))
     }
 
-    /// What stands in it under that name, as `files::stat_of` has it; of a link, the link's own.
+    /// The metadata of an entry, in the format of `files::stat_of`. Does not follow links.
     pub fn stat(&self, name: &str) -> io::Result<Stat> {
         let found = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(stat_from(&found))
@@ -94,7 +94,7 @@ impl Folder {
 
 fn stat_from(found: &rustix::fs::Stat) -> Stat {
     const NS_PER_SECOND: i64 = 1_000_000_000;
-    // Systems differ in the sign of the rest.
+    // Systems differ in the signedness of the nanoseconds.
     fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
         seconds.saturating_mul(NS_PER_SECOND).saturating_add(rest.try_into().unwrap_or(0))
     }

@@ -1,4 +1,4 @@
-//! Linux, macOS and their kin.
+//! Linux, macOS and other Unix systems.
 
 pub mod beneath;
 pub mod files;

@@ -1,4 +1,4 @@
-//! Paths as the file system has them and as the index has them: here the same bytes.
+//! Conversion between paths of the file system and of the index; on Unix they have the same bytes.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -6,23 +6,23 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Between paths in a variable that lists some.
-pub const BETWEEN: char = ':';
+/// Separates the paths in a variable such as `PATH`.
+pub const PATH_SEPARATOR: char = ':';
 
-/// What follows the root in a path that a walk from there gave, with `/` between parts. Comparing by components, as
-/// `strip_prefix` does, takes longer than all else that is done with an entry.
+/// The path relative to the root of a walk, with `/` as separator. `strip_prefix` compares by components, which takes
+/// longer than everything else that is done for an entry.
 pub fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, Path> {
     let (root, path) = (root.as_os_str().as_bytes(), path.as_os_str().as_bytes());
     let rest = path.strip_prefix(root).unwrap_or(path);
     Cow::Borrowed(Path::new(OsStr::from_bytes(rest.strip_prefix(b"/").unwrap_or(rest))))
 }
 
-/// The path that git writes in these bytes.
+/// Converts a path from git's output.
 pub fn of_git(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Absolute and without links.
+/// The absolute path without links.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }

@@ -1,4 +1,4 @@
-//! Processes: whose, what ends them, and how much they may take.
+//! Processes: their user, termination, and resource limits.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -7,32 +7,32 @@ use std::process::{Child, Command, ExitStatus};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The number of this user.
-pub fn own_user() -> u32 {
+/// The effective user id.
+pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// The name of a variable of the environment, by which it is looked up.
+/// Normalizes the name of an environment variable for lookups.
 pub const fn variable(name: String) -> String {
     name
 }
 
-/// Prepares a process that is to outlive this one: it does the rest itself, by [`leave_terminal`].
-pub const fn outlives(_: &mut Command) {}
+/// Prepares a command that outlives this process. On Unix the child detaches itself with [`leave_terminal`].
+pub const fn detach(_: &mut Command) {}
 
-/// Lets the terminal go, and whoever started this process.
+/// Detaches from the terminal and from the parent process.
 pub fn leave_terminal() {
-    // One that leads a session already is as detached as can be.
+    // Fails if this process already leads a session, which is detached as well.
     let _ = rustix::process::setsid();
 }
 
-/// Has what the process starts itself end with it, by [`end`].
-pub fn leads(command: &mut Command) {
+/// Puts the child into its own process group, so that [`kill_group`] also kills its descendants.
+pub fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Ends a process, with those that it started if it [`leads`] them.
-pub fn end(child: &mut Child) {
+/// Kills a child, and its whole process group if it was started with [`own_group`].
+pub fn kill_group(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw)
         && child.try_wait().is_ok_and(|ended| ended.is_none())
     {
@@ -42,51 +42,51 @@ pub fn end(child: &mut Child) {
     let _reaped = child.wait();
 }
 
-/// Limits this process: so many bytes of address space, so many seconds of processor time if it is not to stay, and no
-/// picture of its memory on disk should it fall.
+/// Limits this process to `memory` bytes of address space and, if given, `seconds` of CPU time, and disables core
+/// dumps.
 pub fn limit(memory: u64, seconds: Option<u64>) -> io::Result<()> {
-    for (resource, most) in [(Resource::As, Some(memory)), (Resource::Cpu, seconds), (Resource::Core, Some(0))] {
-        setrlimit(resource, Rlimit { current: most, maximum: most })?;
+    for (resource, max) in [(Resource::As, Some(memory)), (Resource::Cpu, seconds), (Resource::Core, Some(0))] {
+        setrlimit(resource, Rlimit { current: max, maximum: max })?;
     }
     Ok(())
 }
 
-/// The most memory that this process has had at once, where the system tells.
+/// The peak memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// Whether it was the limit of processor time that ended a process.
+/// Whether a process was killed because it exceeded its CPU time limit.
 pub fn ran_out_of_time(status: ExitStatus) -> bool {
     let by = [Signal::XCPU, Signal::KILL].map(Signal::as_raw);
     status.signal().is_some_and(|signal| by.contains(&signal))
 }
 
-/// As many open files as the system lets this user have.
+/// Raises the limit of open files to the maximum for this user.
 pub fn raise_file_limit() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the bound on open files stays");
+        tracing::debug!(%error, "cannot raise the limit of open files");
     }
 }
 
-/// What tells a program to end: from a terminal, or from whoever started it.
-pub struct Ending {
+/// Signals that request termination of the program.
+pub struct TerminationSignal {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
-impl Ending {
-    /// Within a runtime. From here on nothing of it ends the process by itself.
+impl TerminationSignal {
+    /// Must be called in a runtime. From then on the signals no longer terminate the process by default.
     pub fn new() -> io::Result<Self> {
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 
-    /// Its name, when it has come.
-    pub async fn come(&mut self) -> &'static str {
+    /// Waits for a signal and returns its name.
+    pub async fn recv(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",

@@ -1,4 +1,4 @@
-//! Sockets that processes of one user speak over: Unix sockets, of which the system says who is at the other end.
+//! Local sockets between processes of one user: Unix sockets, whose peer credentials are available from the kernel.
 
 use std::fs::FileType;
 use std::io;
@@ -9,20 +9,20 @@ use std::path::Path;
 pub use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::files::make_private;
-use super::process::own_user;
+use super::process::user_id;
 
 pub type Stream = tokio::net::UnixStream;
 
-/// The longest path that every system of ours takes for a socket.
-pub const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
-/// Whether a socket may lie in a repository: nobody else can use it there.
+/// The maximum length of a socket path that works on every supported system.
+pub const MAX_PATH_LEN: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+/// Whether a socket may be placed in a repository: here its permissions exclude other users.
 pub const IN_REPOSITORY: bool = true;
 
-/// A socket that is listened on, from before there is a runtime.
-pub struct Bound(UnixListener);
+/// A bound, listening socket. It can be created outside a runtime.
+pub struct BoundSocket(UnixListener);
 
-impl Bound {
-    /// Makes the socket at `path`, for this user alone.
+impl BoundSocket {
+    /// Creates the socket at `path`, accessible by this user only.
     pub fn at(path: &Path) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         make_private(path)?;
@@ -30,7 +30,7 @@ impl Bound {
         Ok(Self(listener))
     }
 
-    /// Within a runtime.
+    /// Must be called in a runtime.
     pub fn listener(&self) -> io::Result<Listener> {
         self.0.try_clone().and_then(tokio::net::UnixListener::from_std).map(Listener)
     }
@@ -43,31 +43,32 @@ impl Listener {
         self.0.accept().await.map(|(stream, _)| stream)
     }
 
-    /// The connection, if it is this user's; else whose it is.
+    /// Returns the connection if the peer is the same user; otherwise the peer's user id.
     #[expect(clippy::unused_async, reason = "where the system does not say whose it is, the other end has to")]
     pub async fn admit(&self, stream: Stream) -> Result<Stream, String> {
         match stream.peer_cred() {
-            Ok(peer) if peer.uid() == own_user() => Ok(stream),
+            Ok(peer) if peer.uid() == user_id() => Ok(stream),
             peer => Err(format!("{:?}", peer.ok().map(|peer| peer.uid()))),
         }
     }
 }
 
-/// Connects to whoever listens at `path`; `None` when nobody does. `PermissionDenied`: somebody else listens there.
+/// Connects to the listener at `path`; `None` if there is none. `PermissionDenied`: the listener belongs to another
+/// user.
 pub async fn connect(path: &Path) -> io::Result<Option<Stream>> {
     let Ok(stream) = Stream::connect(path).await else { return Ok(None) };
     match stream.peer_cred() {
-        Ok(peer) if peer.uid() == own_user() => Ok(Some(stream)),
+        Ok(peer) if peer.uid() == user_id() => Ok(Some(stream)),
         _ => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }
 
-/// Whether anybody listens at `path`.
-pub fn is_heard(path: &Path) -> bool {
+/// Whether a process listens at `path`.
+pub fn is_listening(path: &Path) -> bool {
     UnixStream::connect(path).is_ok()
 }
 
-/// Whether that is a socket, and not another thing of its name.
+/// Whether a file type is that of a socket.
 pub fn is_socket(kind: FileType) -> bool {
     kind.is_socket()
 }

@@ -1,7 +1,7 @@
-//! Opening a file below a folder without following links, and looking at what stands there.
+//! Opening files below a folder without following links, and reading their metadata.
 //!
-//! Windows opens nothing relative to an open folder in a way that the standard library has: each part is looked at before
-//! the file is opened. Whoever may swap a folder for a link in between leads the opening elsewhere.
+//! The standard library cannot open a file relative to an open folder on Windows, so each component is checked before
+//! the file is opened. This is a race: whoever can swap a folder for a link in between redirects the open.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,7 +16,7 @@ pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
     let refused = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     let mut at = root.to_path_buf();
     for part in relative.components() {
-        // A colon leads into another stream of the same file.
+        // A colon selects another stream of the same file.
         match part {
             Component::Normal(name) if !name.as_encoded_bytes().contains(&b':') => at.push(name),
             _ => return refused("not a plain relative path"),
@@ -29,7 +29,7 @@ pub fn open_beneath(root: &Path, relative: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { refused("not a regular file") }
 }
 
-/// A folder in which names are looked up.
+/// A folder for looking up names.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -37,14 +37,14 @@ impl Folder {
         if fs::metadata(path)?.is_dir() { Ok(Self(path.to_owned())) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// The folder `relative` below this one; its last part is no link.
+    /// The folder `relative` below this one. Its last component must not be a link.
     pub fn within(&self, relative: &str) -> io::Result<Self> {
         let path = self.0.join(relative);
         let found = fs::symlink_metadata(&path)?;
         if found.is_dir() { Ok(Self(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// What stands in it under that name, as `files::stat_of` has it; of a link, the link's own.
+    /// The metadata of an entry, in the format of `files::stat_of`. Does not follow links.
     pub fn stat(&self, name: &str) -> io::Result<Stat> {
         Ok(stat_of(&fs::symlink_metadata(self.0.join(name))?))
     }

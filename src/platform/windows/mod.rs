@@ -1,4 +1,4 @@
-//! Windows. What it has no safe way to say is left out, and each function that stands in for something says so.
+//! Windows. What has no safe implementation there is left out; each substitute function documents it.
 
 pub mod beneath;
 pub mod files;

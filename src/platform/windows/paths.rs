@@ -1,14 +1,14 @@
-//! Paths as the file system has them, with `\`, and as the index has them, with `/`.
+//! Conversion between paths of the file system, with `\`, and of the index, with `/`.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Between paths in a variable that lists some.
-pub const BETWEEN: char = ';';
+/// Separates the paths in a variable such as `PATH`.
+pub const PATH_SEPARATOR: char = ';';
 
-/// What follows the root in a path that a walk from there gave, with `/` between parts. A name that is no Unicode stays as
-/// it is: it is not listed.
+/// The path relative to the root of a walk, with `/` as separator. A path that is not valid Unicode is unchanged; it is
+/// not listed.
 pub fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, Path> {
     let rest = path.strip_prefix(root).unwrap_or(path);
     match rest.to_str() {
@@ -17,12 +17,12 @@ pub fn below<'a>(root: &Path, path: &'a Path) -> Cow<'a, Path> {
     }
 }
 
-/// The path that git writes in these bytes, which are UTF-8 here; of others, a name that no file has.
+/// Converts a path from git's output, which is UTF-8 on Windows. Invalid UTF-8 becomes a name that no file has.
 pub fn of_git(bytes: &[u8]) -> &Path {
     Path::new(std::str::from_utf8(bytes).unwrap_or("\u{fffd}?"))
 }
 
-/// Absolute, without links, and without the prefix `\\?\` where it need not be.
+/// The absolute path without links, and without the prefix `\\?\` unless it is required.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
 }

@@ -1,5 +1,5 @@
-//! Processes. Windows has neither users by number nor limits that a process sets itself: who started it waits so long and
-//! no longer.
+//! Processes. Windows has no numeric user ids, and a process cannot limit its own resources: the parent enforces a
+//! timeout instead.
 
 use std::io;
 use std::os::windows::process::CommandExt;
@@ -10,66 +10,66 @@ use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ct
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
-/// Every user has a folder for what is temporary: no number is needed to tell them apart.
-pub const fn own_user() -> u32 {
+/// Not needed to tell users apart: each has a temporary folder of its own.
+pub const fn user_id() -> u32 {
     0
 }
 
-/// The name of a variable of the environment, by which it is looked up: `Path` is `PATH`.
+/// Normalizes the name of an environment variable for lookups: `Path` is `PATH`.
 pub fn variable(mut name: String) -> String {
     name.make_ascii_uppercase();
     name
 }
 
-/// Prepares a process that is to outlive this one: its console is another, which nobody sees.
-pub fn outlives(command: &mut Command) {
+/// Prepares a command that outlives this process, without a console window.
+pub fn detach(command: &mut Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
 }
 
-/// Done by whoever started this process, by [`outlives`].
+/// Does nothing: [`detach`] already detached this process.
 pub const fn leave_terminal() {}
 
-/// What the process starts itself ends when its input does.
-pub const fn leads(_: &mut Command) {}
+/// Does nothing: the child's descendants exit when their input ends.
+pub const fn own_group(_: &mut Command) {}
 
-pub fn end(child: &mut Child) {
+pub fn kill_group(child: &mut Child) {
     let _already_gone = child.kill();
     let _reaped = child.wait();
 }
 
-/// Nothing: see above.
+/// Does nothing; see the module documentation.
 pub const fn limit(_memory: u64, _seconds: Option<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Nobody asks the system for it.
+/// Not implemented.
 pub const fn peak_memory() -> Option<u64> {
     None
 }
 
-/// There is none.
+/// Always false: there is no such limit.
 pub const fn ran_out_of_time(_: ExitStatus) -> bool {
     false
 }
 
-/// There is no bound.
+/// Does nothing: there is no such limit.
 pub const fn raise_file_limit() {}
 
-/// What tells a program to end: from a console, or when it closes.
-pub struct Ending {
+/// Console events that request termination of the program.
+pub struct TerminationSignal {
     interrupt: CtrlC,
     stop: CtrlBreak,
     close: CtrlClose,
 }
 
-impl Ending {
-    /// Within a runtime. From here on nothing of it ends the process by itself.
+impl TerminationSignal {
+    /// Must be called in a runtime. From then on the events no longer terminate the process by default.
     pub fn new() -> io::Result<Self> {
         Ok(Self { interrupt: ctrl_c()?, stop: ctrl_break()?, close: ctrl_close()? })
     }
 
-    /// Its name, when it has come.
-    pub async fn come(&mut self) -> &'static str {
+    /// Waits for an event and returns its name.
+    pub async fn recv(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "Ctrl-C",
             _ = self.stop.recv() => "Ctrl-Break",

@@ -1,7 +1,7 @@
-//! Sockets that processes of one user speak over. Rust's standard library has no Unix sockets here, and older Windows
-//! has none at all: a port of 127.0.0.1, which a file names together with two words. Whoever connects says the first
-//! and hears the second, so each end knows that the other can read that file. It lies in a folder that Windows keeps
-//! for one user.
+//! Local sockets between processes of one user. Rust's standard library has no Unix sockets on Windows, and older
+//! Windows versions have none at all. A port of 127.0.0.1 is used instead, and a file with the port number and two
+//! secrets. The client sends the first secret and receives the second, so each end knows that the other can read the
+//! file. It is in a folder that Windows restricts to one user.
 
 use std::fs::FileType;
 use std::io::{self, Read, Write};
@@ -17,34 +17,34 @@ use crate::platform::random::secret;
 
 pub type Stream = tokio::net::TcpStream;
 
-/// Any path will do.
-pub const LONGEST_PATH: usize = usize::MAX;
-/// A repository may lie where every user can read it.
+/// Paths are not limited.
+pub const MAX_PATH_LEN: usize = usize::MAX;
+/// Other users may be able to read a repository.
 pub const IN_REPOSITORY: bool = false;
 
-/// Letters of each word.
-const WORD: usize = 64;
-/// How long the other end may take to say its word.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The length of a secret in characters.
+const SECRET_LEN: usize = 64;
+/// How long the peer may take to send its secret.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the file says.
-struct Way {
+/// The contents of the file.
+struct Address {
     port: u16,
-    asked: String,
-    answered: String,
+    client_secret: String,
+    server_secret: String,
 }
 
-impl Way {
+impl Address {
     fn new(port: u16) -> io::Result<Self> {
-        Ok(Self { port, asked: secret()?, answered: secret()? })
+        Ok(Self { port, client_secret: secret()?, server_secret: secret()? })
     }
 
     fn read(path: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
         let mut lines = text.lines();
         let port = lines.next()?.parse().ok()?;
-        let mut word = || lines.next().filter(|word| word.len() == WORD).map(str::to_owned);
-        Some(Self { port, asked: word()?, answered: word()? })
+        let mut secret = || lines.next().filter(|secret| secret.len() == SECRET_LEN).map(str::to_owned);
+        Some(Self { port, client_secret: secret()?, server_secret: secret()? })
     }
 
     fn address(&self) -> SocketAddr {
@@ -52,39 +52,39 @@ impl Way {
     }
 }
 
-/// In a time that does not tell where they differ.
+/// Compares in constant time.
 fn is_same(given: &[u8], expected: &str) -> bool {
     blake3::hash(given) == blake3::hash(expected.as_bytes())
 }
 
-/// A port that is listened on, from before there is a runtime.
-pub struct Bound {
+/// A bound, listening port. It can be created outside a runtime.
+pub struct BoundSocket {
     listener: TcpListener,
-    way: Way,
+    address: Address,
 }
 
-impl Bound {
-    /// Listens on a free port and says so in a file at `path`.
+impl BoundSocket {
+    /// Listens on a free port and writes it to a file at `path`.
     pub fn at(path: &Path) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
-        let way = Way::new(listener.local_addr()?.port())?;
-        write!(create_private(path)?, "{}\n{}\n{}\n", way.port, way.asked, way.answered)?;
-        Ok(Self { listener, way })
+        let address = Address::new(listener.local_addr()?.port())?;
+        write!(create_private(path)?, "{}\n{}\n{}\n", address.port, address.client_secret, address.server_secret)?;
+        Ok(Self { listener, address })
     }
 
-    /// Within a runtime.
+    /// Must be called in a runtime.
     pub fn listener(&self) -> io::Result<Listener> {
         let listener = self.listener.try_clone().and_then(tokio::net::TcpListener::from_std)?;
-        let Way { asked, answered, .. } = &self.way;
-        Ok(Listener { listener, asked: asked.clone(), answered: answered.clone() })
+        let Address { client_secret, server_secret, .. } = &self.address;
+        Ok(Listener { listener, client_secret: client_secret.clone(), server_secret: server_secret.clone() })
     }
 }
 
 pub struct Listener {
     listener: tokio::net::TcpListener,
-    asked: String,
-    answered: String,
+    client_secret: String,
+    server_secret: String,
 }
 
 impl Listener {
@@ -92,53 +92,53 @@ impl Listener {
         self.listener.accept().await.map(|(stream, _)| stream)
     }
 
-    /// The connection, if its other end has read the file; else what is wrong with it.
+    /// Returns the connection if the peer knows the secret; otherwise a description of the failure.
     pub async fn admit(&self, mut stream: Stream) -> Result<Stream, String> {
-        let greeted = async {
-            let mut word = [0; WORD];
-            stream.read_exact(&mut word).await?;
-            if !is_same(&word, &self.asked) {
+        let handshake = async {
+            let mut secret = [0; SECRET_LEN];
+            stream.read_exact(&mut secret).await?;
+            if !is_same(&secret, &self.client_secret) {
                 return Err(io::Error::from(io::ErrorKind::PermissionDenied));
             }
             stream.set_nodelay(true)?;
-            stream.write_all(self.answered.as_bytes()).await
+            stream.write_all(self.server_secret.as_bytes()).await
         };
-        match tokio::time::timeout(PATIENCE, greeted).await {
+        match tokio::time::timeout(TIMEOUT, handshake).await {
             Ok(Ok(())) => Ok(stream),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("it said nothing".to_owned()),
+            Err(_) => Err("it sent no secret in time".to_owned()),
         }
     }
 }
 
-/// Connects to whoever listens at `path`; `None` when nobody does, or another program has got the port since.
+/// Connects to the listener at `path`; `None` if there is none, or if another program uses the port now.
 pub async fn connect(path: &Path) -> io::Result<Option<Stream>> {
-    let Some(way) = Way::read(path) else { return Ok(None) };
-    let greeted = async {
-        let mut stream = Stream::connect(way.address()).await?;
+    let Some(address) = Address::read(path) else { return Ok(None) };
+    let handshake = async {
+        let mut stream = Stream::connect(address.address()).await?;
         stream.set_nodelay(true)?;
-        stream.write_all(way.asked.as_bytes()).await?;
-        let mut word = [0; WORD];
-        stream.read_exact(&mut word).await?;
-        io::Result::Ok(is_same(&word, &way.answered).then_some(stream))
+        stream.write_all(address.client_secret.as_bytes()).await?;
+        let mut secret = [0; SECRET_LEN];
+        stream.read_exact(&mut secret).await?;
+        io::Result::Ok(is_same(&secret, &address.server_secret).then_some(stream))
     };
-    Ok(tokio::time::timeout(PATIENCE, greeted).await.ok().and_then(Result::ok).flatten())
+    Ok(tokio::time::timeout(TIMEOUT, handshake).await.ok().and_then(Result::ok).flatten())
 }
 
-/// Whether whoever wrote the file at `path` still listens.
-pub fn is_heard(path: &Path) -> bool {
-    let greeted = |way: Way| {
-        let mut stream = TcpStream::connect_timeout(&way.address(), PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(way.asked.as_bytes())?;
-        let mut word = [0; WORD];
-        stream.read_exact(&mut word)?;
-        io::Result::Ok(is_same(&word, &way.answered))
+/// Whether the process that wrote the file at `path` still listens.
+pub fn is_listening(path: &Path) -> bool {
+    let handshake = |address: Address| {
+        let mut stream = TcpStream::connect_timeout(&address.address(), TIMEOUT)?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.write_all(address.client_secret.as_bytes())?;
+        let mut secret = [0; SECRET_LEN];
+        stream.read_exact(&mut secret)?;
+        io::Result::Ok(is_same(&secret, &address.server_secret))
     };
-    Way::read(path).is_some_and(|way| greeted(way).unwrap_or(false))
+    Address::read(path).is_some_and(|address| handshake(address).unwrap_or(false))
 }
 
-/// Whether that is a file as [`Bound::at`] makes it, and not another thing of its name.
+/// Whether a file type is that of a file created by [`BoundSocket::at`].
 pub fn is_socket(kind: FileType) -> bool {
     kind.is_file()
 }

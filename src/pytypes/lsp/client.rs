@@ -1,6 +1,6 @@
-//! A language server at the other end of two pipes.
+//! A language server connected by two pipes.
 //!
-//! Owns framing, ids, and the answers that a server itself asks for. Knows nothing of Python.
+//! Owns the framing, the request ids, and the responses to the server's own requests. Does not know about Python.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,17 +17,17 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 use crate::model::printable;
 
-/// A message above this is none.
-const LONGEST: usize = 256 << 20;
-/// A cancelled question is noticed within this time.
-const LOOK: Duration = Duration::from_millis(20);
+/// The maximum message size in bytes.
+const MAX_MESSAGE_SIZE: usize = 256 << 20;
+/// How often a waiting caller checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub(super) struct Client {
     process: Mutex<Child>,
     stdin: Mutex<ChildStdin>,
     next: AtomicU64,
-    /// `None`: it has ended.
-    asked: Mutex<Option<HashMap<u64, Sender<Value>>>>,
+    /// The pending requests; `None` if the server has exited.
+    pending: Mutex<Option<HashMap<u64, Sender<Value>>>>,
 }
 
 impl Client {
@@ -46,7 +46,7 @@ impl Client {
             process: Mutex::new(process),
             stdin: Mutex::new(stdin),
             next: AtomicU64::new(1),
-            asked: Mutex::new(Some(HashMap::new())),
+            pending: Mutex::new(Some(HashMap::new())),
         });
         let reading = Arc::downgrade(&client);
         let reader = std::thread::Builder::new().name("server-messages".to_owned());
@@ -54,20 +54,21 @@ impl Client {
             let mut reader = BufReader::new(stdout);
             while let Some(message) = receive(&mut reader) {
                 let Some(client) = reading.upgrade() else { return };
-                client.take(&message);
+                client.handle(&message);
             }
             if let Some(client) = reading.upgrade() {
-                *client.waiting() = None;
+                *client.pending() = None;
             }
         });
         spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
         Ok(client)
     }
 
-    fn take(&self, message: &Value) {
+    fn handle(&self, message: &Value) {
         let id = message.get("id");
         if message.get("method").is_some() {
-            // It asks for settings, to be told of files, to show progress: it has what it needs.
+            // The server asks for settings, to register for file events, or to show progress. Null is a valid response
+            // to each.
             if let Some(id) = id {
                 let items = message["params"]["items"].as_array().map(Vec::len);
                 let result = items.map_or(Value::Null, |number| json!(vec![Value::Null; number]));
@@ -75,10 +76,10 @@ impl Client {
             }
             return;
         }
-        let asked = id.and_then(Value::as_u64);
-        let sender = asked.and_then(|id| self.waiting().as_mut()?.remove(&id));
+        let id = id.and_then(Value::as_u64);
+        let sender = id.and_then(|id| self.pending().as_mut()?.remove(&id));
         if let Some(sender) = sender {
-            let _nobody_waits = sender.send(message.clone());
+            let _caller_is_gone = sender.send(message.clone());
         }
     }
 
@@ -86,21 +87,21 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// The result of a request; `CANCELLED` as soon as `is_over`.
-    pub fn ask(&self, method: &str, params: &Value, is_over: &AtomicBool) -> Result<Value> {
+    /// Sends a request and returns its result. Fails with `CANCELLED` once `is_over` is set.
+    pub fn request(&self, method: &str, params: &Value, is_over: &AtomicBool) -> Result<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = unbounded();
-        // Of one that has ended, the sender is dropped here: the wait ends at once.
-        if let Some(waiting) = self.waiting().as_mut() {
-            waiting.insert(id, sender);
+        // If the server has exited, the sender is dropped here and the wait ends at once.
+        if let Some(pending) = self.pending().as_mut() {
+            pending.insert(id, sender);
         }
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
-            match answer.recv_timeout(LOOK) {
+            match answer.recv_timeout(POLL_INTERVAL) {
                 Ok(message) => {
                     let fault = message["error"]["message"].as_str().map(printable);
                     return match fault {
-                        Some(fault) => Err(Error::internal(format!("the language server refused {method}: {fault}"))),
+                        Some(fault) => Err(Error::internal(format!("the language server rejected {method}: {fault}"))),
                         None => Ok(message.get("result").cloned().unwrap_or_default()),
                     };
                 }
@@ -110,24 +111,24 @@ impl Client {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::internal("the language server ended").hint("Ask again."));
+                    return Err(Error::internal("the language server exited").hint("Ask again."));
                 }
             }
         }
     }
 
     pub fn is_alive(&self) -> bool {
-        self.waiting().is_some()
+        self.pending().is_some()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Value>>>> {
-        locked(&self.asked)
+    fn pending(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<Value>>>> {
+        locked(&self.pending)
     }
 
     fn send(&self, message: &Value) {
         let body = message.to_string();
         let mut stdin = locked(&self.stdin);
-        // One that is gone is noticed by whoever waits for it.
+        // A waiting caller notices if the server is gone.
         let _ = write!(stdin, "Content-Length: {}\r\n\r\n{body}", body.len()).and_then(|()| stdin.flush());
     }
 }
@@ -140,7 +141,7 @@ impl Drop for Client {
     }
 }
 
-/// The next message; `None` at the end, and where it is no message.
+/// The next message; `None` at the end of the stream or if it is malformed.
 fn receive(reader: &mut BufReader<ChildStdout>) -> Option<Value> {
     let mut length = 0;
     loop {
@@ -153,7 +154,7 @@ fn receive(reader: &mut BufReader<ChildStdout>) -> Option<Value> {
             length = value.trim().parse().ok()?;
         }
     }
-    if length > LONGEST {
+    if length > MAX_MESSAGE_SIZE {
         return None;
     }
     let mut body = vec![0; length];

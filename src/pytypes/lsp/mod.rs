@@ -1,8 +1,8 @@
-//! The second engine: `ty server`, whichever release is installed, spoken to as an editor would.
+//! The alternative engine: an installed `ty server`, used over the language server protocol.
 //!
-//! Owns the way from our questions to the protocol's and back. It answers what the protocol has; what needs the types of
-//! many places at once (inference, the project in numbers) is refused by name. Files are opened for one question each:
-//! nothing is ever answered of an older text.
+//! Owns the conversion between our queries and the protocol. It answers what the protocol supports; queries that need
+//! the types of many files at once (inference, project analysis) are rejected. Each query opens the file and closes it
+//! again, so that no answer is based on an old text.
 
 mod client;
 
@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use self::client::Client;
-use super::engine::{Answered, Answerer, Engine, Witness};
+use super::engine::{Answered, Answerer, Engine, Observer};
 use super::values::{
-    Answer, Changes, Checked, Definition, Diagnostic, Libraries, Outline, Position, Question, Reference, Renamed, Role,
+    Answer, Changes, Checked, Definition, Diagnostic, Libraries, Outline, Position, Query, Reference, Renamed, Role,
     Severity, Span, Subject, TextEdit, Typed,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
-/// A name no file of a project has.
+/// A file name that no project has.
 const NO_FILE: &str = ".ixmcp-no-file.py";
 
 pub(super) struct TyServer {
@@ -44,7 +44,7 @@ fn start(root: &Path, program: &Path) -> Result<Arc<Client>> {
         "rootUri": uri,
         "workspaceFolders": [{ "uri": uri, "name": "repository" }],
         "capabilities": {
-            // Columns as ours: code points.
+            // Columns count code points, as in our values.
             "general": { "positionEncodings": ["utf-32"] },
             "textDocument": {
                 "hover": { "contentFormat": ["plaintext"] },
@@ -55,9 +55,9 @@ fn start(root: &Path, program: &Path) -> Result<Arc<Client>> {
         },
         "initializationOptions": { "diagnosticMode": "workspace" },
     });
-    let answer = client.ask("initialize", &params, &AtomicBool::new(false))?;
+    let answer = client.request("initialize", &params, &AtomicBool::new(false))?;
     if answer["capabilities"]["positionEncoding"] != "utf-32" {
-        return Err(Error::internal("this language server does not count columns in characters")
+        return Err(Error::internal("this language server does not support UTF-32 columns")
             .hint("Set python.ty to ty 0.0.74 or newer, or python.engine to embedded."));
     }
     client.notify("initialized", &json!({}));
@@ -86,8 +86,8 @@ impl Engine for TyServer {
         Ok(())
     }
 
-    fn shelve(&mut self, _files: &[String]) -> Result<()> {
-        // What it dies of, it dies of again: its process is another's.
+    fn quarantine(&mut self, _files: &[String]) -> Result<()> {
+        // Nothing to do: the server is another process, and this one survives its crash.
         Ok(())
     }
 
@@ -95,24 +95,24 @@ impl Engine for TyServer {
         Vec::new()
     }
 
-    fn answerer(&mut self, _question: &Question) -> Result<Box<dyn Answerer>> {
+    fn answerer(&mut self, _question: &Query) -> Result<Box<dyn Answerer>> {
         if !self.client.is_alive() {
             self.client = start(&self.root, &self.program)?;
         }
         let (root, client) = (self.root.clone(), Arc::clone(&self.client));
-        Ok(Box::new(Asking { root, client, is_over: Arc::default() }))
+        Ok(Box::new(TyServerAnswerer { root, client, is_over: Arc::default() }))
     }
 }
 
-struct Asking {
+struct TyServerAnswerer {
     root: PathBuf,
     client: Arc<Client>,
     is_over: Arc<AtomicBool>,
 }
 
-impl Answerer for Asking {
-    fn answer(&self, question: &Question, _witness: &dyn Witness) -> Result<Answered> {
-        match self.ask(question) {
+impl Answerer for TyServerAnswerer {
+    fn answer(&self, query: &Query, _witness: &dyn Observer) -> Result<Answered> {
+        match self.ask(query) {
             Err(error) if error.kind == ErrorKind::Cancelled => Ok(Answered::Cancelled),
             answer => Ok(Answered::Done(Box::new(answer?))),
         }
@@ -124,65 +124,65 @@ impl Answerer for Asking {
     }
 }
 
-impl Asking {
-    fn ask(&self, question: &Question) -> Result<Answer> {
-        Ok(match question {
-            Question::Check { file: Some(file), .. } => {
+impl TyServerAnswerer {
+    fn ask(&self, query: &Query) -> Result<Answer> {
+        Ok(match query {
+            Query::Check { file: Some(file), .. } => {
                 let report = self.with_open(file, |document| {
                     self.request("textDocument/diagnostic", &json!({ "textDocument": document }))
                 })?;
                 Answer::Check(Checked { diagnostics: self.diagnostics(file, &report), files: 1, ..Checked::default() })
             }
-            Question::Check { file: None, within, .. } => self.check_all(within)?,
-            Question::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)?.map(Box::new) },
-            Question::Symbols { file } => {
+            Query::Check { file: None, within, .. } => self.check_all(within)?,
+            Query::TypeAt(at) => Answer::TypeAt { found: self.type_at(at)?.map(Box::new) },
+            Query::Symbols { file } => {
                 let found = self.with_open(file, |document| {
                     self.request("textDocument/documentSymbol", &json!({ "textDocument": document }))
                 })?;
                 Answer::Symbols { symbols: found.as_array().into_iter().flatten().map(outline).collect() }
             }
-            Question::Definition(at) => {
+            Query::Definition(at) => {
                 let found = self.at(at, "textDocument/definition", &json!({}))?;
-                Answer::Definition { definitions: listed(&found).filter_map(|one| self.definition(one)).collect() }
+                Answer::Definition { definitions: locations(&found).filter_map(|one| self.definition(one)).collect() }
             }
-            Question::Subject(at) => {
+            Query::Subject(at) => {
                 let name = self.line(&at.file, at.line).and_then(|line| word(&line, at.column));
                 Answer::Subject {
                     found: name.map(|name| Subject { name, is_local: false, classes: Vec::new(), left_out: None }),
                 }
             }
-            Question::References { at, include_declaration, .. } => {
+            Query::References { at, include_declaration, .. } => {
                 let context = json!({ "context": { "includeDeclaration": include_declaration } });
                 let found = self.at(at, "textDocument/references", &context)?;
-                let mut references: Vec<Reference> = listed(&found).filter_map(|one| self.reference(one)).collect();
+                let mut references: Vec<Reference> = locations(&found).filter_map(|one| self.reference(one)).collect();
                 references.sort_by(|a, b| a.span.cmp(&b.span));
                 Answer::References { references }
             }
-            Question::Rename { at, new_name, .. } => {
+            Query::Rename { at, new_name, .. } => {
                 let found = self.at(at, "textDocument/rename", &json!({ "newName": new_name }))?;
                 Answer::Rename(Renamed { edits: self.edits(&found), ..Renamed::default() })
             }
-            Question::Infer { .. } | Question::Analyze => {
-                return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` has no such question")
-                    .hint("Set python.engine to embedded for it."));
+            Query::Infer { .. } | Query::Analyze => {
+                return Err(Error::new(
+                    ErrorKind::UnsupportedFormat,
+                    "the engine `ty server` does not support this query",
+                )
+                .hint("Set python.engine to embedded."));
             }
-            Question::Files | Question::Imports { .. } => Answer::Files { files: Vec::new() },
-            Question::Libraries => Answer::Libraries(Libraries::default()),
+            Query::Files | Query::Imports { .. } => Answer::Files { files: Vec::new() },
+            Query::Libraries => Answer::Libraries(Libraries::default()),
         })
     }
 
     fn request(&self, method: &str, params: &Value) -> Result<Value> {
-        self.client.ask(method, params, &self.is_over)
+        self.client.request(method, params, &self.is_over)
     }
 
-    /// Does `work` with the file as it is on disk.
+    /// Calls `work` while the file is open with its text on disk.
     fn with_open<T>(&self, file: &str, work: impl FnOnce(Value) -> Result<T>) -> Result<T> {
         if Path::new(file).extension().is_some_and(|extension| extension == "ipynb") {
-            return Err(Error::new(
-                ErrorKind::UnsupportedFormat,
-                "the engine `ty server` is not asked about notebooks",
-            )
-            .hint("Set python.engine to embedded for it."));
+            return Err(Error::new(ErrorKind::UnsupportedFormat, "the engine `ty server` does not support notebooks")
+                .hint("Set python.engine to embedded."));
         }
         let text = std::fs::read_to_string(file).map_err(|error| Error::io("read", Path::new(file), error))?;
         let uri = uri(Path::new(file));
@@ -207,16 +207,16 @@ impl Asking {
     }
 
     fn check_all(&self, within: &[String]) -> Result<Answer> {
-        // A server that finds nothing keeps the question until it finds something. One file that is said
-        // to have had findings before is always answered for.
+        // A server without any findings delays its response until there is one. It responds at once if a file is
+        // reported to have had findings before.
         let no_file = uri(&self.root.join(NO_FILE));
         let before = json!({ "previousResultIds": [{ "uri": no_file, "value": "none" }] });
         let reports = self.request("workspace/diagnostic", &before)?;
         let mut checked = Checked::default();
         for report in reports["items"].as_array().into_iter().flatten() {
             let Some(path) = report["uri"].as_str().and_then(path_of) else { continue };
-            let is_meant = within.is_empty() || within.iter().any(|one| path.starts_with(one));
-            if path.ends_with(NO_FILE) || !is_meant {
+            let is_included = within.is_empty() || within.iter().any(|one| path.starts_with(one));
+            if path.ends_with(NO_FILE) || !is_included {
                 continue;
             }
             checked.files += 1;
@@ -227,8 +227,8 @@ impl Asking {
     }
 
     fn diagnostics(&self, file: &str, report: &Value) -> Vec<Diagnostic> {
-        let told = |one: &Value| Diagnostic {
-            span: span(self.shown(Path::new(file)), &one["range"]),
+        let convert = |one: &Value| Diagnostic {
+            span: span(self.display_path(Path::new(file)), &one["range"]),
             severity: match one["severity"].as_u64() {
                 Some(1) => Severity::Error,
                 Some(2) => Severity::Warning,
@@ -239,26 +239,26 @@ impl Asking {
             rendered: None,
             notes: Vec::new(),
         };
-        // Hints are for an editor's colours.
+        // Hints only change how an editor colours the code.
         const HINT: u64 = 4;
         let items = report["items"].as_array().into_iter().flatten();
-        items.filter(|one| one["severity"].as_u64() != Some(HINT)).map(told).collect()
+        items.filter(|one| one["severity"].as_u64() != Some(HINT)).map(convert).collect()
     }
 
     fn type_at(&self, at: &Position) -> Result<Option<Typed>> {
         let found = self.at(at, "textDocument/hover", &json!({}))?;
         let Some(text) = found["contents"]["value"].as_str() else { return Ok(None) };
-        // The type, a rule, the docstring.
+        // The hover text has the type, a separator, and the docstring.
         let mut parts = text.splitn(2, "\n---");
-        let shown = parts.next().unwrap_or_default().trim().to_owned();
+        let display = parts.next().unwrap_or_default().trim().to_owned();
         let docstring = parts.next().map(|rest| rest.trim_start_matches('-').trim().to_owned());
-        let span = span(self.shown(Path::new(&at.file)), &found["range"]);
+        let span = span(self.display_path(Path::new(&at.file)), &found["range"]);
         let line = self.line(&at.file, span.line).unwrap_or_default();
         let width = span.end_column.saturating_sub(span.column) as usize;
         let expression = line.chars().skip(span.column.saturating_sub(1) as usize).take(width).collect();
         let definitions = self.at(at, "textDocument/definition", &json!({}))?;
-        let definition = listed(&definitions).find_map(|one| self.definition(one));
-        Ok(Some(Typed { shown, expression, span, definition, docstring: docstring.filter(|text| !text.is_empty()) }))
+        let definition = locations(&definitions).find_map(|one| self.definition(one));
+        Ok(Some(Typed { display, expression, span, definition, docstring: docstring.filter(|text| !text.is_empty()) }))
     }
 
     fn definition(&self, location: &Value) -> Option<Definition> {
@@ -297,7 +297,7 @@ impl Asking {
             let Some(path) = path_of(&uri) else { continue };
             for edit in changes.as_array().into_iter().flatten() {
                 let new_text = edit["newText"].as_str().unwrap_or_default().to_owned();
-                edits.push(TextEdit { span: span(self.shown(&path), &edit["range"]), new_text });
+                edits.push(TextEdit { span: span(self.display_path(&path), &edit["range"]), new_text });
             }
         }
         edits.sort_by(|a, b| a.span.cmp(&b.span));
@@ -308,11 +308,11 @@ impl Asking {
         let uri = location.get("targetUri").or(location.get("uri"))?.as_str()?;
         let range = location.get("targetSelectionRange").or(location.get("range"))?;
         let path = path_of(uri)?;
-        let span = span(self.shown(&path), range);
+        let span = span(self.display_path(&path), range);
         Some((path, span))
     }
 
-    fn shown(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
@@ -322,8 +322,8 @@ impl Asking {
     }
 }
 
-/// One location or several.
-fn listed(found: &Value) -> impl Iterator<Item = &Value> {
+/// The locations in a response that has one or several.
+fn locations(found: &Value) -> impl Iterator<Item = &Value> {
     let several = found.as_array().into_iter().flatten();
     several.chain(found.is_object().then_some(found))
 }
@@ -344,7 +344,7 @@ fn span(file: String, range: &Value) -> Span {
 }
 
 fn outline(symbol: &Value) -> Outline {
-    let place = span(String::new(), &symbol["selectionRange"]);
+    let name = span(String::new(), &symbol["selectionRange"]);
     let whole = span(String::new(), &symbol["range"]);
     let kind = match symbol["kind"].as_u64() {
         Some(5) => "class",
@@ -357,16 +357,16 @@ fn outline(symbol: &Value) -> Outline {
         cell: None,
         name: symbol["name"].as_str().unwrap_or_default().to_owned(),
         kind: kind.to_owned(),
-        shown: symbol["detail"].as_str().unwrap_or_default().to_owned(),
-        line: place.line,
-        column: place.column,
+        display: symbol["detail"].as_str().unwrap_or_default().to_owned(),
+        line: name.line,
+        column: name.column,
         end_line: whole.end_line,
         signature: None,
         children: symbol["children"].as_array().into_iter().flatten().map(outline).collect(),
     }
 }
 
-/// The name that a column of a line stands on, or just past.
+/// The word at a column of a line, or one that ends just before it.
 fn word(line: &str, column: u32) -> Option<String> {
     let characters: Vec<char> = line.chars().collect();
     let is_part = |at: usize| characters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_');
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_on_it_and_just_past_it() {
+    fn a_word_is_found_at_and_just_past_a_position() {
         for column in 3..=7 {
             assert_eq!(word("a name(", column).as_deref(), Some("name"), "{column}");
         }

@@ -1,6 +1,6 @@
-//! `analyze_project`: the shape of a project in numbers.
+//! `analyze_project`: a summary of a project.
 //!
-//! Owns the counting: one pass over every tree, the graph of imports, and what the check says in all.
+//! Owns the counting: one pass over every syntax tree, the import graph, and the totals of a check.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -17,17 +17,17 @@ use ty_python_semantic::{Db as _, HasType, SemanticModel};
 
 use super::check;
 use super::db::{Database, Db as _};
-use super::shown::Shown;
-use crate::pytypes::engine::Witness;
+use super::display::PathDisplay;
+use crate::pytypes::engine::Observer;
 use crate::pytypes::entry_points;
 use crate::pytypes::values::{Analysis, Annotated, Counted, EntryPoint, Imports, Known, Package, Totals};
 
-/// Items that each list of the answer has at most.
-const MOST: usize = 20;
-/// Modules of a cycle that are named.
-const LONGEST_CYCLE: usize = 12;
+/// The maximum number of items in each list of the answer.
+const MAX_ITEMS: usize = 20;
+/// The maximum number of modules that are named for one import cycle.
+const MAX_CYCLE_MODULES: usize = 12;
 
-/// What one file adds.
+/// The counts of one file.
 #[derive(Default)]
 struct Facts {
     module: String,
@@ -39,15 +39,15 @@ struct Facts {
     is_script: bool,
 }
 
-pub(super) fn analyze(db: &Database, files: &[File], shown: &Shown, witness: &dyn Witness) -> Analysis {
+pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, observer: &dyn Observer) -> Analysis {
     let done = std::sync::atomic::AtomicUsize::new(0);
     let mut facts: Vec<(File, Facts)> = files
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
-            witness.begins(&shown.path(db, *file));
-            let facts = salsa::attach_allow_change(&*db, || of_file(db, *file, shown));
-            witness.ends();
-            witness.advanced(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, files.len());
+            observer.begins(&display.path(db, *file));
+            let facts = salsa::attach_allow_change(&*db, || of_file(db, *file, display));
+            observer.ends();
+            observer.advanced(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, files.len());
             (*file, facts)
         })
         .collect();
@@ -70,36 +70,36 @@ pub(super) fn analyze(db: &Database, files: &[File], shown: &Shown, witness: &dy
             *codes.entry(code.clone()).or_default() += count;
         }
         largest.push((one.totals.lines, one.module.clone()));
-        if one.is_script && analysis.entry_points.len() < MOST {
+        if one.is_script && analysis.entry_points.len() < MAX_ITEMS {
             analysis.entry_points.push(EntryPoint { name: one.module.clone(), target: "__main__".to_owned() });
         }
     }
     analysis.imports = imports(&facts);
     analysis.packages = packages.into_values().collect();
     analysis.packages.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
-    analysis.packages.truncate(MOST);
-    analysis.diagnostics = most(codes);
+    analysis.packages.truncate(MAX_ITEMS);
+    analysis.diagnostics = largest_counts(codes);
     largest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    analysis.largest = largest.into_iter().take(MOST).map(|(count, name)| Counted { name, count }).collect();
-    let mut declared = scripts(db, &shown.root);
+    analysis.largest = largest.into_iter().take(MAX_ITEMS).map(|(count, name)| Counted { name, count }).collect();
+    let mut declared = scripts(db, &display.root);
     declared.append(&mut analysis.entry_points);
-    declared.truncate(MOST);
+    declared.truncate(MAX_ITEMS);
     analysis.entry_points = declared;
     analysis
 }
 
-/// The largest counts, by name where they are equal.
-fn most(counts: BTreeMap<String, usize>) -> Vec<Counted> {
+/// The largest counts, sorted by name where they are equal.
+fn largest_counts(counts: BTreeMap<String, usize>) -> Vec<Counted> {
     let mut counted: Vec<Counted> = counts.into_iter().map(|(name, count)| Counted { name, count }).collect();
     counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
-    counted.truncate(MOST);
+    counted.truncate(MAX_ITEMS);
     counted
 }
 
-fn of_file(db: &Database, file: File, shown: &Shown) -> Facts {
+fn of_file(db: &Database, file: File, display: &PathDisplay) -> Facts {
     let program_file = db.program_file(file);
     let module = file_to_module(db, program_file.resolver_file(db)).map(|module| module.name(db).to_string());
-    let mut facts = Facts { module: module.unwrap_or_else(|| shown.path(db, file)), ..Facts::default() };
+    let mut facts = Facts { module: module.unwrap_or_else(|| display.path(db, file)), ..Facts::default() };
     facts.totals.modules = 1;
     facts.totals.lines = source_text(db, file).lines().count();
     for found in check::diagnostics(db, program_file) {
@@ -154,7 +154,7 @@ impl<'s> SourceOrderVisitor<'s> for Counter<'_, '_> {
             Stmt::ImportFrom(from) => {
                 let module = from.module.as_ref().map(ast::Identifier::as_str);
                 self.import(module, from.level);
-                // What is taken may be a module itself.
+                // The imported name may be a module itself.
                 for alias in &from.names {
                     let whole =
                         module.map_or_else(|| alias.name.to_string(), |module| format!("{module}.{}", alias.name));
@@ -173,7 +173,7 @@ impl<'s> SourceOrderVisitor<'s> for Counter<'_, '_> {
             match expression.inferred_type(self.model) {
                 Some(Type::Dynamic(_)) => self.facts.types.unknown += 1,
                 Some(_) => self.facts.types.known += 1,
-                // What cannot be reached has no type.
+                // Unreachable code has no type.
                 None => {}
             }
         }
@@ -232,20 +232,20 @@ fn imports(facts: &[(File, Facts)]) -> Imports {
     let names = |group: Vec<usize>| {
         let mut names: Vec<String> = group.into_iter().map(|at| facts[at].1.module.clone()).collect();
         names.sort();
-        names.truncate(LONGEST_CYCLE);
+        names.truncate(MAX_CYCLE_MODULES);
         names
     };
-    let mut cycles: Vec<Vec<String>> = knots(&graph).into_iter().map(names).collect();
+    let mut cycles: Vec<Vec<String>> = strongly_connected_components(&graph).into_iter().map(names).collect();
     cycles.sort();
-    cycles.truncate(MOST);
-    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported: most(counts) }
+    cycles.truncate(MAX_ITEMS);
+    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported: largest_counts(counts) }
 }
 
-/// Groups of nodes that all reach each other, of two or more. Without calls of itself: a chain of imports may be long.
-fn knots(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// The strongly connected components with two or more nodes (Tarjan). Iterative, because import chains can be long.
+fn strongly_connected_components(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;
     let (mut order, mut low, mut on_path) = (vec![NEW; graph.len()], vec![0; graph.len()], vec![false; graph.len()]);
-    let (mut path, mut knots, mut next) = (Vec::new(), Vec::new(), 0);
+    let (mut path, mut components, mut next) = (Vec::new(), Vec::new(), 0);
     for start in 0..graph.len() {
         if order[start] != NEW {
             continue;
@@ -269,10 +269,10 @@ fn knots(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
             }
             if low[node] == order[node] {
                 let at = path.iter().rposition(|on| *on == node).unwrap_or(0);
-                let knot = path.split_off(at);
-                knot.iter().for_each(|one| on_path[*one] = false);
-                if knot.len() > 1 {
-                    knots.push(knot);
+                let component = path.split_off(at);
+                component.iter().for_each(|one| on_path[*one] = false);
+                if component.len() > 1 {
+                    components.push(component);
                 }
             }
             if let Some((above, _)) = open.last() {
@@ -280,10 +280,10 @@ fn knots(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
             }
         }
     }
-    knots
+    components
 }
 
-/// What the project and those in its folders say is started.
+/// The entry points declared by the project and by nested projects.
 fn scripts(db: &Database, root: &Path) -> Vec<EntryPoint> {
     let inner = db.project().inner(db).iter().rev().map(|inner| inner.settings.root.as_path());
     let all = std::iter::once(root).chain(inner).flat_map(entry_points::of);
@@ -297,16 +297,16 @@ mod tests {
     #[test]
     fn knots_are_what_reaches_itself() {
         let graph = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![5], vec![0]];
-        let mut found: Vec<Vec<usize>> = knots(&graph)
+        let mut found: Vec<Vec<usize>> = strongly_connected_components(&graph)
             .into_iter()
-            .map(|mut knot| {
-                knot.sort_unstable();
-                knot
+            .map(|mut component| {
+                component.sort_unstable();
+                component
             })
             .collect();
         found.sort();
         assert_eq!(found, [vec![0, 1, 2], vec![3, 4]]);
         let chain: Vec<Vec<usize>> = (0..100_000).map(|at| vec![(at + 1) % 100_000]).collect();
-        assert_eq!(knots(&chain).len(), 1);
+        assert_eq!(strongly_connected_components(&chain).len(), 1);
     }
 }

@@ -1,15 +1,15 @@
-//! Checking: every diagnostic of a file or of the whole project.
+//! Checking: the diagnostics of a file or of the whole project.
 //!
-//! Owns the memoised check of one file, which turns a panic of the checker into a diagnostic of that file, and the
-//! parallel check of many.
+//! Owns the memoized check of one file, which turns a panic of the checker into a diagnostic of that file, and the
+//! parallel check of many files.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use ruff_db::diagnostic::{
-    Annotation, Diagnostic as Found, DiagnosticFormat, DiagnosticId, DisplayDiagnosticConfig,
-    Severity as FoundSeverity, Span as FoundSpan, SubDiagnosticSeverity,
+    Annotation, Diagnostic as RuffDiagnostic, DiagnosticFormat, DiagnosticId, DisplayDiagnosticConfig,
+    Severity as RuffSeverity, Span as RuffSpan, SubDiagnosticSeverity,
 };
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -20,33 +20,33 @@ use ty_python_semantic::Db as _;
 
 use super::db::{Database, Db, script};
 use super::depth::too_deep;
+use super::display::PathDisplay;
 use super::lines::Lines;
-use super::shown::Shown;
 use crate::locked::locked;
-use crate::pytypes::engine::Witness;
+use crate::pytypes::engine::Observer;
 use crate::pytypes::values::{Checked, Diagnostic, Note, Severity, Span};
 
-/// What is told of a diagnostic beside its place and message.
+/// Optional parts of a diagnostic.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Also {
+pub(super) struct Extras {
     /// As the checker itself would print it.
     pub rendered: bool,
     pub notes: bool,
 }
 
-/// So many files are checked until the trees of those before are let go once more.
-const SWEEP: usize = 256;
+/// After this many files, the syntax trees of all files checked so far are dropped again.
+const SWEEP_INTERVAL: usize = 256;
 
 pub(super) const TOO_DEEP: &str = "Too many nested brackets: Python takes 200";
 
-/// What the checker says of one file. Remembered until something changes that it depends on.
+/// The checker's diagnostics of one file. Memoized until a dependency changes.
 #[salsa::tracked(returns(deref))]
-pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[Found]> {
+pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[RuffDiagnostic]> {
     let source = file.file(db);
     if let Some(at) = too_deep(&source_text(db, source)) {
         let at = TextRange::empty(TextSize::try_from(at).unwrap_or_default());
-        let mut found = Found::new(DiagnosticId::InvalidSyntax, FoundSeverity::Error, TOO_DEEP);
-        found.annotate(Annotation::primary(FoundSpan::from(source).with_range(at)));
+        let mut found = RuffDiagnostic::new(DiagnosticId::InvalidSyntax, RuffSeverity::Error, TOO_DEEP);
+        found.annotate(Annotation::primary(RuffSpan::from(source).with_range(at)));
         return Box::new([found]);
     }
     let work = AssertUnwindSafe(|| ty_python_semantic::check_file(db, file));
@@ -57,30 +57,30 @@ pub(super) fn diagnostics(db: &dyn Db, file: ProgramFile<'_>) -> Box<[Found]> {
             if panic.payload.downcast_ref::<salsa::Cancelled>().is_some_and(|c| !is_propagated(c)) {
                 panic.resume_unwind();
             }
-            // It may go well the next time.
+            // The panic may not happen the next time.
             db.report_untracked_read();
             let message = panic.to_diagnostic_message(Some(source.path(db)));
-            let mut found = Found::new(DiagnosticId::Panic, FoundSeverity::Fatal, message);
-            found.annotate(Annotation::primary(FoundSpan::from(source)));
+            let mut found = RuffDiagnostic::new(DiagnosticId::Panic, RuffSeverity::Fatal, message);
+            found.annotate(Annotation::primary(RuffSpan::from(source)));
             Box::new([found])
         }
     }
 }
 
-/// The unwinding comes from another thread's panic, not from being cancelled.
+/// Whether the unwinding was caused by a panic in another thread, not by cancellation.
 fn is_propagated(cancelled: &salsa::Cancelled) -> bool {
     matches!(cancelled, salsa::Cancelled::PropagatedPanic)
 }
 
-/// Checks these files on all cores. `witness` is told of each. `stays`: the engine goes on to other questions, so that what
-/// it keeps counts.
+/// Checks these files on all cores and reports each to `observer`. `stays`: the engine will answer further queries, so
+/// its memory use matters.
 pub(super) fn all(
     db: &Database,
     files: &[File],
-    shown: &Shown,
-    also: Also,
+    display: &PathDisplay,
+    extras: Extras,
     stays: bool,
-    witness: &dyn Witness,
+    observer: &dyn Observer,
 ) -> Checked {
     let done = Mutex::new(Vec::with_capacity(files.len()));
     let total = files.len();
@@ -90,26 +90,26 @@ pub(super) fn all(
             if db.is_over() {
                 return Vec::new();
             }
-            let path = shown.path(db, *file);
-            witness.begins(&path);
+            let path = display.path(db, *file);
+            observer.begins(&path);
             let found = salsa::attach_allow_change(&*db, || {
                 let file_of = db.program_file(*file);
-                let mut found = told(db, *file, diagnostics(db, file_of), shown, also);
-                found.extend(of_settings(db, *file, shown));
+                let mut found = to_diagnostics(db, *file, diagnostics(db, file_of), display, extras);
+                found.extend(script_problems(db, *file, display));
                 let number = {
                     let mut done = locked(&done);
                     done.push(*file);
                     done.len()
                 };
                 drop_tree(db, *file);
-                if stays && (number.is_multiple_of(SWEEP) || number == total) {
+                if stays && (number.is_multiple_of(SWEEP_INTERVAL) || number == total) {
                     let done = locked(&done).clone();
                     done.into_iter().for_each(|file| drop_tree(db, file));
                 }
-                witness.advanced(number, total);
+                observer.advanced(number, total);
                 found
             });
-            witness.ends();
+            observer.ends();
             found
         })
         .flatten_iter()
@@ -118,23 +118,24 @@ pub(super) fn all(
     Checked { diagnostics: found, files: total, ..Checked::default() }
 }
 
-/// Lets a file's tree go, which is made anew should anybody ask. Most are asked for once, and then by files that use them.
+/// Drops the syntax tree of a file. It is parsed again on demand; most trees are needed twice: for the file itself, and
+/// for the files that import it.
 pub(super) fn drop_tree(db: &Database, file: File) {
     parsed_module(db, db.program_file(file).python_file(db)).clear();
 }
 
-/// What a script's own settings have that is not taken.
-pub(super) fn of_settings(db: &Database, file: File, shown: &Shown) -> Vec<Diagnostic> {
+/// The problems in a script's own settings.
+pub(super) fn script_problems(db: &Database, file: File, display: &PathDisplay) -> Vec<Diagnostic> {
     let Some(script) = script(db, file) else { return Vec::new() };
     let text = source_text(db, file);
-    let before = text.lines().position(|line| line.trim_end() == SCRIPT_BEGINS).unwrap_or_default();
+    let before = text.lines().position(|line| line.trim_end() == SCRIPT_START).unwrap_or_default();
     let before = u32::try_from(before + 1).unwrap_or_default();
     let mut found = script.settings.problems.clone();
     for one in &mut found {
         let Span { line, column, end_line, end_column, .. } = one.span;
-        // The block's lines stand behind a sign and a space.
+        // Each line of the block starts with `# `.
         one.span = Span {
-            file: shown.path(db, file),
+            file: display.path(db, file),
             cell: None,
             line: line + before,
             column: column + 2,
@@ -146,47 +147,53 @@ pub(super) fn of_settings(db: &Database, file: File, shown: &Shown) -> Vec<Diagn
     found
 }
 
-/// The line above a script's own settings.
-const SCRIPT_BEGINS: &str = "# /// script";
+/// The line before a script's own settings.
+const SCRIPT_START: &str = "# /// script";
 
-/// By file, then by place: the order of every answer.
+/// Sorts by file, then by position: the order of every answer.
 pub(super) fn sort(found: &mut [Diagnostic]) {
     found.sort_by(|a, b| (&a.span, &a.code, &a.message).cmp(&(&b.span, &b.code, &b.message)));
 }
 
-/// The checker's own diagnostics as plain values.
-pub(super) fn told(db: &Database, file: File, found: &[Found], shown: &Shown, also: Also) -> Vec<Diagnostic> {
+/// Converts the checker's diagnostics to plain values.
+pub(super) fn to_diagnostics(
+    db: &Database,
+    file: File,
+    found: &[RuffDiagnostic],
+    display: &PathDisplay,
+    extras: Extras,
+) -> Vec<Diagnostic> {
     let config = DisplayDiagnosticConfig::new("ty").format(DiagnosticFormat::Full);
     let resolver: &dyn ruff_db::Db = db;
-    let as_printed = |one: &Found| also.rendered.then(|| one.display(&resolver, &config).to_string());
-    // All of them are of this file; its lines are counted once.
+    let as_printed = |one: &RuffDiagnostic| extras.rendered.then(|| one.display(&resolver, &config).to_string());
+    // All diagnostics are of the same file; its lines are counted once.
     let text = source_text(db, file);
     let lines = Lines::of_source(&text);
     found
         .iter()
         .map(|one| Diagnostic {
-            // One of the whole file, such as that it cannot be read, stands at its beginning.
-            span: lines.span(shown.path(db, file), one.range().unwrap_or_default()),
+            // A diagnostic of the whole file, such as a read error, has no range: it is reported at the start.
+            span: lines.span(display.path(db, file), one.range().unwrap_or_default()),
             severity: severity(one.severity()),
             code: one.id().as_str().to_owned(),
             message: one.concise_message().to_string(),
             rendered: as_printed(one),
-            notes: if also.notes { notes(db, one, shown) } else { Vec::new() },
+            notes: if extras.notes { notes(db, one, display) } else { Vec::new() },
         })
         .collect()
 }
 
-/// What is noted beside a diagnostic, in the order in which the checker itself prints it on one line.
-fn notes(db: &Database, found: &Found, shown: &Shown) -> Vec<Note> {
-    let place = |annotation: &Annotation| {
+/// The notes of a diagnostic, in the order in which the checker prints them in its concise format.
+fn notes(db: &Database, found: &RuffDiagnostic, display: &PathDisplay) -> Vec<Note> {
+    let location = |annotation: &Annotation| {
         let span = annotation.get_span();
         let (file, range) = (span.expect_ty_file(), span.range()?);
-        shown.offer(db, file);
-        Some(Lines::of_source(&source_text(db, file)).span(shown.path(db, file), range))
+        display.offer(db, file);
+        Some(Lines::of_source(&source_text(db, file)).span(display.path(db, file), range))
     };
     let said = |annotation: &Annotation| {
         let message = annotation.get_message()?.to_owned();
-        Some(Note { span: Some(place(annotation)?), kind: None, message })
+        Some(Note { span: Some(location(annotation)?), kind: None, message })
     };
     let mut notes: Vec<Note> = found.secondary_annotations().filter_map(said).collect();
     for one in found.sub_diagnostics() {
@@ -197,17 +204,17 @@ fn notes(db: &Database, found: &Found, shown: &Shown) -> Vec<Note> {
             SubDiagnosticSeverity::Error | SubDiagnosticSeverity::Fatal => "error",
         };
         let message = one.concise_message().to_string();
-        notes.push(Note { span: one.primary_annotation().and_then(place), kind: Some(kind.to_owned()), message });
+        notes.push(Note { span: one.primary_annotation().and_then(location), kind: Some(kind.to_owned()), message });
         notes.extend(one.secondary_annotations().filter_map(said));
     }
     notes
 }
 
-const fn severity(severity: FoundSeverity) -> Severity {
+const fn severity(severity: RuffSeverity) -> Severity {
     match severity {
-        FoundSeverity::Info => Severity::Info,
-        FoundSeverity::Warning => Severity::Warning,
-        FoundSeverity::Error => Severity::Error,
-        FoundSeverity::Fatal => Severity::Fatal,
+        RuffSeverity::Info => Severity::Info,
+        RuffSeverity::Warning => Severity::Warning,
+        RuffSeverity::Error => Severity::Error,
+        RuffSeverity::Fatal => Severity::Fatal,
     }
 }

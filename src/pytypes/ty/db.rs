@@ -1,6 +1,6 @@
-//! The database of the checker: its files, its settings, and the few questions that the checker asks its host.
+//! The checker's database: its files, its settings, and the callbacks that the checker requires from its host.
 //!
-//! Owns what salsa needs. What the settings are is decided by `settings`, which files there are by `files`.
+//! Owns what salsa needs. `settings` decides the settings, and `files` the list of files.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use ty_python_semantic::{AnalysisSettings, Db as SemanticDb, PythonVersionWithSo
 
 use super::settings::{self, Settings, Tuning};
 
-/// What the user settled, and the files that are checked. Changed through its setters alone: queries hold on to it.
+/// The settings and the files to check. Changed only through its setters: queries depend on it.
 #[salsa::input]
 pub(super) struct Project {
     #[returns(ref)]
@@ -30,22 +30,22 @@ pub(super) struct Project {
     pub program_settings: ProgramSettings,
     #[returns(ref)]
     pub files: HashSet<File>,
-    /// Files beside those, which somebody asked to check by name.
+    /// Files outside the project that a query named explicitly.
     #[returns(ref)]
     pub named: HashSet<File>,
-    /// Projects in folders of this one, the inner before the outer.
+    /// Nested projects, inner before outer.
     #[returns(ref)]
     pub inner: Vec<Inner>,
 }
 
-/// A project in a folder of another, with settings of its own.
+/// A project in a folder of another one, with its own settings.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Inner {
     pub settings: Settings,
     pub program: ProgramSettings,
 }
 
-/// The trait that our own queries take: the checker's, and the way to the project.
+/// The trait that our own queries take: the checker's, plus access to the project.
 #[salsa::db]
 pub(super) trait Db: SemanticDb {
     fn project(&self) -> Project;
@@ -59,9 +59,9 @@ pub(super) struct Database {
     files: Files,
     system: Arc<OsSystem>,
     project: Option<Project>,
-    /// The question that this is held for is given up. Of all clones, which salsa's own cancellation is not.
+    /// Set when the query that uses this database is cancelled. Shared by all clones, unlike salsa's own cancellation.
     is_over: Arc<AtomicBool>,
-    // Last, so that a clone lets go of it after everything else that a writer waits for.
+    // Last, so that a clone drops it after everything else: a writer waits for it.
     storage: salsa::Storage<Self>,
 }
 
@@ -76,7 +76,7 @@ impl Database {
         }
     }
 
-    /// A hold for one question, which is given up by that.
+    /// A clone for one query, which is cancelled by setting `is_over`.
     pub fn held(&self, is_over: Arc<AtomicBool>) -> Self {
         Self { is_over, ..self.clone() }
     }
@@ -85,12 +85,12 @@ impl Database {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Set, it ends what is done for the question.
+    /// The flag that cancels the query when set.
     pub fn is_over_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.is_over)
     }
 
-    /// Gives it the settings, which every other use needs. Called once.
+    /// Sets the initial settings. Called once, before any other use.
     pub fn begin(
         &mut self,
         settings: Settings,
@@ -130,12 +130,12 @@ impl Database {
         }
     }
 
-    /// The settings of the project that a file stands in.
+    /// The settings of the project that a file belongs to.
     pub fn settings_of(&self, file: File) -> &Settings {
         inner(self, file).map_or_else(|| &**self.project().settings(self), |inner| &inner.settings)
     }
 
-    /// Takes a file as one to be checked, whatever the settings leave out.
+    /// Adds a file to those that are checked, even if the settings exclude it.
     pub fn name(&mut self, file: File) {
         let project = self.project();
         let mut named = project.named(self).clone();
@@ -144,7 +144,7 @@ impl Database {
         }
     }
 
-    /// Whether a file is one of the project's own.
+    /// Whether a file belongs to the project.
     pub fn is_own(&self, file: File) -> bool {
         is_own(self, file)
     }
@@ -157,7 +157,7 @@ impl Database {
     }
 }
 
-/// Computed once: making it hashes every search path.
+/// Memoized, because creating it hashes every search path.
 #[salsa::tracked(returns(copy))]
 fn program(db: &dyn Db, project: Project) -> Program<'_> {
     Program::from_settings(db, project.program_settings(db))
@@ -180,14 +180,14 @@ fn inner_program(db: &dyn Db, project: Project, number: usize) -> Option<Program
     project.inner(db).get(number).map(|inner| Program::from_settings(db, &inner.program))
 }
 
-/// The program of the project that a file stands in.
+/// The program of the project that a file belongs to.
 fn program_of(db: &dyn Db, file: File) -> Program<'_> {
     let project = db.project();
     let number = if project.inner(db).is_empty() { None } else { inner_number(db, file) };
     number.and_then(|number| inner_program(db, project, number)).unwrap_or_else(|| program(db, project))
 }
 
-/// File by file, so that a file that comes or goes touches nothing of the others.
+/// One query per file, so that adding or removing a file does not invalidate the others.
 #[salsa::tracked(returns(copy))]
 fn is_own(db: &dyn Db, file: File) -> bool {
     db.project().files(db).contains(&file)
@@ -198,18 +198,18 @@ fn is_checked(db: &dyn Db, file: File) -> bool {
     is_own(db, file) || db.project().named(db).contains(&file)
 }
 
-/// A file with a block of metadata (PEP 723): a program of its own.
+/// A file with a metadata block (PEP 723). It is a program of its own.
 #[derive(Debug, PartialEq)]
 pub(super) struct Script {
     pub settings: Settings,
     program: ProgramSettings,
 }
 
-/// The block's own text, so that an edit of the rest of the file changes nothing.
+/// The text of the block, as a separate query: an edit elsewhere in the file does not change it.
 #[salsa::tracked(returns(ref))]
 fn script_block(db: &dyn Db, file: File) -> Option<String> {
     let text = source_text(db, file);
-    // Most files have none: that is known without reading them line by line.
+    // Most files have no block, which this check finds out without parsing.
     if text.is_notebook() || !text.contains("# /// script") {
         return None;
     }
@@ -233,7 +233,7 @@ fn script_program(db: &dyn Db, file: File) -> Option<Program<'_>> {
     script(db, file).map(|script| Program::from_settings(db, &script.program))
 }
 
-/// The rules and the like that hold for a file, where not those of all.
+/// The settings for one file, if they differ from those of the project.
 #[salsa::tracked(returns(ref))]
 fn tuning(db: &dyn Db, file: File) -> Option<Arc<Tuning>> {
     if let Some(script) = script(db, file) {
@@ -324,7 +324,7 @@ impl SemanticDb for Database {
 #[salsa::db]
 impl Db for Database {
     fn project(&self) -> Project {
-        self.project.expect("the settings are given before anything is asked")
+        self.project.expect("the settings are set before the first query")
     }
 
     fn disk(&self) -> &OsSystem {

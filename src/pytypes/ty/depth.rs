@@ -1,14 +1,14 @@
-//! Text that is nested deeper than Python itself takes: it is not worth an engine's life.
+//! Source text that is nested more deeply than Python accepts. It would overflow the engine's stack.
 //!
-//! Owns the measure. It reads no more of the language than strings and comments, so that nothing is spent on such a file.
+//! Owns the check. It only recognizes brackets, strings and comments, so it is cheap.
 
-/// As deep as brackets may stand in each other: CPython's tokenizer takes no more.
-const DEEPEST: usize = 200;
+/// The maximum nesting of brackets in CPython's tokenizer.
+const MAX_NESTING: usize = 200;
 
-/// Where brackets begin to be nested too deep.
+/// The offset of the first bracket that is nested too deeply.
 pub(super) fn too_deep(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    // Most texts have not even as many brackets together as a guess at their depth needs.
+    // A fast upper bound: most texts do not even reach the limit with strings and comments counted.
     let mut depth = 0_usize;
     let may_be = bytes.iter().any(|byte| {
         match byte {
@@ -16,12 +16,12 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > DEEPEST
+        depth > MAX_NESTING
     });
     if may_be { of_code(bytes) } else { None }
 }
 
-/// The same, strings and comments left out.
+/// Like [`too_deep`], without brackets in strings and comments.
 fn of_code(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -31,7 +31,7 @@ fn of_code(bytes: &[u8]) -> Option<usize> {
             b'"' | b'\'' => at = string_end(bytes, at),
             b'(' | b'[' | b'{' => {
                 depth += 1;
-                if depth > DEEPEST {
+                if depth > MAX_NESTING {
                     return Some(at);
                 }
                 at += 1;
@@ -46,7 +46,7 @@ fn of_code(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Just past the string that begins here; one that is not closed ends with its line, or with the text.
+/// The end of the string that starts here. An unterminated string ends with its line, or with the text.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let quote = bytes[start];
     let is_long = bytes[start..].starts_with(&[quote; 3]);
@@ -68,10 +68,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_in_text_are_no_depth() {
-        let open = "[".repeat(DEEPEST);
-        assert_eq!(too_deep(&format!("x = {open}{}", "]".repeat(DEEPEST))), None);
-        assert_eq!(too_deep(&format!("x = {open}(")), Some(4 + DEEPEST));
+    fn brackets_in_strings_do_not_count() {
+        let open = "[".repeat(MAX_NESTING);
+        assert_eq!(too_deep(&format!("x = {open}{}", "]".repeat(MAX_NESTING))), None);
+        assert_eq!(too_deep(&format!("x = {open}(")), Some(4 + MAX_NESTING));
         for harmless in [
             format!("x = \"{open}(\""),
             format!("# {open}(\n"),
@@ -80,8 +80,8 @@ mod tests {
         ] {
             assert_eq!(too_deep(&harmless), None, "{harmless:.20}");
         }
-        assert_eq!(too_deep(&format!("x = \"a\\\"b\" + {open}(")), Some(13 + DEEPEST));
-        // What is not closed ends with its line.
-        assert_eq!(too_deep(&format!("x = \"\n{open}(")), Some(6 + DEEPEST));
+        assert_eq!(too_deep(&format!("x = \"a\\\"b\" + {open}(")), Some(13 + MAX_NESTING));
+        // An unterminated string ends with its line.
+        assert_eq!(too_deep(&format!("x = \"\n{open}(")), Some(6 + MAX_NESTING));
     }
 }

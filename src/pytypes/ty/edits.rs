@@ -1,6 +1,6 @@
-//! Edits of a text, kept as ranges until they are applied.
+//! Text edits, kept as ranges until they are applied.
 //!
-//! Owns how they are put in, and where other places are afterwards and were before.
+//! Owns applying them and mapping offsets between the old and the new text.
 
 use ruff_text_size::{TextRange, TextSize};
 
@@ -11,7 +11,7 @@ pub(super) struct Edit {
     pub text: String,
 }
 
-/// The text with all edits in it. They do not overlap; at one place they stand in the order given.
+/// The text with all edits applied. They must not overlap; insertions at the same offset keep the given order.
 pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
     let mut whole = String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
     let mut from = 0;
@@ -24,21 +24,21 @@ pub(super) fn apply(text: &str, edits: &[Edit]) -> String {
     whole
 }
 
-/// Where a place of the old text is in the new one. What is inserted right there goes before it.
-pub(super) fn moved(at: TextSize, edits: &[Edit]) -> TextSize {
-    let mut place = at.to_u32();
+/// Maps an offset in the old text to the new text. An insertion at that offset goes before it.
+pub(super) fn new_offset(at: TextSize, edits: &[Edit]) -> TextSize {
+    let mut new = at.to_u32();
     for edit in in_order(edits) {
         let is_before = edit.range.end() <= at && (edit.range.is_empty() || edit.range.start() < at);
         if is_before {
-            place += u32::try_from(edit.text.len()).unwrap_or(0);
-            place -= edit.range.len().to_u32();
+            new += u32::try_from(edit.text.len()).unwrap_or(0);
+            new -= edit.range.len().to_u32();
         }
     }
-    TextSize::new(place)
+    TextSize::new(new)
 }
 
-/// Where a place of the new text was in the old one; of new text, where it was put in.
-pub(super) fn back(at: TextSize, edits: &[Edit]) -> TextSize {
+/// Maps an offset in the new text to the old text. An offset in inserted text maps to the insertion point.
+pub(super) fn old_offset(at: TextSize, edits: &[Edit]) -> TextSize {
     let mut grown: i64 = 0;
     let at = i64::from(at.to_u32());
     for edit in in_order(edits) {
@@ -55,8 +55,8 @@ pub(super) fn back(at: TextSize, edits: &[Edit]) -> TextSize {
     TextSize::new(u32::try_from(at - grown).unwrap_or(0))
 }
 
-/// In an order of their own, and each once: what several ask for is put in for all.
-pub(super) fn unite(edits: &mut Vec<Edit>) {
+/// Sorts the edits and removes duplicates: several suggestions can need the same one.
+pub(super) fn sort_and_dedup(edits: &mut Vec<Edit>) {
     edits.sort_by(|a, b| (a.range.start(), a.range.end(), &a.text).cmp(&(b.range.start(), b.range.end(), &b.text)));
     edits.dedup();
 }
@@ -76,24 +76,24 @@ mod tests {
     }
 
     #[test]
-    fn places_move_with_what_stands_before_them() {
+    fn offsets_move_with_edits_before_them() {
         let edits = [edit(8, 9, "long"), edit(0, 0, "import x\n"), edit(4, 5, "")];
         assert_eq!(apply("abcdefghijk", &edits), "import x\nabcdfghlongjk");
         for (old, new) in [(0, 9), (3, 12), (8, 16), (9, 20)] {
-            assert_eq!(moved(TextSize::new(old), &edits), TextSize::new(new), "{old}");
-            assert_eq!(back(TextSize::new(new), &edits), TextSize::new(old), "{new}");
+            assert_eq!(new_offset(TextSize::new(old), &edits), TextSize::new(new), "{old}");
+            assert_eq!(old_offset(TextSize::new(new), &edits), TextSize::new(old), "{new}");
         }
     }
 
     #[test]
-    fn places_in_new_text_were_where_it_was_put_in() {
+    fn offsets_in_inserted_text_map_to_the_insertion_point() {
         let edits = [edit(2, 2, "XX"), edit(4, 4, "Y")];
         assert_eq!(apply("abcdef", &edits), "abXXcdYef");
         for (new, old) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 2), (5, 3), (6, 4), (7, 4), (8, 5)] {
-            assert_eq!(back(TextSize::new(new), &edits), TextSize::new(old), "{new}");
+            assert_eq!(old_offset(TextSize::new(new), &edits), TextSize::new(old), "{new}");
         }
         let mut twice = vec![edit(4, 4, "b"), edit(2, 2, "a"), edit(4, 4, "a"), edit(4, 4, "b")];
-        unite(&mut twice);
+        sort_and_dedup(&mut twice);
         assert_eq!(twice, [edit(2, 2, "a"), edit(4, 4, "a"), edit(4, 4, "b")]);
     }
 }

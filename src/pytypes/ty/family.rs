@@ -1,6 +1,6 @@
-//! Members of classes that are one for whoever uses them: overridden and overriding ones.
+//! Members that share a name because one overrides the other.
 //!
-//! Owns the way from a member to the classes above and below that have one of its name.
+//! Owns finding the members of the same name in the superclasses and subclasses of a class.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,45 +17,45 @@ use ty_python_semantic::types::ide_support::type_hierarchy_supertypes;
 use ty_python_semantic::{Db as _, HasType, ResolvedDefinition, SemanticModel, contains_identifier};
 
 use super::db::Database;
-use super::texts;
+use super::string_names;
 
-/// A class, by its file and where its name stands.
+/// A class, identified by its file and the range of its name.
 pub(super) type Class = (File, TextRange);
 
-/// A place of a file that gives a member its name.
+/// An occurrence of a name that declares a member.
 pub(super) type Member = (File, TextRange);
 
-/// Finds the relatives of members that have one name.
+/// Finds the related members of one name.
 pub(super) struct Families<'a> {
     db: &'a Database,
     name: &'a str,
-    /// Files that hold the name.
+    /// Files that contain the name.
     files: &'a [File],
     supers: HashMap<Class, HashSet<Class>>,
-    having: Option<Vec<Having>>,
+    naming: Option<Vec<NamingClass>>,
 }
 
-/// A class that names a member so.
+/// A class that declares the name.
 #[derive(Clone)]
-struct Having {
+struct NamingClass {
     class: Class,
     members: Vec<Member>,
-    /// As text, in `__slots__` or `__match_args__`.
+    /// Occurrences as strings, in `__slots__` or `__match_args__`.
     quoted: Vec<Member>,
 }
 
 impl<'a> Families<'a> {
     pub fn new(db: &'a Database, name: &'a str, files: &'a [File]) -> Self {
-        Self { db, name, files, supers: HashMap::new(), having: None }
+        Self { db, name, files, supers: HashMap::new(), naming: None }
     }
 
-    /// Where the classes that are related to one give the name to a member, by whatever way; and where they have it as text.
+    /// The declarations of the member in all related classes, and its occurrences as strings in them.
     pub fn members(&mut self, class: Class) -> (Vec<Member>, Vec<Member>) {
         let mut family = HashSet::from([class]);
-        let having = self.having();
+        let naming = self.naming();
         loop {
             let before = family.len();
-            for Having { class: other, .. } in &having {
+            for NamingClass { class: other, .. } in &naming {
                 let is_related = family.contains(other)
                     || self.supers(*other).iter().any(|above| family.contains(above))
                     || family.clone().iter().any(|one| self.supers(*one).contains(other));
@@ -68,39 +68,40 @@ impl<'a> Families<'a> {
             }
         }
         let (mut members, mut quoted) = (Vec::new(), Vec::new());
-        for one in having.into_iter().filter(|one| family.contains(&one.class)) {
+        for one in naming.into_iter().filter(|one| family.contains(&one.class)) {
             members.extend(one.members);
             quoted.extend(one.quoted);
         }
         (members, quoted)
     }
 
-    /// Classes above, of libraries too, that have a member of that name, outside of the files looked at.
+    /// Superclasses outside the searched files, including library classes, that have a member of that name.
     pub fn foreign(&mut self, class: Class) -> Vec<Class> {
         let above = self.supers(class);
         let own: HashSet<File> = self.files.iter().copied().collect();
         let (db, name) = (self.db, self.name);
         let foreign = above.into_iter().filter(|(file, _)| !own.contains(file));
-        let names_it =
-            |class: &Class| !members_of(db, *class, name).is_empty() || !texts::of_class(db, *class, name).is_empty();
+        let names_it = |class: &Class| {
+            !members_of(db, *class, name).is_empty() || !string_names::of_class(db, *class, name).is_empty()
+        };
         foreign.filter(names_it).collect()
     }
 
-    fn having(&mut self) -> Vec<Having> {
+    fn naming(&mut self) -> Vec<NamingClass> {
         let (db, name, files) = (self.db, self.name, self.files);
         let find = || {
-            let mut having = Vec::new();
+            let mut naming = Vec::new();
             for file in files.iter().filter(|file| contains_identifier(&source_text(db, **file), name)) {
                 for class in classes(db, *file) {
-                    let (members, quoted) = (members_of(db, class, name), texts::of_class(db, class, name));
+                    let (members, quoted) = (members_of(db, class, name), string_names::of_class(db, class, name));
                     if !(members.is_empty() && quoted.is_empty()) {
-                        having.push(Having { class, members, quoted });
+                        naming.push(NamingClass { class, members, quoted });
                     }
                 }
             }
-            having
+            naming
         };
-        self.having.get_or_insert_with(find).clone()
+        self.naming.get_or_insert_with(find).clone()
     }
 
     fn supers(&mut self, class: Class) -> HashSet<Class> {
@@ -121,7 +122,7 @@ impl<'a> Families<'a> {
     }
 }
 
-/// The class of which a definition is a member: bound in its body, or given to `self`.
+/// The class that a definition is a member of: bound in its body, or assigned to an attribute of `self`.
 pub(super) fn class_of(db: &Database, found: &ResolvedDefinition<'_>) -> Option<Class> {
     let definition = found.definition()?;
     let parsed = parsed_module(db, definition.python_file(db)).load(db);
@@ -137,7 +138,7 @@ pub(super) fn class_of(db: &Database, found: &ResolvedDefinition<'_>) -> Option<
     class_around(db, definition.file(db), range)
 }
 
-/// The function that has a definition as parameter.
+/// The function whose parameter a definition is.
 pub(super) fn function_of(db: &Database, found: &ResolvedDefinition<'_>) -> Option<(File, TextRange)> {
     let definition = found.definition()?;
     if !matches!(definition.kind(db), DefinitionKind::Parameter(_)) {
@@ -153,7 +154,7 @@ pub(super) fn function_of(db: &Database, found: &ResolvedDefinition<'_>) -> Opti
     Some((file, function))
 }
 
-/// The class in whose body a function stands whose name is here.
+/// The class that encloses a range, other than one whose own name is the range.
 pub(super) fn class_around(db: &Database, file: File, range: TextRange) -> Option<Class> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
@@ -164,7 +165,7 @@ pub(super) fn class_around(db: &Database, file: File, range: TextRange) -> Optio
     Some((file, class))
 }
 
-/// The name of the parameter `name` of the function whose own name stands here.
+/// The name of the parameter `name` of the function whose own name is at this range.
 pub(super) fn parameter(db: &Database, (file, range): Member, name: &str) -> Option<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
@@ -177,7 +178,7 @@ pub(super) fn parameter(db: &Database, (file, range): Member, name: &str) -> Opt
     found.map(|own| (file, own.range))
 }
 
-/// The other functions of the same name, where one is a choice among several signatures.
+/// The names of the other functions of the same name, if the function is overloaded.
 pub(super) fn overloads(db: &Database, (file, range): Member) -> Vec<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let nodes = covering_node(parsed.syntax().into(), range);
@@ -205,7 +206,7 @@ pub(super) fn overloads(db: &Database, (file, range): Member) -> Vec<Member> {
     functions.iter().filter(|one| one.name.range != range).map(|one| (file, one.name.range)).collect()
 }
 
-/// Classes and functions of that name in a body, under conditions too.
+/// Classes and functions with that name in a body, including nested blocks.
 pub(super) fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
     struct Named<'n, 'a>(&'n str, Vec<&'a Stmt>);
     impl<'a> SourceOrderVisitor<'a> for Named<'_, 'a> {
@@ -223,14 +224,14 @@ pub(super) fn named<'a>(body: &'a [Stmt], name: &str) -> Vec<&'a Stmt> {
     found.1
 }
 
-/// The direct bases.
+/// The direct base classes.
 pub(super) fn bases(db: &Database, (file, range): Class) -> Vec<Class> {
     let program_file = db.program_file(file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
     let model = SemanticModel::new(db, program_file);
-    let Some(shown) = class.inferred_type(&model) else { return Vec::new() };
-    let above = type_hierarchy_supertypes(db, &model.program_environment(), shown);
+    let Some(inferred) = class.inferred_type(&model) else { return Vec::new() };
+    let above = type_hierarchy_supertypes(db, &model.program_environment(), inferred);
     above.into_iter().map(|one| (one.file.file(db), one.selection_range)).collect()
 }
 
@@ -257,7 +258,7 @@ fn classes(db: &Database, file: File) -> Vec<Class> {
     names.0.into_iter().map(|range| (file, range)).collect()
 }
 
-/// Where a class's own text names a member so: in its body, or by `self.name = …` in a method.
+/// Where a class itself declares a member: in its body, or by `self.name = …` in a method.
 pub(super) fn members_of(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
     let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
     let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
@@ -266,7 +267,7 @@ pub(super) fn members_of(db: &Database, (file, range): Class, name: &str) -> Vec
     members.found.into_iter().map(|range| (file, range)).collect()
 }
 
-/// Where the top of a module gives a name.
+/// Where the top level of a module binds a name.
 pub(super) fn names_of(body: &[Stmt], name: &str) -> Vec<TextRange> {
     let mut names = Members { name, has_methods: false, receiver: None, is_in_method: false, found: Vec::new() };
     names.visit_body(body);
@@ -275,7 +276,7 @@ pub(super) fn names_of(body: &[Stmt], name: &str) -> Vec<TextRange> {
 
 struct Members<'n> {
     name: &'n str,
-    /// Functions have a receiver, whose attributes count.
+    /// Whether functions are methods, whose receiver attributes count.
     has_methods: bool,
     receiver: Option<String>,
     is_in_method: bool,

@@ -1,7 +1,8 @@
-//! The files that a project's check takes, and the projects in its folders.
+//! The files that a check of a project covers, and its nested projects.
 //!
-//! Owns the walk by the engine's own rules, which are not those of the index: `src.include` and `src.exclude` decide,
-//! and ignore files where the settings do not switch them off. Which folder is a project of its own is decided here too.
+//! Owns the directory walk by the engine's own rules, which differ from those of the index: `src.include` and
+//! `src.exclude` decide, and ignore files unless the settings disable them. Extras decides which folder is a nested
+//! project.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,18 +17,18 @@ use super::settings::{self, Settings};
 use crate::locked::locked;
 use crate::pytypes::options;
 
-/// The files of a repository, sorted, and the projects in its folders, the inner before the outer.
+/// The sorted files of a repository, and its nested projects, inner before outer.
 ///
-/// A folder is a project of its own when it has settings for the checker, or any settings file where no folder above it
-/// has one: then nobody has spoken for the whole.
+/// A folder is a nested project if it has settings for the checker, or if it has any settings file and no folder above
+/// it has one.
 pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<PathBuf>, Vec<Inner>) {
     let mut walked = walk(settings, root, system);
     let is_whole = options::read(&settings.root).is_some();
     let mut inner: Vec<Inner> = Vec::new();
     for folder in std::mem::take(&mut walked.folders) {
-        let is_spoken_for = is_whole || inner.iter().any(|one| folder.starts_with(&one.settings.root));
+        let has_settings = is_whole || inner.iter().any(|one| folder.starts_with(&one.settings.root));
         let Some(written) = options::read(&folder) else { continue };
-        if is_spoken_for && !written.has_table {
+        if has_settings && !written.has_table {
             continue;
         }
         let (settings, program) = settings::of_inner(&folder, root, &written, system);
@@ -43,11 +44,11 @@ pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<
 #[derive(Default)]
 struct Walked {
     files: Vec<PathBuf>,
-    /// Those below the start that have a settings file, the outer before the inner.
+    /// The folders below the start that contain a settings file, outer before inner.
     folders: BTreeSet<PathBuf>,
 }
 
-/// Walks one project. What cannot be read is left out; the walk never fails.
+/// Walks one project. Unreadable entries are skipped; the walk never fails.
 fn walk(settings: &Settings, root: &Path, system: &OsSystem) -> Walked {
     let Some(start) = SystemPath::from_std_path(root) else { return Walked::default() };
     let walked = Mutex::new(Walked::default());

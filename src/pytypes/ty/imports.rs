@@ -1,6 +1,6 @@
 //! Which files of the project a file imports.
 //!
-//! Owns the walk from import to import. Nothing is inferred on the way: it ends for files that inference does not end for.
+//! Owns the traversal of imports. It infers no types, so it also terminates for files whose inference does not.
 
 use ruff_db::files::File;
 use ruff_db::parsed::parsed_module;
@@ -9,11 +9,11 @@ use ty_python_semantic::{Db as _, SemanticModel};
 
 use super::db::Database;
 
-/// The nearest first; not the file itself.
-pub(super) fn of(db: &Database, own: File, most: usize) -> Vec<File> {
+/// The transitive imports, nearest first, without the file itself.
+pub(super) fn of(db: &Database, own: File, max: usize) -> Vec<File> {
     let mut files = vec![own];
     let mut at = 0;
-    while at < files.len() && files.len() <= most {
+    while at < files.len() && files.len() <= max {
         let program_file = db.program_file(files[at]);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
@@ -25,10 +25,10 @@ pub(super) fn of(db: &Database, own: File, most: usize) -> Vec<File> {
         }
         at += 1;
     }
-    files.into_iter().skip(1).take(most).collect()
+    files.into_iter().skip(1).take(max).collect()
 }
 
-/// The modules that an import may mean, each with how many folders up it begins.
+/// The modules that an import statement may refer to, each with its relative level.
 fn modules(statement: &Stmt) -> Vec<(Option<String>, u32)> {
     match statement {
         Stmt::Import(import) => import.names.iter().map(|alias| (Some(alias.name.to_string()), 0)).collect(),

@@ -1,33 +1,33 @@
-//! Offsets of a text as lines and columns, and back.
+//! Conversion between offsets and lines and columns.
 //!
-//! Owns the count: lines end at LF alone, columns count code points, both from 1. Of a notebook, lines count in each cell
-//! anew. A byte order mark is no part of the first line.
+//! Owns how they count: lines end at LF only, columns count code points, and both are 1-based. In a notebook, lines
+//! restart in each cell. A byte order mark does not count as a column.
 
 use ruff_db::source::SourceText;
 use ruff_text_size::{TextRange, TextSize};
 
 use crate::pytypes::values::Span;
 
-/// Says of a text that it is UTF-8; no editor shows it.
+/// Marks a text as UTF-8; editors do not show it.
 pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Where each line of a text begins.
+/// The start of each line of a text.
 pub(super) struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
-    /// The cells that hold code, where it is a notebook's.
+    /// The code cells, if the text is a notebook.
     cells: Option<Vec<Cell>>,
 }
 
 struct Cell {
     number: u32,
-    /// Lines of the whole before it.
+    /// The number of lines before it.
     before: u32,
 }
 
-/// A place as a reader of the file counts it.
+/// A position as a reader of the file counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CellPosition {
     pub cell: Option<u32>,
     pub line: u32,
     pub column: u32,
@@ -50,7 +50,7 @@ impl<'t> Lines<'t> {
         Self { cells, ..Self::of(text) }
     }
 
-    /// (line, column) of an offset, through the whole text.
+    /// The line and column of an offset, counted through the whole text.
     pub fn row(&self, at: TextSize) -> (u32, u32) {
         let at = at.to_usize().min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= at).max(1);
@@ -59,21 +59,22 @@ impl<'t> Lines<'t> {
         (count(line), count(before + 1))
     }
 
-    pub fn place(&self, at: TextSize) -> Place {
+    pub fn position(&self, at: TextSize) -> CellPosition {
         let (line, column) = self.row(at);
         let cell = self.cells.iter().flatten().rfind(|cell| cell.before < line);
-        Place { cell: cell.map(|cell| cell.number), line: line - cell.map_or(0, |cell| cell.before), column }
+        CellPosition { cell: cell.map(|cell| cell.number), line: line - cell.map_or(0, |cell| cell.before), column }
     }
 
     pub fn span(&self, file: String, range: TextRange) -> Span {
-        let Place { cell, line, column } = self.place(range.start());
-        let end = self.place(range.end());
+        let CellPosition { cell, line, column } = self.position(range.start());
+        let end = self.position(range.end());
         Span { file, cell, line, column, end_line: end.line, end_column: end.column }
     }
 
-    /// The offset of a place, or why there is none. Just past the end of a line is a place, too.
-    pub fn offset(&self, Place { cell, line, column }: Place) -> Result<TextSize, String> {
-        let (before, lines) = self.stretch(cell)?;
+    /// The offset of a position; the error says why it does not exist. The position just past the end of a line is
+    /// valid.
+    pub fn offset(&self, CellPosition { cell, line, column }: CellPosition) -> Result<TextSize, String> {
+        let (before, lines) = self.cell_lines(cell)?;
         if line > lines {
             let of = cell.map_or_else(|| "the file".to_owned(), |cell| format!("cell {cell}"));
             return Err(format!("line {line} is past the end; {of} has {lines} lines"));
@@ -90,20 +91,23 @@ impl<'t> Lines<'t> {
         at.ok_or_else(|| format!("column {column} is past the end of line {line}"))
     }
 
-    /// The lines before a cell, and those of it.
-    fn stretch(&self, cell: Option<u32>) -> Result<(u32, u32), String> {
+    /// The number of lines before a cell and in it.
+    fn cell_lines(&self, cell: Option<u32>) -> Result<(u32, u32), String> {
         let all = count(self.starts.len());
         let Some(number) = cell else { return Ok((0, all)) };
-        let cells = self.cells.as_deref().ok_or_else(|| "cells are of notebooks, and this file is none".to_owned())?;
+        let cells = self
+            .cells
+            .as_deref()
+            .ok_or_else(|| "only notebooks have cells, and this file is not a notebook".to_owned())?;
         let at = cells.iter().position(|cell| cell.number == number).ok_or_else(|| {
             let numbers: Vec<String> = cells.iter().map(|cell| cell.number.to_string()).collect();
-            format!("cell {number} holds no code that is checked; these do: {}", numbers.join(", "))
+            format!("cell {number} is not a code cell; the code cells are {}", numbers.join(", "))
         })?;
         let end = cells.get(at + 1).map_or(all, |next| next.before);
         Ok((cells[at].before, end.saturating_sub(cells[at].before)))
     }
 
-    /// The line that an offset stands in, without its end.
+    /// The line that contains an offset, without its line ending.
     pub fn line_at(&self, at: TextSize) -> &'t str {
         let row = usize::try_from(self.row(at).0).unwrap_or(usize::MAX).saturating_sub(1);
         let Some(start) = self.starts.get(row) else { return "" };
@@ -120,23 +124,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_and_offsets_are_inverse() {
+    fn positions_and_offsets_are_inverse() {
         let text = "é = 1\r\nxy\n";
         let lines = Lines::of(text);
-        let place = |line, column| Place { cell: None, line, column };
+        let position = |line, column| CellPosition { cell: None, line, column };
         for (line, column, at) in [(1, 1, 0), (1, 2, 2), (2, 1, 8), (2, 3, 10), (3, 1, 11)] {
-            assert_eq!(lines.offset(place(line, column)).map(|at| at.to_usize()), Ok(at), "{line}:{column}");
-            assert_eq!(lines.place(TextSize::try_from(at).unwrap()), place(line, column));
+            assert_eq!(lines.offset(position(line, column)).map(|at| at.to_usize()), Ok(at), "{line}:{column}");
+            assert_eq!(lines.position(TextSize::try_from(at).unwrap()), position(line, column));
         }
-        assert_eq!(lines.offset(place(4, 1)), Err("line 4 is past the end; the file has 3 lines".to_owned()));
-        assert_eq!(lines.offset(place(2, 9)), Err("column 9 is past the end of line 2".to_owned()));
-        assert!(lines.offset(Place { cell: Some(1), line: 1, column: 1 }).unwrap_err().contains("is none"));
+        assert_eq!(lines.offset(position(4, 1)), Err("line 4 is past the end; the file has 3 lines".to_owned()));
+        assert_eq!(lines.offset(position(2, 9)), Err("column 9 is past the end of line 2".to_owned()));
+        assert!(
+            lines.offset(CellPosition { cell: Some(1), line: 1, column: 1 }).unwrap_err().contains("not a notebook")
+        );
         assert_eq!(lines.line_at(TextSize::new(3)), "é = 1");
         let marked = Lines::of("\u{feff}ab\ncd");
         for (at, line, column) in [(0, 1, 1), (3, 1, 1), (4, 1, 2), (6, 2, 1)] {
-            assert_eq!(marked.place(TextSize::new(at)), place(line, column), "{at}");
+            assert_eq!(marked.position(TextSize::new(at)), position(line, column), "{at}");
         }
-        assert_eq!(marked.offset(place(1, 1)), Ok(TextSize::new(3)));
+        assert_eq!(marked.offset(position(1, 1)), Ok(TextSize::new(3)));
         assert_eq!(marked.line_at(TextSize::new(4)), "ab");
     }
 }

@@ -1,31 +1,31 @@
-//! The embedded engine: Astral's checker as a library.
+//! The embedded engine: Astral's type checker as a library.
 //!
-//! Owns every use of its crates. Nothing of theirs leaves this folder.
+//! Owns every use of its crates. Their types do not leave this folder.
 
-mod above;
 mod analyze;
 mod check;
 mod db;
 mod depth;
+mod display;
 mod edits;
 mod family;
 mod files;
-mod implied;
+mod implicit;
 mod imports;
 mod infer;
+mod keyword_members;
 mod lines;
+mod name_literals;
 mod references;
 mod rename;
 mod settings;
-mod shown;
-mod spelt;
+mod string_names;
+mod stubs;
+mod super_members;
 mod symbols;
 mod target;
-mod texts;
 mod trial;
-mod twins;
 mod type_at;
-mod unspoken;
 
 use std::collections::{BTreeSet, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -43,39 +43,39 @@ use salsa::{Database as _, Setter as _};
 use ty_python_core::ProgramFile;
 use ty_python_semantic::{Db as _, ImportAliasResolution};
 
-use self::check::Also;
+use self::check::Extras;
 use self::db::{Database, Db as _};
 use self::depth::too_deep;
-use self::lines::{Lines, Place};
+use self::display::{PathDisplay, STUBS};
+use self::lines::{CellPosition, Lines};
 use self::settings::Settings;
-use self::shown::{STUBS, Shown};
-use super::engine::{Answered, Answerer, Engine, Witness};
-use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Question, Severity, Span};
+use super::engine::{Answered, Answerer, Engine, Observer};
+use super::values::{Answer, Changes, Checked, Diagnostic, Libraries, Position, Query, Severity, Span};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 
-/// The checker over one repository.
+/// The type checker for one repository.
 pub struct Embedded {
     db: Database,
-    shown: Shown,
+    display: PathDisplay,
     system: OsSystem,
-    /// No file's text may change: then nobody keeps account of what depends on it, which is time and memory.
+    /// No file may change. Dependencies are not tracked then, which saves time and memory.
     is_frozen: bool,
-    /// Trees that questions may have loaded since those that are not needed were let go.
+    /// Syntax trees that queries may have loaded since the last eviction.
     loaded: usize,
 }
 
-/// So many trees are kept, which is what the checker's own crates keep from one change to the next.
+/// How many syntax trees are kept between evictions, the same number as in the checker's own crates.
 const TREES_KEPT: usize = 200;
 
-/// Imports that are looked through for what keeps a file from coming to an end.
-const MOST_IMPORTS: usize = 40;
+/// The maximum number of imports that are searched for the cause of a hang.
+const MAX_IMPORTS: usize = 40;
 
 impl Embedded {
     pub fn open(root: &Path, is_frozen: bool) -> Result<Self> {
-        let shown = Shown { root: root.to_owned() };
+        let display = PathDisplay { root: root.to_owned() };
         let path = SystemPath::from_std_path(root).ok_or_else(|| {
-            Error::invalid_path("the repository's path is not UTF-8, which the type engine needs")
+            Error::invalid_path("the type engine requires that the repository's path is UTF-8")
                 .hint("Rename the folder.")
         })?;
         let system = OsSystem::new(path);
@@ -88,20 +88,20 @@ impl Embedded {
         let (settings, program) = settings::of_project(root, &system);
         let (paths, inner) = files::list(&settings, root, &system);
         db.begin(settings, program, inner, &paths, is_frozen);
-        Ok(Self { db, shown, system, is_frozen, loaded: 0 })
+        Ok(Self { db, display, system, is_frozen, loaded: 0 })
     }
 
-    /// Lets files change, where they could not.
+    /// Unfreezes the database so that files can change.
     fn thaw(&mut self) -> Result<bool> {
         let was_frozen = self.is_frozen;
         if was_frozen {
-            *self = Self::open(&self.shown.root, false)?;
+            *self = Self::open(&self.display.root, false)?;
         }
         Ok(was_frozen)
     }
 
-    /// Sees that files which are asked for by name are checked.
-    fn name(&mut self, paths: &[String]) -> Result<()> {
+    /// Makes sure that files named by a query are checked.
+    fn check_named(&mut self, paths: &[String]) -> Result<()> {
         let is_new = |db: &Database, path: &String| {
             let file = on_disk(db, Path::new(path));
             file.filter(|file| !db.is_own(*file) && !db.project().named(db).contains(file))
@@ -118,19 +118,19 @@ impl Embedded {
     }
 
     fn reload_settings(&mut self) {
-        let (settings, program) = settings::of_project(&self.shown.root, &self.system);
+        let (settings, program) = settings::of_project(&self.display.root, &self.system);
         self.db.set_settings(settings, program);
     }
 
     fn list_files(&mut self) {
         let settings = Arc::clone(self.db.project().settings(&self.db));
-        let (paths, inner) = files::list(&settings, &self.shown.root, &self.system);
+        let (paths, inner) = files::list(&settings, &self.display.root, &self.system);
         self.db.set_inner(inner);
         self.db.set_files(on_disk_all(&self.db, &paths));
     }
 }
 
-/// Files by which a project's settings or its list of files may change.
+/// Whether a change of the file may change a project's settings or its list of files.
 fn is_settings_file(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
         matches!(name, "pyproject.toml" | "ty.toml" | "pyvenv.cfg" | ".gitignore" | ".ignore" | "exclude")
@@ -182,9 +182,9 @@ impl Engine for Embedded {
         Ok(())
     }
 
-    fn shelve(&mut self, files: &[String]) -> Result<()> {
+    fn quarantine(&mut self, files: &[String]) -> Result<()> {
         self.thaw()?;
-        // Every name of such a module is there, and of no known type.
+        // In such a module every name exists, with an unknown type.
         const NOTHING_KNOWN: &str = "def __getattr__(name): ...\n";
         for path in files {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
@@ -199,62 +199,68 @@ impl Engine for Embedded {
         libraries(&self.db)
     }
 
-    /// Without this, what was loaded, and what was superseded within a circle of definitions, stays until a file changes.
-    fn settle(&mut self) {
+    /// Without eviction, loaded syntax trees and superseded values of definition cycles would stay until a file
+    /// changes.
+    fn trim_memory(&mut self) {
         if self.loaded >= TREES_KEPT {
             self.loaded = 0;
             self.db.trigger_lru_eviction();
         }
     }
 
-    fn answerer(&mut self, question: &Question) -> Result<Box<dyn Answerer>> {
-        match question {
-            Question::Check { file: Some(file), .. } => self.name(std::slice::from_ref(file))?,
-            Question::Check { file: None, within, .. } => self.name(within)?,
+    fn answerer(&mut self, query: &Query) -> Result<Box<dyn Answerer>> {
+        match query {
+            Query::Check { file: Some(file), .. } => self.check_named(std::slice::from_ref(file))?,
+            Query::Check { file: None, within, .. } => self.check_named(within)?,
             _ => {}
         }
-        self.loaded += match question {
-            Question::Check { file: None, .. } | Question::Analyze | Question::Rename { .. } => TREES_KEPT,
-            Question::References { files: Some(files), .. } => files.len().min(TREES_KEPT),
+        self.loaded += match query {
+            Query::Check { file: None, .. } | Query::Analyze | Query::Rename { .. } => TREES_KEPT,
+            Query::References { files: Some(files), .. } => files.len().min(TREES_KEPT),
             _ => 1,
         };
-        Ok(match question {
-            // It edits: on a database of its own, so that nobody waits for it.
-            Question::Infer { .. } => Box::new(Apart { root: self.shown.root.clone(), is_over: Arc::default() }),
-            _ => Box::new(View { db: self.db.held(Arc::default()), shown: self.shown.clone(), stays: !self.is_frozen }),
+        Ok(match query {
+            // It applies edits, so it works on a database of its own and blocks no other query.
+            Query::Infer { .. } => Box::new(Isolated { root: self.display.root.clone(), is_over: Arc::default() }),
+            _ => Box::new(View {
+                db: self.db.held(Arc::default()),
+                display: self.display.clone(),
+                stays: !self.is_frozen,
+            }),
         })
     }
 }
 
-/// Work for one question shows for so long that it goes on.
-const LONGEST_APART: Duration = Duration::from_secs(60);
+/// How long an isolated query keeps reporting its file as in progress.
+const MAX_ISOLATED_REPORTING: Duration = Duration::from_secs(60);
 
-/// Work on a database that is made for one question.
-struct Apart {
+/// Answers a query on a database that is created for it alone.
+struct Isolated {
     root: PathBuf,
     is_over: Arc<AtomicBool>,
 }
 
-impl Answerer for Apart {
-    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
-        let Some(file) = question.file() else { return Err(apart()) };
-        let shown = Shown { root: self.root.clone() }.relative(Path::new(file));
-        // It is work on many files and goes on as long as it asks this: only one that stands still is stuck. That holds for as
-        // long as any that a person wrote takes; with another, each step may come to an end and the whole never does.
+impl Answerer for Isolated {
+    fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
+        let Some(file) = query.file() else { return Err(wrong_answerer()) };
+        let path = PathDisplay { root: self.root.clone() }.relative(Path::new(file));
+        // The query processes many files and reports progress with each step, so only a hang counts as stuck. Reporting
+        // stops after a time limit that covers any hand-written file: with hostile input every step may end and the
+        // whole never.
         let begun = Instant::now();
-        witness.begins(&shown);
+        observer.begins(&path);
         let is_over = || {
-            if begun.elapsed() < LONGEST_APART {
-                witness.begins(&shown);
+            if begun.elapsed() < MAX_ISOLATED_REPORTING {
+                observer.begins(&path);
             }
             self.is_over.load(Ordering::Relaxed)
         };
-        let work = AssertUnwindSafe(|| match question {
-            Question::Infer { file, symbol } => {
+        let work = AssertUnwindSafe(|| match query {
+            Query::Infer { file, symbol } => {
                 infer::infer(&self.root, Path::new(file), symbol.as_deref(), &is_over, Arc::clone(&self.is_over))
                     .map(Answer::Infer)
             }
-            _ => Err(apart()),
+            _ => Err(wrong_answerer()),
         });
         match ruff_db::panic::catch_unwind(work) {
             Ok(_) if is_over() => Ok(Answered::Cancelled),
@@ -275,55 +281,56 @@ fn libraries(db: &Database) -> Vec<String> {
     folders.map(|folder| folder.to_string_lossy().into_owned()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Nothing can be asked of a text that the engine cannot read.
-fn require_readable(db: &Database, file: File, shown: &Shown) -> Result<()> {
+/// Fails if the engine cannot read or parse the text.
+fn require_readable(db: &Database, file: File, display: &PathDisplay) -> Result<()> {
     let text = source_text(db, file);
     let what = if let Some(error) = text.read_error() {
         match error {
             SourceTextError::FailedToReadNotebook(why) => {
-                format!("is no notebook that can be read: {}", printable(why))
+                format!("is not a valid notebook: {}", printable(why))
             }
             SourceTextError::FailedToReadFile(why) if why.contains("UTF-8") => {
-                "is not UTF-8, which the type engine needs".to_owned()
+                "is not UTF-8, which the type engine requires".to_owned()
             }
-            SourceTextError::FailedToReadFile(_) => return Err(gone(&shown.path(db, file))),
+            SourceTextError::FailedToReadFile(_) => return Err(gone(&display.path(db, file))),
         }
     } else if let Some(at) = too_deep(&text) {
-        let line = Lines::of_source(&text).place(TextSize::try_from(at).unwrap_or_default()).line;
-        format!("is not looked into: {}, line {line}", check::TOO_DEEP)
+        let line = Lines::of_source(&text).position(TextSize::try_from(at).unwrap_or_default()).line;
+        format!("is not analyzed: {}, line {line}", check::TOO_DEEP)
     } else {
         return Ok(());
     };
-    let file = printable(&shown.path(db, file));
+    let file = printable(&display.path(db, file));
     Err(Error::new(ErrorKind::UnsupportedFormat, format!("{file} {what}"))
-        .hint("`check` says so too; `get_slice` reads it."))
+        .hint("`check` reports it too; `get_slice` can read it."))
 }
 
 fn gone(file: &str) -> Error {
-    Error::invalid_path(format!("{} is not there any more, or no file", printable(file)))
-        .hint("`list_files` shows what there is.")
+    Error::invalid_path(format!("{} no longer exists, or is not a file", printable(file)))
+        .hint("`list_files` lists the files.")
 }
 
-fn apart() -> Error {
-    Error::internal("this question was given to the wrong answerer")
+fn wrong_answerer() -> Error {
+    Error::internal("the query was passed to the wrong answerer")
 }
 
 fn failed(panic: &ruff_db::panic::PanicError) -> Error {
-    Error::internal(format!("the type engine failed: {}", printable(&panic.payload.to_string())))
-        .hint("Ask about another place, or report it.")
+    // Its message may quote the text of a file.
+    let position = panic.location.as_deref().unwrap_or("an unknown position");
+    Error::internal(format!("the type engine panicked at {position}")).hint("Try another position, or report a bug.")
 }
 
-/// One thread's hold on the database.
+/// One thread's handle on the database.
 struct View {
     db: Database,
-    shown: Shown,
-    /// Other questions follow.
+    display: PathDisplay,
+    /// The engine will answer further queries.
     stays: bool,
 }
 
 impl Answerer for View {
-    fn answer(&self, question: &Question, witness: &dyn Witness) -> Result<Answered> {
-        let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(question, witness)));
+    fn answer(&self, query: &Query, observer: &dyn Observer) -> Result<Answered> {
+        let work = AssertUnwindSafe(|| salsa::attach_allow_change(&self.db, || self.ask(query, observer)));
         match ruff_db::panic::catch_unwind(work) {
             Ok(_) if self.db.is_over() => Ok(Answered::Cancelled),
             Ok(answer) => answer.map(|answer| Answered::Done(Box::new(answer))),
@@ -345,88 +352,91 @@ impl Answerer for View {
 }
 
 impl View {
-    fn ask(&self, question: &Question, witness: &dyn Witness) -> Result<Answer> {
-        let (db, shown) = (&self.db, &self.shown);
-        if let Some(path) = question.file() {
-            witness.begins(&shown.relative(Path::new(path)));
-            if !matches!(question, Question::Check { .. }) {
-                require_readable(db, self.file(path)?.file(db), shown)?;
+    fn ask(&self, query: &Query, observer: &dyn Observer) -> Result<Answer> {
+        let (db, display) = (&self.db, &self.display);
+        if let Some(path) = query.file() {
+            observer.begins(&display.relative(Path::new(path)));
+            if !matches!(query, Query::Check { .. }) {
+                require_readable(db, self.file(path)?.file(db), display)?;
             }
         }
-        Ok(match question {
-            Question::Check { file, within, rendered, notes } => {
-                let also = Also { rendered: *rendered, notes: *notes };
+        Ok(match query {
+            Query::Check { file, within, rendered, notes } => {
+                let extras = Extras { rendered: *rendered, notes: *notes };
                 Answer::Check(match file {
-                    Some(file) => self.check_file(file, also)?,
-                    None => self.check(within, also, witness),
+                    Some(file) => self.check_file(file, extras)?,
+                    None => self.check(within, extras, observer),
                 })
             }
-            Question::TypeAt(at) => {
-                let (file, offset) = self.place(at)?;
-                Answer::TypeAt { found: type_at::type_at(db, file, offset, shown).map(Box::new) }
+            Query::TypeAt(at) => {
+                let (file, offset) = self.resolve(at)?;
+                Answer::TypeAt { found: type_at::type_at(db, file, offset, display).map(Box::new) }
             }
-            Question::Symbols { file } => Answer::Symbols { symbols: symbols::outline(db, self.file(file)?) },
-            Question::Definition(at) => {
-                let (file, offset) = self.place(at)?;
-                Answer::Definition { definitions: type_at::definitions(db, file, offset, shown) }
+            Query::Symbols { file } => Answer::Symbols { symbols: symbols::outline(db, self.file(file)?) },
+            Query::Definition(at) => {
+                let (file, offset) = self.resolve(at)?;
+                Answer::Definition { definitions: type_at::definitions(db, file, offset, display) }
             }
-            Question::Subject(at) => Answer::Subject { found: self.wanted(at)?.as_ref().map(references::subject) },
-            Question::References { at, include_declaration, files } => {
-                let Some(wanted) = self.wanted(at)? else { return Ok(Answer::References { references: Vec::new() }) };
+            Query::Subject(at) => Answer::Subject { found: self.search_target(at)?.as_ref().map(references::subject) },
+            Query::References { at, include_declaration, files } => {
+                let Some(wanted) = self.search_target(at)? else {
+                    return Ok(Answer::References { references: Vec::new() });
+                };
                 let own = self.file(&at.file)?.file(db);
                 let files = match files {
                     Some(files) => files.iter().filter_map(|path| on_disk(db, Path::new(path))).collect(),
                     None => self.files(),
                 };
-                let references = references::all(db, own, &wanted, &files, shown, *include_declaration);
+                let references = references::find_all(db, own, &wanted, &files, display, *include_declaration);
                 Answer::References { references }
             }
-            Question::Infer { .. } => return Err(apart()),
-            Question::Rename { at, new_name, files } => {
-                let goes_on = || {
+            Query::Infer { .. } => return Err(wrong_answerer()),
+            Query::Rename { at, new_name, files } => {
+                let checkpoint = || {
                     db.unwind_if_revision_cancelled();
-                    witness.begins(&shown.relative(Path::new(&at.file)));
+                    observer.begins(&display.relative(Path::new(&at.file)));
                 };
-                Answer::Rename(self.rename(at, new_name, files.as_deref(), &goes_on)?)
+                Answer::Rename(self.rename(at, new_name, files.as_deref(), &checkpoint)?)
             }
-            Question::Analyze => Answer::Analyze(Box::new(analyze::analyze(db, &self.files(), shown, witness))),
-            Question::Files => {
+            Query::Analyze => Answer::Analyze(Box::new(analyze::analyze(db, &self.files(), display, observer))),
+            Query::Files => {
                 let paths = self.files().into_iter().filter_map(|file| file.path(db).as_system_path());
                 let mut files: Vec<String> = paths.map(|path| path.as_str().to_owned()).collect();
                 files.sort();
                 Answer::Files { files }
             }
-            Question::Imports { file } => {
-                let found = imports::of(db, self.file(file)?.file(db), MOST_IMPORTS);
+            Query::Imports { file } => {
+                let found = imports::of(db, self.file(file)?.file(db), MAX_IMPORTS);
                 Answer::Files { files: found.into_iter().map(|file| file.path(db).as_str().to_owned()).collect() }
             }
-            Question::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
+            Query::Libraries => Answer::Libraries(Libraries { folders: libraries(db) }),
         })
     }
 
-    /// What a question about the whole project is about. A script that the settings leave out is answered for by name.
+    /// The files that a query about the whole project covers. Scripts that the settings exclude are checked only by
+    /// name.
     fn files(&self) -> Vec<File> {
         let db = &self.db;
         let is_left_out = |file: &File| db.settings_of(*file).exclude_scripts && db::script(db, *file).is_some();
         db.project().files(db).iter().copied().filter(|file| !is_left_out(file)).collect()
     }
 
-    /// What is wrong within these files and folders; in none of them: everywhere.
-    fn check(&self, within: &[String], also: Also, witness: &dyn Witness) -> Checked {
+    /// The diagnostics in these files and folders; everywhere if there are none.
+    fn check(&self, within: &[String], extras: Extras, observer: &dyn Observer) -> Checked {
         let db = &self.db;
         let mut files = self.files();
         if !within.is_empty() {
-            let is_meant = |file: &File| {
+            let is_included = |file: &File| {
                 let path = file.path(db).as_system_path();
                 path.is_some_and(|path| within.iter().any(|one| path.as_std_path().starts_with(one)))
             };
-            files.retain(is_meant);
-            // Who names a file means it, whatever the settings leave out.
+            files.retain(is_included);
+            // A file that is named explicitly is checked even if the settings exclude it.
             let named = within.iter().filter_map(|path| on_disk(db, Path::new(path)));
             let further: Vec<File> = named.filter(|file| !files.contains(file)).collect();
             files.extend(further);
         }
-        let mut checked = check::all(db, &files, &self.shown, also, self.stays, witness);
+        let mut checked = check::all(db, &files, &self.display, extras, self.stays, observer);
         let general = &**db.project().settings(db);
         let inner = db.project().inner(db).iter().map(|inner| &inner.settings);
         let is_used = |settings: &&Settings| files.iter().any(|file| std::ptr::eq(db.settings_of(*file), *settings));
@@ -437,62 +447,62 @@ impl View {
         checked
     }
 
-    fn check_file(&self, path: &str, also: Also) -> Result<Checked> {
+    fn check_file(&self, path: &str, extras: Extras) -> Result<Checked> {
         let file = self.file(path)?;
         let found = check::diagnostics(&self.db, file);
         let file = file.file(&self.db);
-        let mut diagnostics = check::told(&self.db, file, found, &self.shown, also);
-        diagnostics.extend(check::of_settings(&self.db, file, &self.shown));
-        // What the file is checked by is part of the answer.
+        let mut diagnostics = check::to_diagnostics(&self.db, file, found, &self.display, extras);
+        diagnostics.extend(check::script_problems(&self.db, file, &self.display));
+        // The settings that apply to the file are part of the answer.
         diagnostics.extend(self.problems(self.db.settings_of(file)));
         check::sort(&mut diagnostics);
         let warnings_pass = self.warnings_pass(&diagnostics);
         Ok(Checked { diagnostics, files: 1, warnings_pass })
     }
 
-    /// What is wrong with a project's settings.
+    /// The problems in a project's settings.
     fn problems(&self, settings: &Settings) -> Vec<Diagnostic> {
-        let told = |problem: &Diagnostic| {
-            let file = match self.shown.relative(Path::new(&problem.span.file)) {
+        let convert = |problem: &Diagnostic| {
+            let file = match self.display.relative(Path::new(&problem.span.file)) {
                 // The repository itself.
                 file if file.is_empty() => ".".to_owned(),
                 file => file,
             };
             Diagnostic { span: Span { file, ..problem.span.clone() }, ..problem.clone() }
         };
-        settings.problems.iter().map(told).collect()
+        settings.problems.iter().map(convert).collect()
     }
 
-    /// Every project that has warnings lets them pass.
+    /// Whether every project that has warnings lets them pass.
     fn warnings_pass(&self, found: &[Diagnostic]) -> bool {
         let warned = found.iter().filter(|one| one.severity == Severity::Warning);
         let files: HashSet<&str> = warned.map(|one| one.span.file.as_str()).collect();
         files.into_iter().all(|file| {
-            let file = on_disk(&self.db, &self.shown.root.join(file));
+            let file = on_disk(&self.db, &self.display.root.join(file));
             let settings = file.map_or(&**self.db.project().settings(&self.db), |file| self.db.settings_of(file));
             settings.warnings_pass
         })
     }
 
-    fn wanted(&self, at: &Position) -> Result<Option<references::Wanted<'_>>> {
-        let (file, offset) = self.place(at)?;
-        Ok(references::wanted(&self.db, file, offset, ImportAliasResolution::ResolveAliases))
+    fn search_target(&self, at: &Position) -> Result<Option<references::SearchTarget<'_>>> {
+        let (file, offset) = self.resolve(at)?;
+        Ok(references::search_target(&self.db, file, offset, ImportAliasResolution::ResolveAliases))
     }
 
     fn file(&self, path: &str) -> Result<ProgramFile<'_>> {
-        let stub = Path::new(path).strip_prefix(self.shown.root.join(STUBS)).ok().and_then(Path::to_str);
+        let stub = Path::new(path).strip_prefix(self.display.root.join(STUBS)).ok().and_then(Path::to_str);
         let file = stub.and_then(|stub| vendored_path_to_file(&self.db, stub).ok());
         let file = file.or_else(|| on_disk(&self.db, Path::new(path)));
-        let file = file.ok_or_else(|| gone(&self.shown.relative(Path::new(path))))?;
+        let file = file.ok_or_else(|| gone(&self.display.relative(Path::new(path))))?;
         Ok(self.db.program_file(file))
     }
 
-    fn place(&self, at: &Position) -> Result<(ProgramFile<'_>, TextSize)> {
+    fn resolve(&self, at: &Position) -> Result<(ProgramFile<'_>, TextSize)> {
         let file = self.file(&at.file)?;
         let text = source_text(&self.db, file.file(&self.db));
-        let place = Place { cell: at.cell, line: at.line, column: at.column };
+        let position = CellPosition { cell: at.cell, line: at.line, column: at.column };
         let offset = Lines::of_source(&text)
-            .offset(place)
+            .offset(position)
             .map_err(|what| Error::not_found(what).hint("Lines and columns are 1-based; columns count characters."))?;
         Ok((file, offset))
     }

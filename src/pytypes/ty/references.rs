@@ -1,7 +1,7 @@
-//! Who means a definition, across the project.
+//! The references to a definition, across the project.
 //!
-//! Owns the search in the trees of candidate files. Every name that is written the same is resolved and compared: text
-//! alone decides nothing.
+//! Owns the search in the syntax trees of candidate files. Every name with the same text is resolved and compared; a
+//! match of the text alone is never enough.
 
 use std::collections::HashSet;
 
@@ -26,80 +26,80 @@ use ty_python_semantic::{
 use super::TREES_KEPT;
 use super::check;
 use super::db::Database;
+use super::display::{PathDisplay, preview};
 use super::family::{self, Class};
-use super::implied::Implied;
+use super::implicit::ImplicitUses;
 use super::lines::Lines;
-use super::shown::{Shown, preview};
+use super::string_names;
+use super::stubs;
 use super::target::{self, Target, module_part};
-use super::texts;
-use super::twins;
 use crate::pytypes::values::{Reference, Role, Subject};
 
-/// What is looked for.
+/// The symbol whose references are searched for.
 #[derive(Clone)]
-pub(super) struct Wanted<'db> {
+pub(super) struct SearchTarget<'db> {
     pub name: String,
     pub definitions: Vec<ResolvedDefinition<'db>>,
     pub scope: Scope,
-    implied: Implied,
+    implicit: ImplicitUses,
     aliases: ImportAliasResolution,
-    /// The program that the definitions are of: another one has its own of the same places.
+    /// The program of the definitions. Another program has different definitions for the same locations.
     program: Program<'db>,
-    places: Vec<(File, TextRange)>,
+    locations: Vec<(File, TextRange)>,
 }
 
-impl<'db> Wanted<'db> {
-    /// Takes one more thing as meant.
+impl<'db> SearchTarget<'db> {
+    /// Adds another definition of the same symbol.
     pub fn add(&mut self, db: &Database, one: ResolvedDefinition<'db>) {
         if !self.definitions.contains(&one) {
-            self.places.push(place(db, &one));
+            self.locations.push(location(db, &one));
             self.definitions.push(one);
         }
     }
 
-    /// Whether a text may have a use of it.
+    /// Whether a text may contain a reference.
     fn may_be_in(&self, text: &str) -> bool {
         contains_identifier(text, &self.name)
-            || self.implied.classes.iter().any(|class| contains_identifier(text, class))
+            || self.implicit.classes.iter().any(|class| contains_identifier(text, class))
     }
 
     pub fn is_any_of(&self, model: &SemanticModel<'_>, db: &Database, found: &[ResolvedDefinition<'_>]) -> bool {
         found.iter().any(|one| self.definitions.contains(one))
-            || (model.program() != self.program && found.iter().any(|one| self.places.contains(&place(db, one))))
+            || (model.program() != self.program && found.iter().any(|one| self.locations.contains(&location(db, one))))
     }
 }
 
-fn place(db: &Database, one: &ResolvedDefinition<'_>) -> (File, TextRange) {
+fn location(db: &Database, one: &ResolvedDefinition<'_>) -> (File, TextRange) {
     let focus = one.focus_range(db);
     (focus.file(), focus.range())
 }
 
-/// Where it may be meant.
+/// Where a symbol can be referenced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// In its file alone.
+    /// Only in its own file.
     File,
-    /// A parameter: elsewhere, only as the name of an argument.
+    /// A parameter: in other files only as the name of a keyword argument.
     Arguments,
     Project,
 }
 
-/// One place that means it.
+/// An occurrence of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Occurrence {
     pub range: TextRange,
     pub role: Role,
-    /// It stands where the name is declared: what `include_declaration` is about.
+    /// Whether it declares the name; `include_declaration` refers to this.
     pub is_declaration: bool,
 }
 
-/// What stands at a place, as something to look for; `None` for what has no name or no definition.
-pub(super) fn wanted<'db>(
+/// The symbol at a position; `None` if there is no name or no definition.
+pub(super) fn search_target<'db>(
     db: &'db Database,
     file: ProgramFile<'db>,
     at: TextSize,
     aliases: ImportAliasResolution,
-) -> Option<Wanted<'db>> {
+) -> Option<SearchTarget<'db>> {
     let found = target::at(db, file, at, |model, target| {
         let name = target.name()?.to_owned();
         let mut all = target.definitions(model, aliases);
@@ -107,8 +107,8 @@ pub(super) fn wanted<'db>(
         if definitions.is_empty() {
             return None;
         }
-        let twins: Vec<_> = definitions.iter().flat_map(|one| twins::of(db, place(db, one))).collect();
-        for (file, range) in twins {
+        let stubs: Vec<_> = definitions.iter().flat_map(|one| stubs::of(db, location(db, one))).collect();
+        for (file, range) in stubs {
             let declared =
                 target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
             definitions.extend(declared.into_iter().flatten());
@@ -122,40 +122,40 @@ pub(super) fn wanted<'db>(
         } else {
             Scope::File
         };
-        let places = definitions.iter().map(|one| place(db, one)).collect();
-        let implied = Implied::of(db, &name, &definitions);
-        Some(Wanted { name, definitions, scope, implied, aliases, program: model.program(), places })
+        let locations = definitions.iter().map(|one| location(db, one)).collect();
+        let implicit = ImplicitUses::of(db, &name, &definitions);
+        Some(SearchTarget { name, definitions, scope, implicit, aliases, program: model.program(), locations })
     });
     found.flatten()
 }
 
-pub(super) fn subject(wanted: &Wanted<'_>) -> Subject {
+pub(super) fn subject(wanted: &SearchTarget<'_>) -> Subject {
     Subject {
         name: wanted.name.clone(),
         is_local: wanted.scope == Scope::File,
-        classes: wanted.implied.classes.clone(),
-        left_out: wanted.implied.left_out(&wanted.name),
+        classes: wanted.implicit.classes.clone(),
+        left_out: wanted.implicit.left_out(&wanted.name),
     }
 }
 
-/// The references in `files`, `own` being the file that was asked in.
-pub(super) fn all<'db>(
+/// The references in `files`. `own` is the file that contains the position of the query.
+pub(super) fn find_all<'db>(
     db: &'db Database,
     own: File,
-    wanted: &Wanted<'db>,
+    wanted: &SearchTarget<'db>,
     files: &[File],
-    shown: &Shown,
+    display: &PathDisplay,
     include_declaration: bool,
 ) -> Vec<Reference> {
     let mut others: Vec<File> = files.iter().copied().filter(|file| *file != own).collect();
     if wanted.scope == Scope::File {
         others.clear();
     }
-    let keep = |found: &Found| include_declaration || !found.is_declaration;
-    let mut references = told(db, own, &in_file(db, own, wanted, Scope::Project), shown, keep);
+    let keep = |found: &Occurrence| include_declaration || !found.is_declaration;
+    let mut references = to_references(db, own, &in_file(db, own, wanted, Scope::Project), display, keep);
     let are_many = others.len() > TREES_KEPT;
-    let defining: Vec<File> = wanted.places.iter().map(|(file, _)| *file).collect();
-    // Handed through as numbers: the definitions themselves belong to this thread's view.
+    let defining: Vec<File> = wanted.locations.iter().map(|(file, _)| *file).collect();
+    // Passed to the threads as ids: the definitions themselves belong to this thread's handle.
     let further: Vec<Reference> = others
         .into_par_iter()
         .map_with(db.clone(), |db, file| {
@@ -164,7 +164,7 @@ pub(super) fn all<'db>(
                     return Vec::new();
                 }
                 let scope = if defining.contains(&file) { Scope::Project } else { wanted.scope };
-                let found = told(db, file, &in_file(db, file, wanted, scope), shown, keep);
+                let found = to_references(db, file, &in_file(db, file, wanted, scope), display, keep);
                 if are_many {
                     check::drop_tree(db, file);
                 }
@@ -174,37 +174,48 @@ pub(super) fn all<'db>(
         .flatten_iter()
         .collect();
     references.extend(further);
-    references.extend(quoted(db, wanted, shown, |file| file == own || files.contains(&file)));
+    references.extend(quoted(db, wanted, display, |file| file == own || files.contains(&file)));
     references.sort_by(|a, b| a.span.cmp(&b.span));
     references.dedup_by(|a, b| a.span == b.span);
     references
 }
 
-/// Where the classes that have it list their members as text.
-fn quoted(db: &Database, wanted: &Wanted<'_>, shown: &Shown, is_looked_at: impl Fn(File) -> bool) -> Vec<Reference> {
+/// The string occurrences in the member lists of the classes that have the symbol.
+fn quoted(
+    db: &Database,
+    wanted: &SearchTarget<'_>,
+    display: &PathDisplay,
+    is_looked_at: impl Fn(File) -> bool,
+) -> Vec<Reference> {
     let classes: HashSet<Class> = wanted.definitions.iter().filter_map(|one| family::class_of(db, one)).collect();
     let texts = classes.into_iter().filter(|(file, _)| is_looked_at(*file));
-    let texts = texts.flat_map(|class| texts::of_class(db, class, &wanted.name));
-    let found = |range| Found { range, role: Role::Read, is_declaration: false };
-    texts.flat_map(|(file, range)| told(db, file, &[found(range)], shown, |_| true)).collect()
+    let texts = texts.flat_map(|class| string_names::of_class(db, class, &wanted.name));
+    let found = |range| Occurrence { range, role: Role::Read, is_declaration: false };
+    texts.flat_map(|(file, range)| to_references(db, file, &[found(range)], display, |_| true)).collect()
 }
 
-fn told(db: &Database, file: File, found: &[Found], shown: &Shown, keep: impl Fn(&Found) -> bool) -> Vec<Reference> {
+fn to_references(
+    db: &Database,
+    file: File,
+    found: &[Occurrence],
+    display: &PathDisplay,
+    keep: impl Fn(&Occurrence) -> bool,
+) -> Vec<Reference> {
     if found.is_empty() {
         return Vec::new();
     }
-    let (text, path) = (source_text(db, file), shown.path(db, file));
+    let (text, path) = (source_text(db, file), display.path(db, file));
     let lines = Lines::of_source(&text);
-    let told = |found: &Found| {
+    let convert = |found: &Occurrence| {
         let span = lines.span(path.clone(), found.range);
         let preview = preview(lines.line_at(found.range.start()));
         Reference { span, role: found.role, preview }
     };
-    found.iter().filter(|found| keep(found)).map(told).collect()
+    found.iter().filter(|found| keep(found)).map(convert).collect()
 }
 
-/// Every place of one file that means it.
-pub(super) fn in_file(db: &Database, file: File, wanted: &Wanted<'_>, scope: Scope) -> Vec<Found> {
+/// Every occurrence in one file.
+pub(super) fn in_file(db: &Database, file: File, wanted: &SearchTarget<'_>, scope: Scope) -> Vec<Occurrence> {
     let program_file = db.program_file(file);
     let parsed = parsed_module(db, program_file.python_file(db)).load(db);
     let model = SemanticModel::new(db, program_file);
@@ -221,11 +232,11 @@ pub(super) fn in_file(db: &Database, file: File, wanted: &Wanted<'_>, scope: Sco
     finder.found
 }
 
-/// Whether another file can name it.
+/// Whether another file can refer to it.
 fn is_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> bool {
     match found {
         ResolvedDefinition::Definition(definition) => {
-            // What a method gives to `self` is seen by all who have one of it.
+            // An attribute assigned to `self` is visible to all users of the instance.
             matches!(definition.scope(db).scope(db).kind(), ScopeKind::Module | ScopeKind::Class)
                 || is_attribute(db, *definition)
         }
@@ -242,7 +253,7 @@ fn is_attribute(db: &Database, definition: Definition<'_>) -> bool {
     }
 }
 
-/// Whether it is a parameter of a function at the top of a module, or of a method of a class there.
+/// Whether it is a parameter of a top-level function, or of a method of a top-level class.
 fn is_parameter_of_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> bool {
     let ResolvedDefinition::Definition(definition) = found else { return false };
     let range = found.focus_range(db);
@@ -258,15 +269,15 @@ fn is_parameter_of_reachable(db: &Database, found: &ResolvedDefinition<'_>) -> b
     owner_is_function && matches!(rest.as_slice(), [] | [AnyNodeRef::StmtClassDef(_)])
 }
 
-/// Visits a tree and resolves each name that is written as the wanted one.
+/// Visits a syntax tree and resolves each name with the text of the wanted one.
 struct Finder<'a, 'm, 'db, 'w> {
     db: &'db Database,
     model: &'m SemanticModel<'db>,
     tokens: &'m Tokens,
-    wanted: &'w Wanted<'w>,
+    wanted: &'w SearchTarget<'w>,
     only_arguments: bool,
     around: Vec<AnyNodeRef<'a>>,
-    found: Vec<Found>,
+    found: Vec<Occurrence>,
 }
 
 impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
@@ -278,10 +289,10 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a, '_, '_, '_> {
             }
             return TraversalSignal::Traverse;
         }
-        if let Some((target, range)) = self.wanted.implied.used(node, &self.wanted.name, self.tokens)
+        if let Some((target, range)) = self.wanted.implicit.used(node, &self.wanted.name, self.tokens)
             && self.means(&target)
         {
-            self.found.push(Found { range, role: Role::Call, is_declaration: false });
+            self.found.push(Occurrence { range, role: Role::Call, is_declaration: false });
         }
         match node {
             AnyNodeRef::ExprName(name) if name.id.as_str() == self.wanted.name => {
@@ -326,7 +337,7 @@ const fn role_of(context: ast::ExprContext) -> Role {
 }
 
 impl<'a> Finder<'a, '_, '_, '_> {
-    /// Names that statements and patterns hold.
+    /// Names that are part of statements and patterns.
     fn declaring(&mut self, node: AnyNodeRef<'a>) {
         match node {
             AnyNodeRef::StmtFunctionDef(function) => drop(self.identifier(&function.name, Role::Definition, true)),
@@ -355,7 +366,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
         }
     }
 
-    /// Whether the identifier, a child of the node at hand, was found to mean what is wanted.
+    /// Adds the identifier, a child of the current node, if it refers to the symbol. Returns whether it does.
     fn identifier(&mut self, name: &'a ast::Identifier, role: Role, is_declaration: bool) -> bool {
         if name.as_str() != self.wanted.name {
             return false;
@@ -371,10 +382,10 @@ impl<'a> Finder<'a, '_, '_, '_> {
         if !self.means(&target) {
             return false;
         }
-        // The first assignment of a name declares it.
+        // The first assignment to a name declares it.
         let first = role == Role::Write && self.is_own_definition(node.range());
         let role = if first { Role::Definition } else { role };
-        self.found.push(Found { range: node.range(), role, is_declaration: is_declaration || first });
+        self.found.push(Occurrence { range: node.range(), role, is_declaration: is_declaration || first });
         true
     }
 
@@ -383,7 +394,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
         self.wanted.is_any_of(self.model, self.db, &found)
     }
 
-    /// The first of the wanted definitions stands right here.
+    /// Whether the first of the wanted definitions is at this range.
     fn is_own_definition(&self, range: TextRange) -> bool {
         self.wanted.definitions.first().is_some_and(|first| {
             let focus = first.focus_range(self.db);
@@ -391,7 +402,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
         })
     }
 
-    /// `package.module` where the module is not a name of the package: resolved as an import would.
+    /// `package.module` where the module is not bound in the package: resolved like an import.
     fn dotted_module(&mut self, attribute: &'a ast::ExprAttribute) {
         let Some(name) = dotted(attribute) else { return };
         let mut root = &*attribute.value;
@@ -403,7 +414,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
         }
         let range = attribute.attr.range;
         if self.means(&Target::Module { name, level: 0, range }) {
-            self.found.push(Found { range, role: Role::Read, is_declaration: false });
+            self.found.push(Occurrence { range, role: Role::Read, is_declaration: false });
         }
     }
 
@@ -415,13 +426,13 @@ impl<'a> Finder<'a, '_, '_, '_> {
                 && let Some(target) = module_part(module, level, start, end)
                 && self.means(&target)
             {
-                self.found.push(Found { range: target.range(), role: Role::Import, is_declaration: false });
+                self.found.push(Occurrence { range: target.range(), role: Role::Import, is_declaration: false });
             }
             start = end + 1;
         }
     }
 
-    /// A quoted annotation has a tree of its own.
+    /// A string annotation has a syntax tree of its own.
     fn quoted(&mut self, text: &'a ast::ExprStringLiteral) {
         if !text.value.to_str().contains(self.wanted.name.as_str()) {
             return;
@@ -441,7 +452,7 @@ impl<'a> Finder<'a, '_, '_, '_> {
     }
 }
 
-/// `a.b.c` as written; `None` when anything but names is in it.
+/// `a.b.c` as written; `None` if it contains anything but names.
 fn dotted(attribute: &ast::ExprAttribute) -> Option<String> {
     let before = match &*attribute.value {
         ast::Expr::Name(name) => name.id.to_string(),

@@ -1,7 +1,7 @@
-//! Renaming: the edits that give something another name, or the reasons why there are none.
+//! Renaming: the edits that rename a symbol, or the reasons why it cannot be renamed.
 //!
-//! Owns the proof. The edits are tried in a second engine: there the new name must mean the same thing at exactly the
-//! places that were edited, and nothing may be found wrong that was not before. Nothing is written.
+//! Owns the verification. The edits are applied in a scratch engine: there the new name must refer to the same symbol
+//! at exactly the edited ranges, and no new diagnostic may appear. Nothing is written to disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,59 +16,59 @@ use salsa::Database as _;
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, contains_identifier};
 
 use super::db::Database;
+use super::display::module_name;
 use super::edits::{self, Edit};
 use super::family::{self, Families};
-use super::implied::is_special;
-use super::lines::{Lines, Place};
-use super::references::{self, Scope, Wanted};
-use super::shown::module_name;
-use super::spelt;
+use super::implicit::is_special;
+use super::lines::{CellPosition, Lines};
+use super::name_literals;
+use super::references::{self, Scope, SearchTarget};
+use super::string_names::{self, UncertainSearch};
+use super::stubs;
 use super::target;
-use super::texts::{self, Sought};
 use super::trial::{self, Trial};
-use super::twins;
 use super::{View, on_disk};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Position, Refusal, Renamed, TextEdit};
 
-/// Of the files without an edit, more are not checked once more. What means the renamed thing has an edit, and all files are
-/// looked through for that: these are there for what is not known.
-const MOST_OTHERS: usize = 24;
-/// More of a kind are not listed.
-const MOST_TOLD: usize = 50;
-/// A member whose relatives have relatives … ends somewhere.
-const MOST_ROUNDS: usize = 8;
+/// The maximum number of files without edits that are checked again. The search for references covers all files; these
+/// checks only guard against references that the search cannot see.
+const MAX_UNEDITED_FILES: usize = 24;
+/// The maximum number of refusals and of uncertain occurrences in an answer.
+const MAX_LISTED: usize = 50;
+/// The maximum number of rounds in which related members are added.
+const MAX_ROUNDS: usize = 8;
 
-/// Everywhere that one thing has its name.
+/// Every occurrence that a rename edits.
 #[derive(Default)]
-struct Meaning {
+struct Occurrences {
     name: String,
-    /// By file, absolute.
-    places: BTreeSet<(String, Range)>,
-    /// As text, in `__all__` and the like.
+    /// By file (absolute path).
+    ranges: BTreeSet<(String, Range)>,
+    /// Occurrences as strings, in `__all__` and the like.
     listed: BTreeSet<(String, Range)>,
     refused: Vec<(String, TextSize, String)>,
     is_member: bool,
 }
 
-/// A [`Meaning`], and what it is the meaning of.
-type Meant<'db> = (Meaning, Wanted<'db>);
+/// The occurrences, and the symbol that they belong to.
+type RenameTarget<'db> = (Occurrences, SearchTarget<'db>);
 
-/// Ordered, which the library's own are not.
+/// A range as an ordered pair; `TextRange` is not `Ord`.
 type Range = (TextSize, TextSize);
 
 impl View {
-    /// `goes_on` is called at every stage: it unwinds when the answer is not wanted any more.
+    /// `checkpoint` is called at every stage. It unwinds if the query was cancelled.
     pub(super) fn rename(
         &self,
         at: &Position,
         new_name: &str,
         files: Option<&[String]>,
-        goes_on: &dyn Fn(),
+        checkpoint: &dyn Fn(),
     ) -> Result<Renamed> {
         require_identifier(new_name)?;
-        let (own, offset) = self.place(at)?;
+        let (own, offset) = self.resolve(at)?;
         let own_path = own.file(&self.db).path(&self.db).as_str().to_owned();
         let files: Vec<String> = match files {
             Some(files) => {
@@ -76,92 +76,90 @@ impl View {
             }
             None => self.files().into_iter().map(|file| file.path(&self.db).as_str().to_owned()).collect(),
         };
-        let Some((meaning, wanted)) = meaning(&self.db, own.file(&self.db), offset, &files) else {
+        let Some((occurrences, wanted)) = find_occurrences(&self.db, own.file(&self.db), offset, &files) else {
             let name = target::at(&self.db, own, offset, |_, target| target.name().map(str::to_owned)).flatten();
             let name = name.ok_or_else(|| {
-                Error::not_found("nothing that has a name stands there")
-                    .hint("Point at a name, in code, not in a comment.")
+                Error::not_found("there is no name at this position")
+                    .hint("Give the position of a name in code, not in a comment.")
             })?;
-            let reason =
-                format!("`{name}` is defined nowhere that can be followed: by its name as text, or at run time");
+            let reason = format!(
+                "the definition of `{name}` cannot be resolved: it is created at run time, or looked up by its name"
+            );
             return Ok(self.refusal(&[(own_path, offset, reason)]));
         };
-        if meaning.name == new_name {
+        if occurrences.name == new_name {
             return Ok(Renamed::default());
         }
-        let mut refused = meaning.refused.clone();
-        if let Some(reason) = unfit(&meaning, new_name) {
+        let mut refused = occurrences.refused.clone();
+        if let Some(reason) = unsuitable(&occurrences, new_name) {
             refused.push((own_path.clone(), offset, reason));
         }
-        refused.extend(self.hidden(&meaning, new_name));
-        let Some(place) =
-            meaning.places.iter().find(|(path, (start, end))| *path == own_path && *start <= offset && offset <= *end)
+        refused.extend(self.mangling_clash(&occurrences, new_name));
+        let Some(own_range) = occurrences
+            .ranges
+            .iter()
+            .find(|(path, (start, end))| *path == own_path && *start <= offset && offset <= *end)
         else {
-            refused.push((own_path, offset, format!("what `{}` means here cannot be followed", meaning.name)));
+            refused.push((own_path, offset, format!("`{}` cannot be resolved here", occurrences.name)));
             return Ok(self.refusal(&refused));
         };
         let mut by_file: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
-        for (path, (start, end)) in meaning.places.iter().chain(&meaning.listed) {
+        for (path, (start, end)) in occurrences.ranges.iter().chain(&occurrences.listed) {
             let edit = Edit { range: TextRange::new(*start, *end), text: new_name.to_owned() };
             by_file.entry(path).or_default().push(edit);
         }
         for path in by_file.keys() {
             if on_disk(&self.db, Path::new(path)).is_some_and(|file| source_text(&self.db, file).is_notebook()) {
-                refused.push((
-                    (*path).to_owned(),
-                    TextSize::default(),
-                    "it is a notebook, which no edits are made for".to_owned(),
-                ));
+                refused.push(((*path).to_owned(), TextSize::default(), "notebooks cannot be edited".to_owned()));
             }
         }
         if refused.is_empty() {
-            let start = edits::moved(place.1.0, &by_file[own_path.as_str()]);
-            goes_on();
-            refused = self.try_out(&meaning, &by_file, (&own_path, start), new_name, &files, goes_on)?;
+            let start = edits::new_offset(own_range.1.0, &by_file[own_path.as_str()]);
+            checkpoint();
+            refused = self.verify(&occurrences, &by_file, (&own_path, start), new_name, &files, checkpoint)?;
         }
         if !refused.is_empty() {
             return Ok(self.refusal(&refused));
         }
-        let mut told = Vec::new();
+        let mut text_edits = Vec::new();
         for (path, edits) in &by_file {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
             let lines = Lines::of_source(&text);
-            let shown = self.shown.path(&self.db, file);
-            told.extend(
-                edits
-                    .iter()
-                    .map(|edit| TextEdit { span: lines.span(shown.clone(), edit.range), new_text: edit.text.clone() }),
-            );
+            let display_path = self.display.path(&self.db, file);
+            text_edits.extend(edits.iter().map(|edit| TextEdit {
+                span: lines.span(display_path.clone(), edit.range),
+                new_text: edit.text.clone(),
+            }));
         }
-        told.sort_by(|a, b| a.span.cmp(&b.span));
-        let unsure = self.unsure(&meaning, &wanted, &own_path, &files);
-        Ok(Renamed { edits: told, refused: Vec::new(), unsure })
+        text_edits.sort_by(|a, b| a.span.cmp(&b.span));
+        let unsure = self.unsure(&occurrences, &wanted, &own_path, &files);
+        Ok(Renamed { edits: text_edits, refused: Vec::new(), unsure })
     }
 
-    /// Inside of classes Python reads two underscores in front as the class's own, whatever the name stands for.
-    fn hidden(&self, meaning: &Meaning, new_name: &str) -> Option<(String, TextSize, String)> {
-        if meaning.is_member || !is_mangled(new_name) {
+    /// Inside a class, Python mangles names that start with two underscores, whatever they refer to.
+    fn mangling_clash(&self, occurrences: &Occurrences, new_name: &str) -> Option<(String, TextSize, String)> {
+        if occurrences.is_member || !is_mangled(new_name) {
             return None;
         }
         let is_in_class = |(path, (start, end)): &&(String, (TextSize, TextSize))| {
             let range = TextRange::new(*start, *end);
             on_disk(&self.db, Path::new(path)).is_some_and(|file| family::class_around(&self.db, file, range).is_some())
         };
-        let (path, (start, _)) = meaning.places.iter().find(is_in_class)?;
-        let reason = format!("inside of a class `{new_name}` would be a name of the class's own");
+        let (path, (start, _)) = occurrences.ranges.iter().find(is_in_class)?;
+        let reason = format!("inside a class, `{new_name}` would be mangled to a private name");
         Some((path.clone(), *start, reason))
     }
 
-    /// Makes the edits in a second engine and compares.
-    fn try_out(
+    /// Applies the edits in a scratch engine and compares the results.
+    fn verify(
         &self,
-        meaning: &Meaning,
+        occurrences: &Occurrences,
         by_file: &BTreeMap<&str, Vec<Edit>>,
-        place: (&str, TextSize),
+        start: (&str, TextSize),
         new_name: &str,
         files: &[String],
-        goes_on: &dyn Fn(),
+        checkpoint: &dyn Fn(),
     ) -> Result<Vec<(String, TextSize, String)>> {
         let mut checked: Vec<String> = by_file.keys().map(|path| (*path).to_owned()).collect();
         let holds_new = |path: &String| {
@@ -169,105 +167,112 @@ impl View {
             file.is_some_and(|file| contains_identifier(&source_text(&self.db, file), new_name))
         };
         let mut others: Vec<&String> = files.iter().filter(|path| !by_file.contains_key(path.as_str())).collect();
-        // Whoever has the new name already is the likelier to be broken.
+        // Files that already contain the new name are the most likely to break.
         others.sort_by_key(|path| !holds_new(path));
-        checked.extend(others.into_iter().take(MOST_OTHERS).cloned());
+        checked.extend(others.into_iter().take(MAX_UNEDITED_FILES).cloned());
         let before = trial::findings(&self.db, &checked);
-        goes_on();
-        let mut trial = Trial::open(&self.shown.root, Arc::default())?;
-        let is_wanted = || self.db.unwind_if_revision_cancelled();
+        checkpoint();
+        let mut trial = Trial::open(&self.display.root, Arc::default())?;
+        let unwind_if_cancelled = || self.db.unwind_if_revision_cancelled();
         let texts = by_file.iter().filter_map(|(path, edits)| {
             let file = on_disk(&self.db, Path::new(path))?;
             Some(((*path).to_owned(), edits::apply(&source_text(&self.db, file), edits)))
         });
         trial.set(texts.collect());
-        goes_on();
+        checkpoint();
         let mut refused = Vec::new();
         let none = Vec::new();
-        let after = trial.findings(&checked, &is_wanted);
+        let after = trial.findings(&checked, &unwind_if_cancelled);
         for path in &checked {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let edits = by_file.get(path.as_str()).unwrap_or(&none);
             let (old, new) = (&before[path], &after[path]);
             let added = trial::added(old, new, &source_text(&self.db, file), edits);
-            let reason = |one: &trial::Finding| format!("it would break this: {} ({})", one.message, one.rule);
-            refused.extend(added.iter().map(|one| (path.clone(), edits::back(one.at, edits), reason(one))));
+            let reason =
+                |one: &trial::Finding| format!("it would cause a new diagnostic: {} ({})", one.message, one.rule);
+            refused.extend(added.iter().map(|one| (path.clone(), edits::old_offset(one.at, edits), reason(one))));
         }
-        goes_on();
-        let renamed = trial.with(&is_wanted, |db| {
-            let file = on_disk(db, Path::new(place.0))?;
-            self::meaning(db, file, place.1, files).map(|(meaning, _)| meaning)
+        checkpoint();
+        let renamed = trial.with(&unwind_if_cancelled, |db| {
+            let file = on_disk(db, Path::new(start.0))?;
+            find_occurrences(db, file, start.1, files).map(|(occurrences, _)| occurrences)
         });
         let renamed = renamed.unwrap_or_default();
-        let at = |path: &str, start: TextSize| (path.to_owned(), edits::moved(start, &by_file[path]));
+        let at = |path: &str, start: TextSize| (path.to_owned(), edits::new_offset(start, &by_file[path]));
         let expected: BTreeSet<(String, TextSize)> =
-            meaning.places.iter().chain(&meaning.listed).map(|(path, (start, _))| at(path, *start)).collect();
+            occurrences.ranges.iter().chain(&occurrences.listed).map(|(path, (start, _))| at(path, *start)).collect();
         let found: BTreeSet<(String, TextSize)> =
-            renamed.places.iter().chain(&renamed.listed).map(|(path, (start, _))| (path.clone(), *start)).collect();
-        let old_place = |(path, start): &(String, TextSize)| {
-            (path.clone(), edits::back(*start, by_file.get(path.as_str()).unwrap_or(&none)))
+            renamed.ranges.iter().chain(&renamed.listed).map(|(path, (start, _))| (path.clone(), *start)).collect();
+        let old_offset = |(path, start): &(String, TextSize)| {
+            (path.clone(), edits::old_offset(*start, by_file.get(path.as_str()).unwrap_or(&none)))
         };
         for extra in found.difference(&expected) {
-            let (path, start) = old_place(extra);
-            refused.push((path, start, format!("`{new_name}` stands here already and would mean the renamed one")));
+            let (path, start) = old_offset(extra);
+            refused.push((path, start, format!("an existing `{new_name}` would refer to the renamed symbol")));
         }
         for missing in expected.difference(&found) {
-            let (path, start) = old_place(missing);
-            refused.push((path, start, format!("`{new_name}` would mean something else here")));
+            let (path, start) = old_offset(missing);
+            refused.push((path, start, format!("`{new_name}` would refer to something else here")));
         }
         refused.extend(renamed.refused.iter().map(|(path, start, reason)| {
-            let (path, start) = old_place(&(path.clone(), *start));
+            let (path, start) = old_offset(&(path.clone(), *start));
             (path, start, format!("as `{new_name}`: {reason}"))
         }));
         Ok(refused)
     }
 
-    /// Places that may mean it, for all that is known.
-    fn unsure(&self, meaning: &Meaning, wanted: &Wanted<'_>, own: &str, files: &[String]) -> Vec<Refusal> {
+    /// Occurrences that may refer to the symbol, although that is not certain.
+    fn unsure(
+        &self,
+        occurrences: &Occurrences,
+        wanted: &SearchTarget<'_>,
+        own: &str,
+        files: &[String],
+    ) -> Vec<Refusal> {
         let mut unsure = Vec::new();
-        let sought = Sought::new(&self.db, wanted, meaning.is_member);
+        let search = UncertainSearch::new(&self.db, wanted, occurrences.is_member);
         for path in files.iter().filter(|path| wanted.scope != Scope::File || *path == own) {
             let Some(file) = on_disk(&self.db, Path::new(path)) else { continue };
             let text = source_text(&self.db, file);
-            if !contains_identifier(&text, &meaning.name) {
+            if !contains_identifier(&text, &occurrences.name) {
                 continue;
             }
-            let known = meaning.places.iter().chain(&meaning.listed).filter(|(edited, _)| edited == path);
+            let known = occurrences.ranges.iter().chain(&occurrences.listed).filter(|(edited, _)| edited == path);
             let known: Vec<TextSize> = known.map(|(_, (start, _))| *start).collect();
             let lines = Lines::of_source(&text);
-            let shown = self.shown.path(&self.db, file);
-            unsure.extend(sought.unsure(&self.db, file, &known).into_iter().map(|(at, reason)| {
-                let Place { cell, line, .. } = lines.place(at);
-                Refusal { file: shown.clone(), cell, line, reason: reason.to_owned() }
+            let display_path = self.display.path(&self.db, file);
+            unsure.extend(search.unsure(&self.db, file, &known).into_iter().map(|(at, reason)| {
+                let CellPosition { cell, line, .. } = lines.position(at);
+                Refusal { file: display_path.clone(), cell, line, reason: reason.to_owned() }
             }));
-            if unsure.len() >= MOST_TOLD {
+            if unsure.len() >= MAX_LISTED {
                 break;
             }
         }
         unsure.sort();
         unsure.dedup();
-        unsure.truncate(MOST_TOLD);
+        unsure.truncate(MAX_LISTED);
         unsure
     }
 
     fn refusal(&self, refused: &[(String, TextSize, String)]) -> Renamed {
-        let mut told: Vec<Refusal> = refused
+        let mut refusals: Vec<Refusal> = refused
             .iter()
             .map(|(path, at, reason)| {
                 let file = on_disk(&self.db, Path::new(path));
-                let place = file.map(|file| Lines::of_source(&source_text(&self.db, file)).place(*at));
-                let (cell, line) = place.map_or((None, 1), |place| (place.cell, place.line));
-                Refusal { file: self.shown.relative(Path::new(path)), cell, line, reason: reason.clone() }
+                let position = file.map(|file| Lines::of_source(&source_text(&self.db, file)).position(*at));
+                let (cell, line) = position.map_or((None, 1), |position| (position.cell, position.line));
+                Refusal { file: self.display.relative(Path::new(path)), cell, line, reason: reason.clone() }
             })
             .collect();
-        told.sort();
-        told.dedup();
-        told.truncate(MOST_TOLD);
-        Renamed { refused: told, ..Renamed::default() }
+        refusals.sort();
+        refusals.dedup();
+        refusals.truncate(MAX_LISTED);
+        Renamed { refused: refusals, ..Renamed::default() }
     }
 }
 
-/// Keywords parse as something else than a name, or not at all.
+/// Rejects keywords as well: they parse as something else, or not at all.
 fn require_identifier(name: &str) -> Result<()> {
     let parsed = ruff_python_parser::parse_expression(name);
     let is_name = parsed.is_ok_and(|parsed| {
@@ -277,71 +282,71 @@ fn require_identifier(name: &str) -> Result<()> {
     if is_name {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("argument `new_name`: {:?} is no name in Python", printable(name)))
-        .hint("Give an identifier that is no keyword."))
+    Err(Error::invalid_argument(format!("argument `new_name`: {:?} is not a valid Python identifier", printable(name)))
+        .hint("Give an identifier that is not a keyword."))
 }
 
-/// Why a name does not fit, whoever uses it.
-fn unfit(meaning: &Meaning, new_name: &str) -> Option<String> {
-    if is_special(&meaning.name) {
-        return Some(format!("`{}` is a name that Python itself looks for", meaning.name));
+/// Why the new name is not suitable, regardless of the references.
+fn unsuitable(occurrences: &Occurrences, new_name: &str) -> Option<String> {
+    if is_special(&occurrences.name) {
+        return Some(format!("Python looks up `{}` by this name", occurrences.name));
     }
     if is_special(new_name) {
-        return Some(format!("`{new_name}` would be a name that Python itself looks for"));
+        return Some(format!("Python looks up `{new_name}` by this name"));
     }
-    if meaning.is_member && is_mangled(&meaning.name) != is_mangled(new_name) {
+    if occurrences.is_member && is_mangled(&occurrences.name) != is_mangled(new_name) {
         return Some(
-            "names with two underscores in front are private to their class: who may see it would change".to_owned(),
+            "names that start with two underscores are private to their class: the visibility would change".to_owned(),
         );
     }
     None
 }
 
-/// Whether Python puts the class's name before it, inside of a class.
+/// Whether Python mangles the name inside a class.
 fn is_mangled(name: &str) -> bool {
     name.starts_with("__") && !name.ends_with("__")
 }
 
-/// What stands at a place, and everywhere that means it; `None` where nothing has a name.
-fn meaning<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) -> Option<Meant<'db>> {
+/// The symbol at a position with all its occurrences; `None` if there is no name.
+fn find_occurrences<'db>(db: &'db Database, own: File, at: TextSize, paths: &[String]) -> Option<RenameTarget<'db>> {
     let mut aliases = ImportAliasResolution::ResolveAliases;
-    let mut wanted = references::wanted(db, db.program_file(own), at, aliases)?;
-    // `C` of `import Cart as C` is renamed alone; what a definition calls itself, everywhere.
+    let mut wanted = references::search_target(db, db.program_file(own), at, aliases)?;
+    // `C` in `import Cart as C` is renamed alone; the name of a definition is renamed everywhere.
     if !wanted.definitions.iter().any(|one| calls_itself(db, one, &wanted.name)) {
         aliases = ImportAliasResolution::PreserveAliases;
-        wanted = references::wanted(db, db.program_file(own), at, aliases)?;
+        wanted = references::search_target(db, db.program_file(own), at, aliases)?;
     }
     let files: Vec<File> = paths.iter().filter_map(|path| on_disk(db, Path::new(path))).collect();
     let name = wanted.name.clone();
-    let mut found = Meaning { name: name.clone(), ..Meaning::default() };
+    let mut found = Occurrences { name: name.clone(), ..Occurrences::default() };
     let mut families = Families::new(db, &name, &files);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let known = wanted.definitions.len();
         for member in relatives(db, &wanted, &mut families, &files, &mut found) {
             add(db, member, aliases, &mut wanted);
         }
-        found.places.clear();
-        for (file, range) in places(db, own, &wanted, &files) {
+        found.ranges.clear();
+        for (file, range) in ranges(db, own, &wanted, &files) {
             add(db, (file, range), aliases, &mut wanted);
-            for twin in twins::of_import(db, (file, range)) {
-                add(db, twin, aliases, &mut wanted);
+            for counterpart in stubs::of_import(db, (file, range)) {
+                add(db, counterpart, aliases, &mut wanted);
             }
-            found.places.insert((path_of(db, file), (range.start(), range.end())));
+            found.ranges.insert((path_of(db, file), (range.start(), range.end())));
         }
         if wanted.definitions.len() == known {
             for file in &files {
-                let listed = texts::listed(db, *file, &name, &wanted, aliases);
-                let keys = if found.is_member { spelt::keys(db, *file, &wanted) } else { Vec::new() };
+                let listed = string_names::listed(db, *file, &name, &wanted, aliases);
+                let keys = if found.is_member { name_literals::keys(db, *file, &wanted) } else { Vec::new() };
                 let texts = listed.into_iter().chain(keys);
                 found.listed.extend(texts.map(|range| (path_of(db, *file), (range.start(), range.end()))));
             }
-            let again = spelt::said_again(db, &wanted).into_iter();
+            let again = name_literals::repeated(db, &wanted).into_iter();
             found.listed.extend(again.map(|(file, range)| (path_of(db, file), (range.start(), range.end()))));
             return Some((found, wanted));
         }
         db.unwind_if_revision_cancelled();
     }
-    let reason = "more is related to it than can be followed".to_owned();
+    let reason = "it has too many related members".to_owned();
     found.refused.push((path_of(db, own), at, reason));
     Some((found, wanted))
 }
@@ -359,13 +364,13 @@ fn calls_itself(db: &Database, one: &ResolvedDefinition<'_>, name: &str) -> bool
     }
 }
 
-/// Members that must have the same name; says what stands against it.
+/// Members that must have the same name. Adds the reasons that prevent the rename.
 fn relatives(
     db: &Database,
-    wanted: &Wanted<'_>,
+    wanted: &SearchTarget<'_>,
     families: &mut Families<'_>,
     files: &[File],
-    found: &mut Meaning,
+    found: &mut Occurrences,
 ) -> Vec<family::Member> {
     let mut members = Vec::new();
     for one in &wanted.definitions {
@@ -378,7 +383,7 @@ fn relatives(
             continue;
         }
         if matches!(one, ResolvedDefinition::Module(_)) {
-            refuse("it is a module: its name is that of its file".to_owned());
+            refuse("it is a module: rename its file instead".to_owned());
             continue;
         }
         if let Some(class) = family::class_of(db, one) {
@@ -390,7 +395,7 @@ fn relatives(
             members.extend(named);
             found.listed.extend(quoted.iter().map(|(file, range)| (path_of(db, *file), (range.start(), range.end()))));
         }
-        members.extend(twins::of(db, (focus.file(), focus.range())));
+        members.extend(stubs::of(db, (focus.file(), focus.range())));
         let Some(function) = family::function_of(db, one) else { continue };
         let choices = family::overloads(db, function).into_iter();
         members.extend(choices.filter_map(|other| family::parameter(db, other, &wanted.name)));
@@ -402,12 +407,12 @@ fn relatives(
     members
 }
 
-/// Takes what stands there as meant, too.
+/// Adds the definitions at a range to the symbol.
 fn add<'db>(
     db: &'db Database,
     (file, range): family::Member,
     aliases: ImportAliasResolution,
-    wanted: &mut Wanted<'db>,
+    wanted: &mut SearchTarget<'db>,
 ) {
     let declared =
         target::at(db, db.program_file(file), range.start(), |model, target| target.declared(model, aliases));
@@ -421,7 +426,7 @@ fn add<'db>(
     }
 }
 
-fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<family::Member> {
+fn ranges(db: &Database, own: File, wanted: &SearchTarget<'_>, files: &[File]) -> Vec<family::Member> {
     let defining: BTreeSet<File> = wanted.definitions.iter().map(|one| one.focus_range(db).file()).collect();
     let in_one = |db: &Database, file: File| {
         if db.is_over() {
@@ -434,9 +439,9 @@ fn places(db: &Database, own: File, wanted: &Wanted<'_>, files: &[File]) -> Vec<
         let scope = if is_own { Scope::Project } else { wanted.scope };
         references::in_file(db, file, wanted, scope).into_iter().map(|found| (file, found.range)).collect()
     };
-    let places: Vec<Vec<family::Member>> = files
+    let ranges: Vec<Vec<family::Member>> = files
         .into_par_iter()
         .map_with(db.clone(), |db, file| salsa::attach_allow_change(&*db, || in_one(db, *file)))
         .collect();
-    places.concat()
+    ranges.concat()
 }

@@ -1,7 +1,7 @@
-//! What a project's settings mean for the checker: search paths, Python's version, rules, and which files are checked.
+//! Converts a project's settings for the checker: search paths, Python version, rules, and the files to check.
 //!
-//! Owns the way from [`Options`] as written to what the database holds. Nothing that a repository says can start a
-//! program: an environment is read, never run.
+//! Owns the conversion from [`Options`] to the types of the database. Nothing in a repository can start a program: a
+//! virtual environment is read, never executed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use ty_python_semantic::{
     SitePackagesPaths, SysPrefixPathOrigin, default_lint_registry,
 };
 
-use crate::platform::paths::BETWEEN;
+use crate::platform::paths::PATH_SEPARATOR;
 use crate::pytypes::globs::Filter;
-use crate::pytypes::options::{self, Environment, Level, Options, Place, Problem, Rule, Written};
+use crate::pytypes::options::{self, Environment, FileSpan, Level, Options, Problem, ProjectOptions, Rule};
 use crate::pytypes::values::{Diagnostic, INVALID_SETTING, Severity, Span};
 
-/// What holds for all files of a project, or for some.
+/// Settings that apply to all files of a project, or to some.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tuning {
     pub rules: RuleSelection,
     pub analysis: AnalysisSettings,
 }
 
-/// One project's settings, beside those of its program.
+/// The settings of one project, without those of its program.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub root: PathBuf,
@@ -40,9 +40,9 @@ pub(super) struct Settings {
     pub respect_ignore_files: bool,
     pub exclude_scripts: bool,
     pub warnings_pass: bool,
-    /// What the settings files have that is not taken.
+    /// Settings that were not applied.
     pub problems: Vec<Diagnostic>,
-    /// Library folders that a caller may read: not those that a repository's file names.
+    /// Library folders that a caller may read. Folders named by a file in the repository are not among them.
     pub libraries: Vec<PathBuf>,
 }
 
@@ -53,13 +53,13 @@ struct Override {
 }
 
 impl Settings {
-    /// What holds for a file where not everything that holds for all: every override that takes it, in their order.
+    /// The settings for a file that an override matches; `None` if there is none. Overrides apply in their order.
     pub fn tuning_of(&self, path: &Path) -> Option<Arc<Tuning>> {
         let relative = path.strip_prefix(&self.root).ok()?;
         let mut tuning: Option<Tuning> = None;
         for one in self.overrides.iter().filter(|one| one.files.takes_anywhere(relative)) {
             let tuning = tuning.get_or_insert_with(|| self.general.clone());
-            // What is wrong in them was told when they were read.
+            // Problems in overrides were reported when the settings were read.
             tuning.apply(&one.written, &mut Vec::new());
         }
         tuning.map(Arc::new)
@@ -90,7 +90,7 @@ impl Tuning {
             let Some(patterns) = patterns else { continue };
             match ModuleGlobSet::from_patterns(patterns) {
                 Ok(made) => *globs = made,
-                Err(error) => problems.push(unplaced(&error.to_string())),
+                Err(error) => problems.push(without_position(&error.to_string())),
             }
         }
     }
@@ -105,7 +105,7 @@ impl Tuning {
                 if let GetLintError::PrefixedWithCategory { suggestion, .. } = error {
                     message = format!("{message}. Did you mean `{suggestion}`?");
                 }
-                problems.push(told(&rule.at, Severity::Warning, "unknown-rule", message));
+                problems.push(diagnostic(&rule.at, Severity::Warning, "unknown-rule", message));
                 return;
             }
         };
@@ -119,9 +119,9 @@ impl Tuning {
     }
 }
 
-/// The project whose files stand in `root`: its own settings, else those of the nearest project around it.
+/// The settings of the project in `root`: its own, or those of the nearest enclosing project.
 pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSettings) {
-    let mut nearest: Option<(PathBuf, Written)> = None;
+    let mut nearest: Option<(PathBuf, ProjectOptions)> = None;
     for folder in root.ancestors() {
         let Some(written) = options::read(folder) else { continue };
         let has_table = written.has_table;
@@ -132,42 +132,47 @@ pub(super) fn of_project(root: &Path, system: &OsSystem) -> (Settings, ProgramSe
             break;
         }
     }
-    let (home, written) = nearest.unwrap_or_else(|| (root.to_owned(), Written::default()));
+    let (home, written) = nearest.unwrap_or_else(|| (root.to_owned(), ProjectOptions::default()));
     resolve(&home, &written, Some(&home), system)
 }
 
-/// A project in a folder of the repository at `root`. One without an environment uses that of the nearest folder around
-/// it that has one.
-pub(super) fn of_inner(home: &Path, root: &Path, written: &Written, system: &OsSystem) -> (Settings, ProgramSettings) {
+/// The settings of a nested project in the repository at `root`. Without an environment of its own, it uses that of the
+/// nearest enclosing folder that has one.
+pub(super) fn of_inner(
+    home: &Path,
+    root: &Path,
+    written: &ProjectOptions,
+    system: &OsSystem,
+) -> (Settings, ProgramSettings) {
     let mut around = home.ancestors().take_while(|folder| folder.starts_with(root));
     let environment = around.find(|folder| folder.join(".venv").is_dir()).unwrap_or(home);
     resolve(home, written, Some(environment), system)
 }
 
-/// A script's settings, which are its own alone; paths begin at its folder.
+/// The settings of a script, which inherit nothing. Relative paths start at its folder.
 pub(super) fn of_script(path: &Path, block: &str, system: &OsSystem) -> (Settings, ProgramSettings) {
     let folder = path.parent().unwrap_or(path);
     let mut written = options::read_script(path, block);
-    // A script stands for itself: its neighbours are no modules of it, unless it says so.
+    // A script cannot import its neighbours unless its settings say so.
     written.options.environment.root.get_or_insert_with(Vec::new);
     resolve(folder, &written, None, system)
 }
 
-/// `environment_of` is the folder whose `.venv` is used, where there is one.
+/// `environment_of` is the folder whose `.venv` is used, if it exists.
 fn resolve(
     home: &Path,
-    written: &Written,
+    written: &ProjectOptions,
     environment_of: Option<&Path>,
     system: &OsSystem,
 ) -> (Settings, ProgramSettings) {
-    let mut problems: Vec<Diagnostic> = written.problems.iter().map(unknown).collect();
+    let mut problems: Vec<Diagnostic> = written.problems.iter().map(option_problem).collect();
     let Options { environment, source, tuning, overrides, .. } = &written.options;
     let general = Tuning::new(tuning, &mut problems);
     let mut filter = |made: Result<Filter, String>| match made {
         Ok(filter) => filter,
         Err(error) => {
-            problems.push(unplaced(&error));
-            Filter::of_project(home, None, &[]).expect("the patterns of every project are sound")
+            problems.push(without_position(&error));
+            Filter::of_project(home, None, &[]).expect("the default patterns are valid")
         }
     };
     let files = filter(Filter::of_project(home, source.include.as_deref(), &source.exclude));
@@ -202,7 +207,7 @@ fn resolve(
     (settings, program)
 }
 
-/// Search paths, version and platform; and the library folders that the user, not the repository, chose.
+/// Search paths, version and platform; and the library folders that the user, not the repository, selected.
 fn program(
     home: &Path,
     name: &str,
@@ -220,9 +225,10 @@ fn program(
         }
         None => PythonEnvironment::discover(environment_of.and_then(SystemPath::from_std_path), system),
     };
-    // What a settings file names is wrong there; what the person's shell or a folder does, at the environment itself.
+    // An error in a settings file is reported there. One caused by the shell or a folder is reported at the
+    // environment.
     let wrong = |message: String| {
-        let mut problem = unplaced(&message);
+        let mut problem = without_position(&message);
         if environment.python.is_none() {
             let named = ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().find_map(|name| system.env_var(name).ok());
             let folder = named.map_or_else(|| environment_of.unwrap_or(home).join(".venv"), PathBuf::from);
@@ -270,11 +276,11 @@ fn program(
     (ProgramSettings { python_version, python_platform, search_paths }, libraries)
 }
 
-/// A path that leads nowhere is told, and left out.
+/// Reports and skips search paths that do not exist.
 fn search_paths(settings: &SearchPathSettings, system: &OsSystem, problems: &mut Vec<Diagnostic>) -> SearchPaths {
     let vendored = ty_vendored::file_system();
     if let Err(error) = settings.to_search_paths(system, vendored, &ty_module_resolver::FallibleStrategy) {
-        problems.push(unplaced(&error.to_string()));
+        problems.push(without_position(&error.to_string()));
     }
     let Ok(paths) = settings.to_search_paths(system, vendored, &UseDefaultStrategy);
     paths
@@ -291,24 +297,24 @@ fn version(
         let source = PythonVersionSource::ConfigFile(file);
         return PythonVersionWithSource { version: PythonVersion { major, minor }, source };
     }
-    let told = found.and_then(|found| found.python_version_from_metadata().cloned());
-    let told = told.or_else(|| site_packages.python_version_from_layout());
-    told.filter(|told| PythonVersion::iter().any(|known| known == told.version)).unwrap_or_default()
+    let version = found.and_then(|found| found.python_version_from_metadata().cloned());
+    let version = version.or_else(|| site_packages.python_version_from_layout());
+    version.filter(|version| PythonVersion::iter().any(|known| known == version.version)).unwrap_or_default()
 }
 
-/// Where the project's own modules begin: folders that are no packages themselves, the root last.
+/// Where the project's own modules are: folders that are not packages themselves, the root last.
 fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemPathBuf> {
     let is_package =
         |folder: &SystemPath| ["__init__.py", "__init__.pyi"].iter().any(|init| system.is_file(&folder.join(init)));
     let own = root.join(name);
     let mut roots = Vec::new();
-    for (folder, witness) in [
+    for (folder, marker) in [
         (root.join("src"), root.join("src")),
         (own.clone(), own.join(name)),
         (root.join("python"), root.join("python")),
     ] {
         let is_name = !name.is_empty() || folder != own;
-        if is_name && system.is_directory(&witness) && !is_package(&folder) && !roots.contains(&folder) {
+        if is_name && system.is_directory(&marker) && !is_package(&folder) && !roots.contains(&folder) {
             roots.push(folder);
         }
     }
@@ -316,21 +322,21 @@ fn source_roots(root: &SystemPath, name: &str, system: &OsSystem) -> Vec<SystemP
     roots
 }
 
-/// The folders of `PYTHONPATH` that there are.
+/// The existing folders in `PYTHONPATH`.
 fn python_path(system: &OsSystem) -> Vec<SystemPathBuf> {
     let Ok(paths) = system.env_var("PYTHONPATH") else { return Vec::new() };
-    let paths = paths.split(BETWEEN).filter(|path| !path.is_empty());
+    let paths = paths.split(PATH_SEPARATOR).filter(|path| !path.is_empty());
     let absolute = paths.map(|path| SystemPath::absolute(path, system.current_directory()));
     absolute.filter(|path| system.is_directory(path)).collect()
 }
 
-fn unknown(problem: &Problem) -> Diagnostic {
+fn option_problem(problem: &Problem) -> Diagnostic {
     let (severity, code) =
-        if problem.is_sound { (Severity::Info, "unused-setting") } else { (Severity::Error, INVALID_SETTING) };
-    told(&problem.at, severity, code, problem.message.clone())
+        if problem.is_unsupported { (Severity::Info, "unused-setting") } else { (Severity::Error, INVALID_SETTING) };
+    diagnostic(&problem.at, severity, code, problem.message.clone())
 }
 
-fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnostic {
+fn diagnostic(at: &FileSpan, severity: Severity, code: &str, message: String) -> Diagnostic {
     let span = Span {
         cell: None,
         file: at.file.to_string_lossy().into_owned(),
@@ -342,10 +348,10 @@ fn told(at: &Place, severity: Severity, code: &str, message: String) -> Diagnost
     Diagnostic { span, severity, code: code.to_owned(), message, rendered: None, notes: Vec::new() }
 }
 
-/// A problem of the settings that stands in no one line.
-fn unplaced(message: &str) -> Diagnostic {
-    // The libraries say the path once more, and what to do, in lines below.
+/// A problem without a position.
+fn without_position(message: &str) -> Diagnostic {
+    // The libraries repeat the path and add advice on further lines.
     let first = message.lines().next().unwrap_or_default();
-    let at = Place { file: PathBuf::new(), line: 1, column: 1, end_line: 1, end_column: 1 };
-    told(&at, Severity::Error, INVALID_SETTING, first.to_owned())
+    let at = FileSpan { file: PathBuf::new(), line: 1, column: 1, end_line: 1, end_column: 1 };
+    diagnostic(&at, Severity::Error, INVALID_SETTING, first.to_owned())
 }

@@ -1,7 +1,7 @@
-//! The symbols of a file, each with its type.
+//! The symbols of a file with their types.
 //!
 //! Owns the outline: classes, functions and methods, names bound at module and class level, and attributes that methods
-//! give to `self`.
+//! assign to `self`.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use ty_python_semantic::types::Type;
 use ty_python_semantic::{HasType, SemanticModel};
 
 use super::db::Database;
-use super::lines::{Lines, Place};
+use super::lines::{CellPosition, Lines};
 use crate::pytypes::values::Outline;
 
 pub(super) fn outline(db: &Database, file: ProgramFile<'_>) -> Vec<Outline> {
@@ -42,7 +42,7 @@ enum Around {
     Function,
 }
 
-/// The symbols at one level, found in whatever statements stand around them.
+/// The symbols at one level, found in nested statements too.
 struct Level<'w, 'a, 'db> {
     writer: &'w Writer<'a, 'db>,
     around: Around,
@@ -67,14 +67,14 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         }
         let mut children = inner.found;
         children.append(&mut attributes.found);
-        let shown = class.inferred_type(self.writer.model);
+        let inferred = class.inferred_type(self.writer.model);
         let bases: Vec<&str> = class.arguments.iter().map(|arguments| self.writer.at(arguments.range())).collect();
         let signature = Some(format!("class {}{}", class.name, flat(&bases.concat())));
         let body = decorated(class.range(), &class.decorator_list);
         self.found.push(self.writer.symbol(
             class.name.as_str(),
             "class",
-            shown,
+            inferred,
             class.name.range,
             body,
             signature,
@@ -86,7 +86,7 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         let mut inner = Level::new(self.writer, Around::Function);
         inner.visit_body(&function.body);
         let kind = if self.around == Around::Class { "method" } else { "function" };
-        let shown = function.inferred_type(self.writer.model);
+        let inferred = function.inferred_type(self.writer.model);
         let asynchronous = if function.is_async { "async " } else { "" };
         let parameters = self.writer.at(function.parameters.range());
         let returns =
@@ -97,7 +97,7 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         self.found.push(self.writer.symbol(
             function.name.as_str(),
             kind,
-            shown,
+            inferred,
             function.name.range,
             body,
             signature,
@@ -109,8 +109,16 @@ impl<'w, 'a, 'db> Level<'w, 'a, 'db> {
         match target {
             Expr::Name(name) if self.around != Around::Function && self.names.insert(name.id.to_string()) => {
                 let kind = if self.around == Around::Class { "attribute" } else { "variable" };
-                let shown = name.inferred_type(self.writer.model);
-                self.found.push(self.writer.symbol(name.id.as_str(), kind, shown, name.range, whole, None, Vec::new()));
+                let inferred = name.inferred_type(self.writer.model);
+                self.found.push(self.writer.symbol(
+                    name.id.as_str(),
+                    kind,
+                    inferred,
+                    name.range,
+                    whole,
+                    None,
+                    Vec::new(),
+                ));
             }
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
                 elts.iter().for_each(|element| self.target(element, whole));
@@ -139,16 +147,16 @@ impl<'s> SourceOrderVisitor<'s> for Level<'_, '_, '_> {
                 }
                 walk_stmt(self, statement);
             }
-            // Whatever a condition decides, the names in it are the module's.
+            // Names in a conditional block belong to the enclosing module or class.
             statement => walk_stmt(self, statement),
         }
     }
 
-    // Expressions hold no symbols of their own.
+    // Expressions contain no symbols of their own.
     fn visit_expr(&mut self, _expression: &'s Expr) {}
 }
 
-/// What methods assign to their receiver.
+/// The attributes that methods assign to their receiver.
 struct Attributes<'w, 'a, 'db> {
     writer: &'w Writer<'a, 'db>,
     names: HashSet<String>,
@@ -163,9 +171,9 @@ impl Attributes<'_, '_, '_> {
                 let is_own =
                     matches!(&*attribute.value, Expr::Name(name) if Some(name.id.as_str()) == self.receiver.as_deref());
                 if is_own && self.names.insert(attribute.attr.to_string()) {
-                    let (name, shown) = (attribute.attr.as_str(), attribute.inferred_type(self.writer.model));
+                    let (name, inferred) = (attribute.attr.as_str(), attribute.inferred_type(self.writer.model));
                     let range = attribute.attr.range;
-                    self.found.push(self.writer.symbol(name, "attribute", shown, range, whole, None, Vec::new()));
+                    self.found.push(self.writer.symbol(name, "attribute", inferred, range, whole, None, Vec::new()));
                 }
             }
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
@@ -181,7 +189,7 @@ impl<'s> SourceOrderVisitor<'s> for Attributes<'_, '_, '_> {
         match statement {
             Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.target(target, assign.range())),
             Stmt::AnnAssign(assign) => self.target(&assign.target, assign.range()),
-            // Their `self` is another's.
+            // Their `self` is a different object.
             Stmt::ClassDef(_) | Stmt::FunctionDef(_) => {}
             statement => walk_stmt(self, statement),
         }
@@ -195,25 +203,26 @@ impl<'db> Writer<'_, 'db> {
         &self.text[range]
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of one value, each known to the caller alone")]
+    #[expect(clippy::too_many_arguments, reason = "one argument per field")]
     fn symbol(
         &self,
         name: &str,
         kind: &str,
-        shown: Option<Type<'db>>,
+        inferred: Option<Type<'db>>,
         at: TextRange,
         whole: TextRange,
         signature: Option<String>,
         children: Vec<Outline>,
     ) -> Outline {
-        let Place { cell, line, column } = self.lines.place(at.start());
-        let end_line = self.lines.place(whole.end()).line;
+        let CellPosition { cell, line, column } = self.lines.position(at.start());
+        let end_line = self.lines.position(whole.end()).line;
         let environment = self.model.program_environment();
-        let shown = shown.map_or_else(|| "Unknown".to_owned(), |one| one.display(self.db, &environment).to_string());
+        let display =
+            inferred.map_or_else(|| "Unknown".to_owned(), |one| one.display(self.db, &environment).to_string());
         Outline {
             name: name.to_owned(),
             kind: kind.to_owned(),
-            shown,
+            display,
             cell,
             line,
             column,
@@ -224,13 +233,13 @@ impl<'db> Writer<'_, 'db> {
     }
 }
 
-/// From the first decorator on.
+/// The range including the decorators.
 fn decorated(range: TextRange, decorators: &[ast::Decorator]) -> TextRange {
     let start: TextSize = decorators.first().map_or(range.start(), Ranged::start);
     TextRange::new(start, range.end())
 }
 
-/// On one line.
+/// The text on one line.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

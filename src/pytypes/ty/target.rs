@@ -1,8 +1,8 @@
-//! What stands at a place of a Python file, and what it means.
+//! The syntax at a position of a Python file, and what it refers to.
 //!
-//! Owns the way from an offset to a [`Target`], and from there to its definitions and type. A quoted annotation has a
-//! tree of its own, which must only be asked through its own model: targets are handed to a callback together with the
-//! model that they belong to.
+//! Owns the conversion from an offset to a [`Target`], and from a target to its definitions and type. A string
+//! annotation has a syntax tree of its own, which must be used with its own model only: a target is passed to a
+//! callback together with its model.
 
 use ruff_db::parsed::{ParsedModuleRef, parsed_module};
 use ruff_python_ast::find_node::{CoveringNode, covering_node};
@@ -21,9 +21,9 @@ use ty_python_semantic::{
 };
 
 use super::db::Database;
-use super::{above, unspoken};
+use super::{keyword_members, super_members};
 
-/// Something in the text that has a meaning of its own.
+/// A piece of syntax that refers to something.
 #[derive(Clone, Debug)]
 pub(super) enum Target<'a> {
     Expression(ExprRef<'a>),
@@ -36,18 +36,18 @@ pub(super) enum Target<'a> {
     Function(&'a ast::StmtFunctionDef),
     Class(&'a ast::StmtClassDef),
     Parameter(&'a ast::Parameter),
-    /// One part of a dotted module name, with those before it.
+    /// One component of a dotted module name, with those before it.
     Module {
         name: String,
         level: u32,
         range: TextRange,
     },
-    /// The name that an import gives: `import a.b as NAME`, `from a import b as NAME`.
+    /// The name that an import binds: `import a.b as NAME`, `from a import b as NAME`.
     ImportAs {
         alias: &'a ast::Alias,
         name: &'a ast::Identifier,
     },
-    /// The name that is taken from a module.
+    /// The name that is imported from a module.
     Imported {
         from: &'a ast::StmtImportFrom,
         alias: &'a ast::Alias,
@@ -63,7 +63,7 @@ pub(super) enum Target<'a> {
         keyword: &'a ast::Keyword,
         call: &'a ast::ExprCall,
     },
-    /// `x` of `case Point(x=0)`.
+    /// `x` in `case Point(x=0)`.
     PatternKeyword {
         name: &'a ast::Identifier,
         class: &'a ast::Expr,
@@ -76,14 +76,14 @@ pub(super) enum Target<'a> {
         operation: &'a ast::ExprUnaryOp,
         range: TextRange,
     },
-    /// The text between the brackets of `record["key"]`.
+    /// The string in the brackets of `record["key"]`.
     Key {
         subscript: &'a ast::ExprSubscript,
         key: &'a str,
     },
 }
 
-/// Hands what stands at `offset`, with its model, to `use_it`; `None` where nothing does.
+/// Calls `use_it` with the target at `offset` and its model; `None` if there is no target.
 pub(super) fn at<'db, T>(
     db: &'db Database,
     file: ProgramFile<'db>,
@@ -95,8 +95,8 @@ pub(super) fn at<'db, T>(
     within(&model, parsed.tokens(), parsed.syntax().into(), offset, 0, use_it)
 }
 
-/// How deep quotes may stand in quotes; the checker takes two.
-const DEEPEST_QUOTES: usize = 2;
+/// The maximum nesting of string annotations; the checker supports two levels.
+const MAX_ANNOTATION_NESTING: usize = 2;
 
 fn within<'db, T>(
     model: &SemanticModel<'db>,
@@ -113,7 +113,7 @@ fn within<'db, T>(
     let is_own = |node: AnyNodeRef| node.is_identifier() || node.is_expression() || node.is_stmt_import_from();
     let nodes = covering_node(tree, range).find_first(is_own).ok()?;
     if let AnyNodeRef::ExprStringLiteral(text) = nodes.node()
-        && depth < DEEPEST_QUOTES
+        && depth < MAX_ANNOTATION_NESTING
         && let Some((quoted, inner)) = model.enter_string_annotation(text)
     {
         return within(&inner, quoted.tokens(), quoted.syntax().into(), offset, depth + 1, use_it);
@@ -122,7 +122,7 @@ fn within<'db, T>(
     Some(use_it(model, &target))
 }
 
-/// The token that an offset means: one that can carry a meaning wins over its neighbour.
+/// The token at an offset. Between two tokens, a name, literal or operator wins over its neighbour.
 fn token_at(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
     if let Some(range) = parenthesis(tokens, offset) {
         return Some(range);
@@ -137,7 +137,7 @@ fn token_at(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
     (!token.kind().is_comment()).then(|| token.range())
 }
 
-/// The parenthesis that opens a call, when the offset stands on it.
+/// The opening parenthesis of a call, if the offset is on it.
 fn parenthesis(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
     match tokens.at_offset(offset) {
         TokenAt::Single(token) if matches!(token.kind(), TokenKind::Lpar | TokenKind::Rpar) => Some(token.range()),
@@ -152,7 +152,7 @@ fn parenthesis(tokens: &Tokens, offset: TextSize) -> Option<TextRange> {
 }
 
 impl<'a> Target<'a> {
-    /// What a node, known with those around it, is a target of.
+    /// The target for a node, given with its ancestors.
     pub fn of(nodes: &CoveringNode<'a>, offset: TextSize, tokens: &Tokens) -> Option<Self> {
         let node = nodes.node();
         if let Some(subscripted) = subscript_of(nodes, offset) {
@@ -182,7 +182,7 @@ impl<'a> Target<'a> {
                 })
             }
             node => {
-                // The name before the parentheses, or the call around it.
+                // The name before the parentheses, or the enclosing call.
                 for around in nodes.parent().into_iter().chain([node]) {
                     if let AnyNodeRef::ExprCall(call) = around
                         && let ast::Expr::Name(name) = &*call.func
@@ -253,7 +253,7 @@ impl<'a> Target<'a> {
         })?
     }
 
-    /// The name in the text; none for operators and keys.
+    /// The name in the text; `None` for operators and keys.
     pub fn name(&self) -> Option<&str> {
         Some(match self {
             Self::Expression(expression) | Self::Callee { callee: expression, .. } => match expression {
@@ -275,7 +275,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Where it stands: of an attribute, its name alone.
+    /// Its range. For an attribute, the range of its name.
     pub fn range(&self) -> TextRange {
         match self {
             Self::Expression(expression) | Self::Callee { callee: expression, .. } => match expression {
@@ -311,7 +311,7 @@ impl<'a> Target<'a> {
             }
             Self::TypeVariable(variable) => variable.inferred_type(model),
             Self::Keyword { keyword, .. } => keyword.value.inferred_type(model),
-            // It is that of the member where that is defined.
+            // `type_at` takes the type from the definition of the member.
             Self::PatternKeyword { .. } => None,
             Self::Binary { operation, .. } => definitions_for_bin_op(model, operation).map(|(_, operator)| operator),
             Self::Unary { operation, .. } => definitions_for_unary_op(model, operation).map(|(_, operator)| operator),
@@ -319,7 +319,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// What it means, each once. For a class that is called, its `__init__` and `__new__` come too: `declared` picks.
+    /// The definitions, without duplicates. For a call of a class, they include `__init__` and `__new__`.
     pub fn definitions<'db>(
         &self,
         model: &SemanticModel<'db>,
@@ -331,7 +331,7 @@ impl<'a> Target<'a> {
             Self::Expression(expression) => of_expression(model, *expression, aliases),
             Self::Callee { callee, call, .. } => {
                 let mut found = Vec::new();
-                // Which overload is meant; this always follows aliases.
+                // The selected overload. This always follows aliases.
                 if aliases == ImportAliasResolution::ResolveAliases {
                     let signatures = call_signature_details(model, call).into_iter();
                     found.extend(signatures.filter_map(|one| one.definition.map(ResolvedDefinition::Definition)));
@@ -341,7 +341,7 @@ impl<'a> Target<'a> {
             }
             Self::Function(function) => {
                 let mut found = definitions_and_overloads_for_function(model, function);
-                found.extend(above::getter_of(model, function, aliases));
+                found.extend(super_members::getter_of(model, function, aliases));
                 found
             }
             Self::Class(class) => vec![ResolvedDefinition::Definition(class.definition(model))],
@@ -360,11 +360,11 @@ impl<'a> Target<'a> {
             }
             Self::Keyword { name, keyword, call } => {
                 let mut found = definitions_for_keyword_argument(model, keyword, call);
-                found.extend(unspoken::of_copy(model, call, name));
-                found.extend(unspoken::handed_on(model, keyword, call));
+                found.extend(keyword_members::of_copy(model, call, name));
+                found.extend(keyword_members::handed_on(model, keyword, call));
                 found
             }
-            Self::PatternKeyword { name, class } => unspoken::member(model, class, name),
+            Self::PatternKeyword { name, class } => keyword_members::member(model, class, name),
             Self::Binary { operation, .. } => {
                 definitions_for_bin_op(model, operation).map(|(found, _)| found).unwrap_or_default()
             }
@@ -377,8 +377,8 @@ impl<'a> Target<'a> {
         found
     }
 
-    /// [`Self::definitions`] without those that the place does not mean: a class's name is the class, its opening
-    /// parenthesis the constructor.
+    /// [`Self::definitions`] without those that do not apply: the name of a called class refers to the class, its
+    /// opening parenthesis to the constructor.
     pub fn declared<'db>(
         &self,
         model: &SemanticModel<'db>,
@@ -404,7 +404,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Keeps the first of each. There are few: a set would need hashes that definitions lack.
+/// Removes duplicates. The lists are short, and definitions do not implement `Hash`.
 pub(super) fn unique(found: &mut Vec<ResolvedDefinition<'_>>) {
     for at in (1..found.len()).rev() {
         if found[..at].contains(&found[at]) {
@@ -422,13 +422,13 @@ pub(super) fn of_expression<'db>(
         ExprRef::Name(name) => definitions_for_name(model, name.id.as_str(), expression.into(), aliases),
         ExprRef::Attribute(attribute) => {
             let found = definitions_for_attribute(model, attribute);
-            if found.is_empty() { above::through_super(model, attribute) } else { found }
+            if found.is_empty() { super_members::through_super(model, attribute) } else { found }
         }
         _ => Vec::new(),
     }
 }
 
-/// The part of a dotted name at an offset.
+/// The component of a dotted name at an offset.
 fn part_at<'a>(module: &ast::Identifier, level: u32, offset: TextSize) -> Option<Target<'a>> {
     let name = module.as_str();
     let at = (offset - module.start()).to_usize();
@@ -443,14 +443,14 @@ fn part_at<'a>(module: &ast::Identifier, level: u32, offset: TextSize) -> Option
     None
 }
 
-/// A dotted name up to the part that stands at these offsets of it.
+/// A dotted name up to the component at these offsets.
 pub(super) fn module_part<'a>(module: &ast::Identifier, level: u32, start: usize, end: usize) -> Option<Target<'a>> {
     let size = |at: usize| TextSize::try_from(at).ok();
     let range = TextRange::new(module.start() + size(start)?, module.start() + size(end)?);
     Some(Target::Module { name: module.as_str().get(..end)?.to_owned(), level, range })
 }
 
-/// A literal between the brackets of a subscript means the element, not itself.
+/// A literal in the brackets of a subscript refers to the element, not to itself.
 fn subscript_of<'a>(nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Target<'a>> {
     let expression = nodes.node().as_expr_ref()?;
     let around = |range: TextRange| {
@@ -495,7 +495,7 @@ fn subscript_of<'a>(nodes: &CoveringNode<'a>, offset: TextSize) -> Option<Target
         Some(AnyNodeRef::ExprSubscript(subscript))
             if subscript.value.range() == expression.range() && expression.range().end() == offset =>
         {
-            // Just past a name counts as on it.
+            // A position just past a name counts as on it.
             (!matches!(expression, ExprRef::Name(_) | ExprRef::Attribute(_))).then(|| element(subscript))
         }
         _ => None,

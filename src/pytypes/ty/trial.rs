@@ -1,7 +1,7 @@
-//! A second engine over the same repository, in which edits are tried before anybody is offered them.
+//! A scratch engine for the same repository, in which edits are tried before they are offered.
 //!
-//! Owns the texts that stand in place of what the disk holds, and the comparison of diagnostics before and after.
-//! Nothing is written to disk.
+//! Owns the texts that replace those on disk, and the comparison of diagnostics before and after. Nothing is written to
+//! disk.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::AssertUnwindSafe;
@@ -24,7 +24,7 @@ use super::{Embedded, on_disk};
 use crate::error::Result;
 use crate::pytypes::host::STACK;
 
-/// A rule, where it was found, and what was said.
+/// A diagnostic, reduced to what the comparison needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub rule: String,
@@ -32,35 +32,35 @@ pub(super) struct Finding {
     pub message: String,
 }
 
-/// That a trial is not wanted any more is noticed within this time.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often a caller checks whether the work is still wanted.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 pub(super) struct Trial {
     engine: Embedded,
 }
 
 impl Trial {
-    /// `is_over`, once set, ends what is asked of it.
+    /// `is_over`, when set, cancels the running work.
     pub fn open(root: &Path, is_over: Arc<AtomicBool>) -> Result<Self> {
         let open = || {
             let mut engine = Embedded::open(root, false)?;
             engine.db = engine.db.held(is_over);
             Ok(Self { engine })
         };
-        apart(open, || {})
+        on_own_thread(open, || {})
     }
 
-    /// Has a file checked whatever the settings leave out.
-    pub fn name(&mut self, path: &Path) -> Result<()> {
+    /// Makes sure that a file is checked even if the settings exclude it.
+    pub fn check_named(&mut self, path: &Path) -> Result<()> {
         let (engine, path) = (&mut self.engine, path.to_string_lossy().into_owned());
-        apart(|| engine.name(&[path]), || {})
+        on_own_thread(|| engine.check_named(&[path]), || {})
     }
 
     pub const fn db(&self) -> &Database {
         &self.engine.db
     }
 
-    /// Lets the engine take these texts for those of files, which stand at absolute paths.
+    /// Replaces the texts of files, given by absolute path.
     pub fn set(&mut self, texts: Vec<(String, String)>) {
         let db = &mut self.engine.db;
         let set = || {
@@ -73,17 +73,17 @@ impl Trial {
                 }
             }
         };
-        apart(set, || {});
+        on_own_thread(set, || {});
     }
 
-    /// Asks this engine something, as long as `is_wanted` does not unwind: then it is given up.
-    pub fn with<T: Send>(&self, is_wanted: &dyn Fn(), ask: impl FnOnce(&Database) -> T + Send) -> T {
+    /// Runs `ask` on the database. Cancels it if `unwind_if_cancelled` unwinds.
+    pub fn with<T: Send>(&self, unwind_if_cancelled: &dyn Fn(), ask: impl FnOnce(&Database) -> T + Send) -> T {
         let db = self.engine.db.clone();
         let is_over = db.is_over_flag();
-        apart(
+        on_own_thread(
             move || salsa::attach_allow_change(&db, || ask(&db)),
             || {
-                if let Err(end) = std::panic::catch_unwind(AssertUnwindSafe(is_wanted)) {
+                if let Err(end) = std::panic::catch_unwind(AssertUnwindSafe(unwind_if_cancelled)) {
                     is_over.store(true, Ordering::Relaxed);
                     std::panic::resume_unwind(end);
                 }
@@ -91,70 +91,72 @@ impl Trial {
         )
     }
 
-    pub fn findings(&self, files: &[String], is_wanted: &dyn Fn()) -> HashMap<String, Vec<Finding>> {
-        self.with(is_wanted, |db| findings(db, files))
+    pub fn findings(&self, files: &[String], unwind_if_cancelled: &dyn Fn()) -> HashMap<String, Vec<Finding>> {
+        self.with(unwind_if_cancelled, |db| findings(db, files))
     }
 }
 
-/// On a thread of its own: a thread that answers by one database cannot change another. `meanwhile` is called now and then.
-fn apart<T: Send>(work: impl FnOnce() -> T + Send, meanwhile: impl Fn()) -> T {
+/// Runs `work` on a separate thread: salsa does not let a thread that reads one database write to another. Calls
+/// `meanwhile` periodically.
+fn on_own_thread<T: Send>(work: impl FnOnce() -> T + Send, meanwhile: impl Fn()) -> T {
     let (waiting, is_done) = (std::thread::current(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("trial".to_owned()).stack_size(STACK);
         let is_done = &is_done;
         let work = move || {
-            let _however_it_ends = Announced { is_done, waiting };
+            let _guard = DoneGuard { is_done, waiting };
             work()
         };
-        let thread = thread.spawn_scoped(scope, work).expect("the system has a thread for it");
+        let thread = thread.spawn_scoped(scope, work).expect("the thread can be started");
         while !is_done.load(Ordering::Acquire) {
             meanwhile();
-            std::thread::park_timeout(LOOK);
+            std::thread::park_timeout(POLL_INTERVAL);
         }
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// Says that work has ended, in a panic too.
-struct Announced<'w> {
+/// Signals the end of the work, also after a panic.
+struct DoneGuard<'w> {
     is_done: &'w AtomicBool,
     waiting: std::thread::Thread,
 }
 
-impl Drop for Announced<'_> {
+impl Drop for DoneGuard<'_> {
     fn drop(&mut self) {
         self.is_done.store(true, Ordering::Release);
         self.waiting.unpark();
     }
 }
 
-/// The diagnostics of these files, absolute, on all cores.
+/// The diagnostics of these files (absolute paths), computed on all cores.
 pub(super) fn findings(db: &Database, files: &[String]) -> HashMap<String, Vec<Finding>> {
     files
         .into_par_iter()
         .map_with(db.clone(), |db, path| {
             let found = salsa::attach_allow_change(&*db, || {
                 let Some(file) = on_disk(db, Path::new(path)).filter(|_| !db.is_over()) else { return Vec::new() };
-                let told = check::diagnostics(db, db.program_file(file)).iter();
-                told.map(|one| Finding {
-                    rule: one.id().as_str().to_owned(),
-                    at: one.range().map(|range| range.start()).unwrap_or_default(),
-                    message: one.concise_message().to_string(),
-                })
-                .collect()
+                let found = check::diagnostics(db, db.program_file(file)).iter();
+                found
+                    .map(|one| Finding {
+                        rule: one.id().as_str().to_owned(),
+                        at: one.range().map(|range| range.start()).unwrap_or_default(),
+                        message: one.concise_message().to_string(),
+                    })
+                    .collect()
             });
             (path.clone(), found)
         })
         .collect()
 }
 
-/// What is found after edits and was not before: more of one rule on one line. `old` stands in the text before.
+/// The findings that appeared with the edits: more of one rule on one line. `old` has offsets in the text before them.
 pub(super) fn added(old: &[Finding], new: &[Finding], old_text: &str, edits: &[Edit]) -> Vec<Finding> {
     let new_text = edits::apply(old_text, edits);
     let lines = Lines::of(&new_text);
     let mut known: BTreeMap<(&str, u32), usize> = BTreeMap::new();
     for one in old {
-        *known.entry((&one.rule, lines.row(edits::moved(one.at, edits)).0)).or_default() += 1;
+        *known.entry((&one.rule, lines.row(edits::new_offset(one.at, edits)).0)).or_default() += 1;
     }
     let mut added = Vec::new();
     for one in new {

@@ -1,6 +1,6 @@
-//! What type something has, and where it is defined.
+//! The type of an expression, and where it is defined.
 //!
-//! Owns the two questions about one place: `type_at` and `goto_definition`.
+//! Owns the two queries about one position: `type_at` and `goto_definition`.
 
 use ruff_db::source::source_text;
 use ruff_text_size::{Ranged, TextSize};
@@ -9,52 +9,57 @@ use ty_python_semantic::types::Type;
 use ty_python_semantic::{Db as _, ImportAliasResolution, ResolvedDefinition, SemanticModel, map_stub_definition};
 
 use super::db::Database;
+use super::display::{PathDisplay, preview};
 use super::lines::Lines;
-use super::shown::{Shown, preview};
 use super::target::{self, Target, unique};
 use crate::pytypes::values::{Definition, Typed};
 
-pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, shown: &Shown) -> Option<Typed> {
+pub(super) fn type_at(db: &Database, file: ProgramFile<'_>, at: TextSize, display: &PathDisplay) -> Option<Typed> {
     let found = target::at(db, file, at, |model, target| {
         let inferred = target.inferred_type(model).or_else(|| of_definition(db, model, target))?;
         let range = target.range();
         let text = source_text(db, file.file(db));
-        let span = Lines::of_source(&text).span(shown.path(db, file.file(db)), range);
+        let span = Lines::of_source(&text).span(display.path(db, file.file(db)), range);
         let definitions = mapped(db, target.declared(model, ImportAliasResolution::ResolveAliases));
         let docstring =
             definitions.iter().find_map(|one| one.docstring(db).or_else(|| one.implementation_docstring(db)));
         Some(Typed {
-            shown: inferred.display(db, &model.program_environment()).to_string(),
+            display: inferred.display(db, &model.program_environment()).to_string(),
             expression: preview(text[range].lines().next().unwrap_or_default()),
             span,
-            definition: definitions.first().map(|one| shown.definition(db, one)),
+            definition: definitions.first().map(|one| display.definition(db, one)),
             docstring: docstring.map(|text| dedented(&text)),
         })
     });
     found.flatten()
 }
 
-pub(super) fn definitions(db: &Database, file: ProgramFile<'_>, at: TextSize, shown: &Shown) -> Vec<Definition> {
+pub(super) fn definitions(
+    db: &Database,
+    file: ProgramFile<'_>,
+    at: TextSize,
+    display: &PathDisplay,
+) -> Vec<Definition> {
     let found = target::at(db, file, at, |model, target| {
         let found = target.declared(model, ImportAliasResolution::ResolveAliases);
-        mapped(db, found).iter().map(|one| shown.definition(db, one)).collect()
+        mapped(db, found).iter().map(|one| display.definition(db, one)).collect()
     });
     found.unwrap_or_default()
 }
 
-/// The type that a keyword of a class pattern has where its member is defined: nothing in the pattern itself has one.
+/// The type that a keyword in a class pattern has where its member is defined. The pattern itself has no type for it.
 fn of_definition<'db>(db: &'db Database, model: &SemanticModel<'db>, target: &Target<'_>) -> Option<Type<'db>> {
     if !matches!(target, Target::PatternKeyword { .. }) {
         return None;
     }
     let found = target.declared(model, ImportAliasResolution::ResolveAliases);
-    let place = found.first()?.focus_range(db);
-    // Of an attribute, the name stands at the end.
-    let program_file = db.program_file(place.file());
-    target::at(db, program_file, place.range().end(), |model, target| target.inferred_type(model)).flatten()
+    let range = found.first()?.focus_range(db);
+    // For an attribute, the name is at the end of the range.
+    let program_file = db.program_file(range.file());
+    target::at(db, program_file, range.range().end(), |model, target| target.inferred_type(model)).flatten()
 }
 
-/// Stubs lead to the source that they describe, where there is one.
+/// Replaces definitions in stubs by those in the source, if it is available.
 fn mapped<'db>(db: &'db Database, found: Vec<ResolvedDefinition<'db>>) -> Vec<ResolvedDefinition<'db>> {
     let mut mapped: Vec<_> =
         found.into_iter().flat_map(|one| map_stub_definition(db, &one, None).unwrap_or_else(|| vec![one])).collect();
@@ -62,7 +67,7 @@ fn mapped<'db>(db: &'db Database, found: Vec<ResolvedDefinition<'db>>) -> Vec<Re
     mapped
 }
 
-/// A docstring without the indent of the code around it.
+/// A docstring without its indentation.
 fn dedented(text: &str) -> String {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default().trim().to_owned();

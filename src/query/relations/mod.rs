@@ -60,10 +60,10 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &Declared, limit: usize) -> R
     let Some(file) = resolver.library.open(&subject.definition.path)? else { return Ok(groups.done(0)) };
     contained(resolver, &file, subject, &mut groups)?;
     calls(resolver, &file, subject, &mut groups)?;
-    for (stated, found) in resolver.heritage(subject, 0)? {
+    for (stated, found) in resolver.heritage(subject, 0)?.iter() {
         let relation = if stated.kind == "implements" { "implements" } else { "inherits" };
         match found {
-            Some(found) => groups.add_best(relation, &found),
+            Some(found) => groups.add_best(relation, found),
             None => groups.add(relation, outside(&file.path, stated.line, &stated.target, "type")),
         }
     }

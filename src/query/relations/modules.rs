@@ -116,7 +116,8 @@ impl Module {
                         .rposition(|part| matches!(part.as_str(), "tests" | "benches" | "examples"))
                         .map(|at| &folders[..at]),
                 };
-                if let Some(package) = package {
+                // `use ::{a, b}` names no module.
+                if let Some(package) = package.filter(|_| !words.is_empty()) {
                     let mut anchor = package.to_vec();
                     anchor.push("src".to_owned());
                     found.push(Self { anchor: Some(anchor), parts: words.split_off(1) });
@@ -343,5 +344,17 @@ mod tests {
         assert!(offers("java", "src/main/java/p/A.java", "org.shop", "src/main/java/org/shop/Cart.java", None));
         assert!(offers("c", "src/a.c", "util/list.h", "include/util/list.h", None));
         assert!(offers("csharp", "A.cs", "Shop.Core", "lib/Cart.cs", Some("Shop.Core")));
+    }
+
+    #[test]
+    fn a_module_without_a_name_is_read_in_every_language() {
+        for language in ["python", "rust", "typescript", "go", "java", "c", "php", "lua", "dart", "shell"] {
+            for importer in ["tests/it.rs", "src/main.rs", "a.py", ""] {
+                for written in ["", "::", ".", "..", "/", "./", "../", "@", "@/", "crate", "super::super", "\\", "é"] {
+                    offers(language, importer, written, "src/a.rs", None);
+                    offers(language, importer, written, "", Some("::"));
+                }
+            }
+        }
     }
 }

@@ -11,9 +11,10 @@ use super::kinds;
 use super::modules::{self, Module};
 use super::opened::{Library, Opened, is_wildcard, local};
 use super::receiver::{Receiver, receiver};
+use super::types::Bases;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{Declared, Import, Snapshot, Use};
+use crate::store::{Declared, Import, Snapshot, SymbolId, Use};
 
 /// How a use was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,6 +74,9 @@ pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
     /// What files pass on, by path, name and kind of use.
     exports: HashMap<(String, String, String), Declarations>,
+    /// What types inherit from, by type and depth. A base is looked for among the members of the types around it, which
+    /// asks what those inherit from: without this, the time grows with the number of bases to the power of the depth.
+    pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
 }
 
 /// What is asked of a name, besides where.
@@ -86,7 +90,7 @@ pub(super) struct Asked<'a> {
 
 impl<'s> Resolver<'s> {
     pub fn new(snapshot: &'s Snapshot<'s>) -> Self {
-        Self { library: Library::new(snapshot), exports: HashMap::new() }
+        Self { library: Library::new(snapshot), exports: HashMap::new(), heritage: HashMap::new() }
     }
 
     /// What a use means; `None` when that is nothing of this repository.

@@ -12,6 +12,9 @@ use super::{kinds, modules, variables};
 use crate::error::Result;
 use crate::store::{Declared, Heritage};
 
+/// What a type says that it inherits from or implements, and what that means.
+pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
+
 /// Types that one is followed to through what it inherits.
 const BASES: usize = 32;
 
@@ -92,9 +95,9 @@ impl Resolver<'_> {
         let mut bases = Vec::new();
         let mut closed = true;
         for of in types {
-            for (_, found) in self.heritage(of, depth)? {
+            for (_, found) in self.heritage(of, depth)?.iter() {
                 closed &= found.as_ref().is_some_and(|found| found.how != How::Ambiguous);
-                bases.extend(found.map(|found| found.targets).unwrap_or_default());
+                bases.extend(found.iter().flat_map(|found| &found.targets).cloned());
             }
         }
         bases.retain(|base| kinds::is_type(&base.definition.kind));
@@ -102,7 +105,10 @@ impl Resolver<'_> {
     }
 
     /// What a type says that it inherits from or implements, and what that means.
-    pub(super) fn heritage(&mut self, of: &Declared, depth: usize) -> Result<Vec<(Heritage, Option<Resolution>)>> {
+    pub(super) fn heritage(&mut self, of: &Declared, depth: usize) -> Result<Bases> {
+        if let Some(known) = self.heritage.get(&(of.id, depth)) {
+            return Ok(Rc::clone(known));
+        }
         let mut stated = Vec::new();
         for base in self.library.snapshot.heritage_of(of.id)? {
             let found = match depth < DEEPEST {
@@ -112,6 +118,8 @@ impl Resolver<'_> {
             let found = found.filter(|found| found.targets.iter().any(|target| target.id != of.id));
             stated.push((base, found));
         }
+        let stated: Bases = stated.into();
+        self.heritage.insert((of.id, depth), Rc::clone(&stated));
         Ok(stated)
     }
 

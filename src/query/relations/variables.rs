@@ -5,11 +5,8 @@
 
 /// The type that `line` gives `variable`: `x: T`, `x = T(…)`, `T x`, `x *T`, `x := &T{…}`.
 pub(super) fn type_in(line: &str, variable: &str, language: &str) -> Option<String> {
-    let mut from = 0;
-    while let Some(at) = line[from..].find(variable) {
-        let start = from + at;
+    for (start, _) in line.match_indices(variable) {
         let end = start + variable.len();
-        from = end;
         let whole = !line[..start].ends_with(is_part) && !line[end..].starts_with(is_part);
         if !whole || line[..start].ends_with(['.', '>']) {
             continue;
@@ -56,15 +53,34 @@ fn before(rest: &str, language: &str) -> Option<String> {
     if spaced.len() == rest.len() {
         return None;
     }
-    let plain = spaced
-        .strip_suffix('>')
-        .and_then(|inner| inner.split('<').next_back().map(|last| &spaced[..spaced.len() - last.len() - 2]));
-    let spaced = plain.unwrap_or(spaced);
-    let head = spaced.trim_end_matches(is_part);
-    let word = &spaced[head.len()..];
+    let named = match spaced.strip_suffix('>') {
+        Some(inner) => &inner[..opening(inner)?],
+        None => spaced,
+    };
+    let word = &named[named.trim_end_matches(is_part).len()..];
     let keyword =
         matches!(word, "return" | "new" | "else" | "case" | "throw" | "const" | "var" | "auto" | "delete" | "in");
     (!keyword && word.starts_with(char::is_alphabetic)).then(|| word.to_owned())
+}
+
+/// Where the `<` stands whose `>` follows `inner`; `None` if that `>` is a comparison or the head of an arrow.
+fn opening(inner: &str) -> Option<usize> {
+    let bytes = inner.as_bytes();
+    let is_arrow = |end: usize| end > 0 && matches!(bytes[end - 1], b'-' | b'=');
+    if is_arrow(bytes.len()) {
+        return None;
+    }
+    let mut depth = 1_usize;
+    for (at, byte) in bytes.iter().enumerate().rev() {
+        match byte {
+            b'>' if !is_arrow(at) => depth += 1,
+            b'<' if depth == 1 => return Some(at),
+            b'<' => depth -= 1,
+            b';' | b'{' | b'}' => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The name of a type without what it is wrapped in: `&'a mut T`, `a.T | None`, `*T`.
@@ -109,5 +125,25 @@ mod tests {
         assert_eq!(found("    Cart x = other();", "java").as_deref(), Some("Cart"));
         assert_eq!(found("    const Cart& x = other();", "cpp").as_deref(), Some("Cart"));
         assert_eq!(found("    return x;", "java"), None);
+        assert_eq!(found("    Map<Key, List<Line>> x = other();", "java").as_deref(), Some("Map"));
+        assert_eq!(found("  std::function<int(int) -> int> x;", "cpp").as_deref(), Some("function"));
+    }
+
+    #[test]
+    fn a_closing_bracket_that_nothing_opens_gives_no_type() {
+        for language in ["java", "c", "cpp", "objc", "csharp", "dart", "php"] {
+            for line in [
+                "  for (int i = 0; n > x.size(); ++i) {}",
+                "  run(() -> x.close());",
+                "  run(y => x.close());",
+                "  > x",
+                "> x",
+                "  a >> x.b",
+                "  if (i < 3; n > x.size()) {}",
+                "  größe<ü> -> x.é",
+            ] {
+                assert_eq!(type_in(line, "x", language), None, "{language}: {line}");
+            }
+        }
     }
 }

@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::budget::Budget;
 use crate::config::Environment;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::Workspaces;
+use crate::panics;
 use crate::serve::client::{Age, Peer};
 use crate::serve::place::Place;
 use crate::serve::{CallContext, Hello, Reach, Registry, Reporter, Service, asked};
@@ -67,14 +68,13 @@ impl Asked {
         };
         let registry = Arc::clone(&self.registry);
         let _until_answered = Cancel(budget);
-        let work = move || match question {
-            Question::Tool(name) => registry.call(name, arguments, call),
-            Question::View(name) => registry.view(name, arguments, call),
+        let work = move || {
+            panics::caught(|| match question {
+                Question::Tool(name) => registry.call(name, arguments, call),
+                Question::View(name) => registry.view(name, arguments, call),
+            })
         };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|failure| {
-            tracing::error!(%failure, "a tool stopped in the middle");
-            Err(Error::internal("the tool failed in an unforeseen way"))
-        })
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))
     }
 
     /// What the daemon answers to a control; `None` when none runs.

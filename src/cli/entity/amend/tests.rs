@@ -182,3 +182,35 @@ fn every_byte_outside_the_field_stays() {
     }
     assert!(changed > 8_000, "{changed} changed, {refused} refused");
 }
+
+/// Front matter with pieces cut out and others put in: whatever is left, a change is made or refused.
+#[test]
+fn broken_front_matter_is_changed_or_refused() {
+    let texts = [
+        "---\nid: a\ntags: [a, 'b c', \"d\"]\nx:\n  - a\n  - id: b\n    t: 1\n---\nbody\n",
+        "\u{feff}---\r\n\"id\": >-\r\n  größe\r\ntags: {a: b}\r\nx: &n [é, # ü\r\n  b]\r\n...\r\n",
+        "---\n? id\n: !!str a\ntags: *n\nx: |2\n    日本\n---\n",
+    ];
+    let pieces = [
+        "é", "\n", "\r", ":", ": ", "- ", "[", "]", "{", "}", "\"", "'", "#", "&a ", "*a", "|", "---\n", "\t", "\0",
+        "? ",
+    ];
+    let mut random = Random(7);
+    for _ in 0..6_000 {
+        let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
+        for _ in 0..=random.below(4) {
+            let at = random.below(text.len() + 1);
+            let end = (at + random.below(5)).min(text.len());
+            text.splice(at..end, pieces[random.below(pieces.len())].chars());
+        }
+        let text: String = text.into_iter().collect();
+        let item = ["a", "b", "é", ""][random.below(4)].to_owned();
+        let change = match random.below(4) {
+            0 => Change::Set(item),
+            1 => Change::SetValue(item),
+            2 => Change::Add(item),
+            _ => Change::Remove(item),
+        };
+        let _refused = amend(&text, ["id", "tags", "x", "y"][random.below(4)], &change);
+    }
+}

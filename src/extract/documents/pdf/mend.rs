@@ -29,14 +29,17 @@ enum Place {
 /// The same file with a table of the objects that are in it; `None` where that would not make it a document.
 pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
     let start = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-")?;
-    let found = objects(bytes);
+    // Offsets count from the header; text before it has no objects.
+    let found: Vec<Found> = objects(bytes).into_iter().filter(|object| object.offset >= start).collect();
     let ends = found.iter().skip(1).map(|object| object.offset).chain([bytes.len()]);
     let mut places: BTreeMap<u32, Place> = BTreeMap::new();
     let mut catalog = None;
     // What stands later in a file replaces what stands before.
     for (object, end) in found.iter().zip(ends) {
+        // Offsets count from the header: what stands before it is no part of the document.
+        let Some(offset) = object.offset.checked_sub(start) else { continue };
         let body = &bytes[object.offset..end];
-        places.insert(object.number, Place::At { offset: object.offset - start, generation: object.generation });
+        places.insert(object.number, Place::At { offset, generation: object.generation });
         if says(body, b"/Catalog") {
             catalog = Some((object.number, object.generation));
         }
@@ -181,10 +184,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn objects_before_the_header_do_not_count() {
+        let bytes = b"1 0 obj\n%PDF-1.4\n2 0 obj<</Type/Catalog>>\nendobj\n";
+        assert!(mended(bytes).is_some_and(|mended| mended.ends_with(b"%%EOF\n")));
+    }
+
+    #[test]
     fn what_is_no_document_is_not_mended() {
-        for bytes in
-            [&b""[..], b"%PDF-", b"obj", b"%PDF-1.4\n1 0 obj", b"%PDF 0 0 obj /Root 0 0 R", b"%PDF-1 1 obj<</Catalog"]
-        {
+        for bytes in [
+            &b""[..],
+            b"%PDF-",
+            b"obj",
+            b"%PDF-1.4\n1 0 obj",
+            b"%PDF 0 0 obj /Root 0 0 R",
+            b"%PDF-1 1 obj<</Catalog",
+            b"1 0 obj<</Type/Catalog>>endobj %PDF-1.4\n2 0 obj",
+        ] {
             assert!(mended(bytes).is_none_or(|mended| mended.len() > bytes.len()), "{bytes:?}");
         }
     }

@@ -1,7 +1,7 @@
-//! A type as an annotation that can be written into a file.
+//! A type as an annotation that can be written to a file.
 //!
-//! Owns the way from the checker's display, which is for people, to an expression that means the same in the file; or
-//! the reason why there is none. Literals are widened on the way.
+//! Owns the conversion from the checker's display form, which is meant for people, to an expression with the same
+//! meaning in the file, or the reason why there is none. Literal types are widened.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,7 +23,7 @@ pub(super) struct Annotation {
 }
 
 impl Annotation {
-    /// Whether another one says all that this one does.
+    /// Whether the other annotation covers everything that this one does.
     pub fn is_within(&self, other: &Self) -> bool {
         let parts = |one: &Self| members(&one.text).map(str::to_owned).collect::<Vec<_>>();
         let (own, other) = (parts(self), parts(other));
@@ -34,22 +34,22 @@ impl Annotation {
     }
 }
 
-/// What a union says by another of its members: an annotation `float` takes whole numbers, `int` takes truth values.
-const SAID_BY: &[(&str, &[&str])] =
+/// Types that include others as annotations: `float` accepts `int`, and `int` accepts `bool`.
+const COVERS: &[(&str, &[&str])] =
     &[("complex", &["float", "int", "bool"]), ("float", &["int", "bool"]), ("int", &["bool"])];
 
 fn absorb(members: &mut Vec<String>) {
-    for (wider, narrower) in SAID_BY {
+    for (wider, narrower) in COVERS {
         if members.iter().any(|member| member == wider) {
             members.retain(|member| !narrower.contains(&member.as_str()));
         }
     }
 }
 
-/// The members of a union as it is written.
+/// The members of a union as written.
 fn members(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
-    let apart = move |c: char| {
+    let is_separator = move |c: char| {
         match c {
             '[' | '(' => depth += 1,
             ']' | ')' => depth = depth.saturating_sub(1),
@@ -57,21 +57,21 @@ fn members(text: &str) -> impl Iterator<Item = &str> {
         }
         c == '|' && depth == 0
     };
-    text.trim_matches('"').split(apart).map(str::trim)
+    text.trim_matches('"').split(is_separator).map(str::trim)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Import {
     pub module: String,
     pub name: String,
-    /// Of the project itself: importing it when the program runs may go in circles.
+    /// The import is from the project itself: at run time it could be circular.
     pub is_own: bool,
 }
 
-/// A union of more says little.
-const MOST_MEMBERS: usize = 5;
+/// Larger unions are rejected as too unspecific.
+const MAX_MEMBERS: usize = 5;
 
-/// Classes that `typing` only passes on.
+/// Classes that `typing` only re-exports.
 const ABSTRACT: &[&str] = &[
     "AsyncGenerator",
     "AsyncIterable",
@@ -116,12 +116,12 @@ pub(super) fn of_type<'db>(
             _ => None,
         })
         .collect();
-    // The exact `float` that a literal has; as an annotation it is `float`. Spaces keep the offsets.
+    // A literal has the exact type `float*`, whose annotation is `float`. Spaces keep the offsets.
     let label = parts.label.replace("float*", "float ").replace("complex*", "complex ");
-    let parsed = ruff_python_parser::parse_expression(&label).map_err(|_| unsayable(&parts.label))?;
+    let parsed = ruff_python_parser::parse_expression(&label).map_err(|_| not_expressible(&parts.label))?;
     let mut writer = Writer { db, model, types, at, label: &parts.label, imports: Vec::new(), is_forward: false };
     let members = writer.members(parsed.expr())?;
-    if members.len() > MOST_MEMBERS {
+    if members.len() > MAX_MEMBERS {
         return Err(format!("{} different types", members.len()));
     }
     let mut text = members.join(" | ");
@@ -133,12 +133,12 @@ pub(super) fn of_type<'db>(
     Ok(Annotation { text, imports: writer.imports })
 }
 
-fn unsayable(label: &str) -> String {
+fn not_expressible(label: &str) -> String {
     let label: String = label.chars().take(80).collect();
     format!("`{label}` cannot be written as an annotation")
 }
 
-/// Annotations are not evaluated when the file is imported.
+/// Whether annotations are not evaluated at import time.
 pub(super) fn has_future_annotations(db: &Database, model: &SemanticModel<'_>) -> bool {
     ty_python_core::semantic_index(db, model.program_file()).has_future_annotations()
 }
@@ -146,17 +146,17 @@ pub(super) fn has_future_annotations(db: &Database, model: &SemanticModel<'_>) -
 struct Writer<'a, 'db> {
     db: &'db Database,
     model: &'a SemanticModel<'db>,
-    /// What stands at which offset of the display.
+    /// The types by their offset in the display form.
     types: HashMap<TextSize, Type<'db>>,
     at: TextSize,
     label: &'a str,
     imports: Vec<Import>,
-    /// It names a class that is not there yet where the annotation stands.
+    /// The annotation names a class that is defined after it.
     is_forward: bool,
 }
 
 impl<'db> Writer<'_, 'db> {
-    /// The members of a union, each once, `None` last.
+    /// The members of a union without duplicates, `None` last.
     fn members(&mut self, expression: &Expr) -> Result<Vec<String>, String> {
         let mut members: Vec<String> = Vec::new();
         let mut open = vec![expression];
@@ -207,9 +207,9 @@ impl<'db> Writer<'_, 'db> {
                         widened.push(self.member_of(name, attribute)?);
                         continue;
                     }
-                    _ => return Err(unsayable(self.label)),
+                    _ => return Err(not_expressible(self.label)),
                 },
-                _ => return Err(unsayable(self.label)),
+                _ => return Err(not_expressible(self.label)),
             };
             widened.push(name.to_owned());
         }
@@ -219,12 +219,12 @@ impl<'db> Writer<'_, 'db> {
     fn member_of(&mut self, name: &ast::ExprName, attribute: &ast::ExprAttribute) -> Result<String, String> {
         let known = [name.start(), attribute.start()].iter().find_map(|at| self.types.get(at).copied());
         let definition = known.and_then(|one| self.definition(one));
-        // The type may be that of the member: its class stands around it.
+        // The type may be that of the member; then its class is the enclosing one.
         match definition {
             Some(definition) if definition.name(self.db).as_deref() == Some(name.id.as_str()) => {
                 self.named(name.id.as_str(), definition)
             }
-            _ => Err(unsayable(self.label)),
+            _ => Err(not_expressible(self.label)),
         }
     }
 
@@ -237,7 +237,7 @@ impl<'db> Writer<'_, 'db> {
                 let outer = self.written(&subscript.value)?;
                 let inner = match &*subscript.slice {
                     Expr::Tuple(tuple) if tuple.elts.is_empty() => {
-                        return Err("an empty tuple says too little".to_owned());
+                        return Err("an empty tuple is not specific enough".to_owned());
                     }
                     Expr::Tuple(tuple) => {
                         let inner: Result<Vec<String>, String> =
@@ -249,22 +249,22 @@ impl<'db> Writer<'_, 'db> {
                 Ok(format!("{outer}[{inner}]"))
             }
             Expr::BinOp(ast::ExprBinOp { op: ast::Operator::BitOr, .. }) => Ok(self.members(expression)?.join(" | ")),
-            _ => Err(unsayable(self.label)),
+            _ => Err(not_expressible(self.label)),
         }
     }
 
     fn name(&mut self, name: &ast::ExprName) -> Result<String, String> {
         match name.id.as_str() {
-            "Unknown" | "Any" | "Todo" | "Divergent" | "Never" => return Err("the type is not wholly known".to_owned()),
+            "Unknown" | "Any" | "Todo" | "Divergent" | "Never" => return Err("the type is partly unknown".to_owned()),
             "LiteralString" => return Ok("str".to_owned()),
-            "object" => return Err("`object` says nothing".to_owned()),
+            "object" => return Err("`object` is not specific enough".to_owned()),
             _ => {}
         }
         let known = self.types.get(&name.start()).copied();
         if matches!(known, Some(Type::Dynamic(_))) {
-            return Err("the type is not wholly known".to_owned());
+            return Err("the type is partly unknown".to_owned());
         }
-        let definition = known.and_then(|one| self.definition(one)).ok_or_else(|| unsayable(self.label))?;
+        let definition = known.and_then(|one| self.definition(one)).ok_or_else(|| not_expressible(self.label))?;
         self.named(name.id.as_str(), definition)
     }
 
@@ -278,11 +278,11 @@ impl<'db> Writer<'_, 'db> {
         }
     }
 
-    /// A class by its name in this file, imported where need be.
+    /// The name of a class in this file, imported if necessary.
     fn named(&mut self, name: &str, definition: Definition<'db>) -> Result<String, String> {
         let db = self.db;
         if definition.scope(db).scope(db).kind() != ScopeKind::Module {
-            return Err(format!("`{name}` is not at the top of its module"));
+            return Err(format!("`{name}` is not defined at the top level of its module"));
         }
         let own_file = definition.file(db) == self.model.file();
         let here = definitions_for_name(
@@ -297,10 +297,10 @@ impl<'db> Writer<'_, 'db> {
             return Ok(name.to_owned());
         }
         if !here.is_empty() || own_file {
-            return Err(format!("`{name}` means something else here"));
+            return Err(format!("`{name}` refers to something else here"));
         }
         let module = file_to_module(db, definition.program_file(db).resolver_file(db));
-        let module = module.ok_or_else(|| unsayable(self.label))?;
+        let module = module.ok_or_else(|| not_expressible(self.label))?;
         let (module, name) = public(module.name(db).as_str(), name)?;
         let is_own = !definition.file(db).path(db).is_vendored_path() && db_is_own(db, definition);
         let import = Import { module, name: name.clone(), is_own };
@@ -316,7 +316,7 @@ fn db_is_own(db: &Database, definition: Definition<'_>) -> bool {
     db.project().files(db).contains(&definition.file(db))
 }
 
-/// Where a program imports a class from that a stub defines elsewhere.
+/// The public module of a class that a stub defines elsewhere.
 fn public(module: &str, name: &str) -> Result<(String, String), String> {
     let module = match module {
         "typing" if ABSTRACT.contains(&name) => "collections.abc",

@@ -1,7 +1,6 @@
-//! What speaks for a type: values that are returned, defaults, assignments, and arguments of calls.
+//! The evidence for a type: returned values, defaults, assignments, and arguments of calls.
 //!
-//! Owns gathering it in one state of the text. Unknown evidence is no evidence: what is not wholly known is left out, or
-//! nothing is said.
+//! Owns collecting it in one state of the text. Values of unknown type are ignored, or prevent a suggestion.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,39 +16,39 @@ use ty_python_semantic::{
     Db as _, HasDefinition, HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel, contains_identifier,
 };
 
-use super::above::{self, Overridden};
 use super::annotation::Annotation;
-use super::flow::{Exits, exits, falls_through, is_promise};
-use super::slots::{Kind, Of, Parameter, Place, Slot, is_decorated};
+use super::flow::{Exits, exits, falls_through, is_placeholder};
+use super::overridden::{self, Overridden};
+use super::slots::{FunctionContext, Kind, Parameter, Slot, SlotSource, is_decorated};
 use crate::pytypes::ty::db::{Database, Db as _};
 use crate::pytypes::ty::target::Target;
 
-/// A type, and in words why.
+/// A type with an explanation of what it is based on.
 pub(super) struct Evidence<'db> {
     pub inferred: Shape<'db>,
-    pub words: String,
+    pub explanation: String,
 }
 
 pub(super) enum Shape<'db> {
     Plain(Type<'db>),
-    /// `Iterator[…]`, `AsyncIterator[…]` of what a generator yields.
+    /// `Iterator[…]` or `AsyncIterator[…]` (true) of the type that a generator yields.
     Yields(Type<'db>, bool),
-    /// The receiver itself.
+    /// The type of the receiver.
     Receiver,
-    /// What needs no reading.
+    /// An annotation that is used as written.
     Written(Annotation),
 }
 
-/// Files with calls that are looked into.
-const MOST_FILES: usize = 300;
+/// The maximum number of files that are searched for calls.
+const MAX_FILES: usize = 300;
 
-/// The arguments that calls in the project give to parameters, by function and the parameter's name.
+/// The arguments of calls in the project, by function and parameter name.
 pub(super) struct Calls<'db> {
     arguments: HashMap<(Definition<'db>, String), Vec<Option<Type<'db>>>>,
     files: HashMap<Definition<'db>, BTreeSet<File>>,
 }
 
-/// What is known of one slot; the error says why nothing is.
+/// The evidence for one slot; the error says why there is none.
 pub(super) fn of_slot<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
@@ -57,51 +56,51 @@ pub(super) fn of_slot<'db>(
     calls: &Calls<'db>,
 ) -> Result<Evidence<'db>, String> {
     match &slot.of {
-        Of::Function(function, place) => of_return(db, model, function, *place, false),
-        Of::Parameter(function, parameter) => of_parameter(db, model, slot, function, parameter, calls),
-        Of::Values(values) => of_values(db, model, slot.kind, values),
+        SlotSource::Function(function, context) => of_return(db, model, function, *context, false),
+        SlotSource::Parameter(function, parameter) => of_parameter(db, model, slot, function, parameter, calls),
+        SlotSource::Values(values) => of_values(db, model, slot.kind, values),
     }
 }
 
-/// What is known of what a function gives back, though there is more.
+/// The evidence from the returned values of known type, ignoring the others.
 pub(super) fn of_known_returns<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
-    place: Place,
+    context: FunctionContext,
 ) -> Result<Evidence<'db>, String> {
-    of_return(db, model, function, place, true)
+    of_return(db, model, function, context, true)
 }
 
-/// `partly`: what is not known is passed over.
+/// `partly`: ignores values of unknown type.
 fn of_return<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
     function: &ast::StmtFunctionDef,
-    place: Place,
+    context: FunctionContext,
     partly: bool,
 ) -> Result<Evidence<'db>, String> {
     if is_decorated(function, "overload") {
         return Err("an overload".to_owned());
     }
-    if is_decorated(function, "abstractmethod") || is_promise(&function.body) {
-        return Err("the body is only promised".to_owned());
+    if is_decorated(function, "abstractmethod") || is_placeholder(&function.body) {
+        return Err("the body is a placeholder".to_owned());
     }
     if is_decorated(function, "contextmanager") || is_decorated(function, "asynccontextmanager") {
-        return Err("a decorator makes something else of it".to_owned());
+        return Err("a decorator changes the return type".to_owned());
     }
     let found = exits(function);
     if found.is_generator {
         return of_yields(db, model, function, &found);
     }
-    if let Some(only) = own_receiver(function, &found, place) {
+    if let Some(only) = own_receiver(function, &found, context) {
         return Ok(only);
     }
     let mut types = Vec::new();
     for value in &found.values {
-        // `NotImplemented` is for the interpreter: whoever calls never sees it.
+        // `NotImplemented` is a signal to the interpreter; callers never see it.
         let is_refusal = matches!(value, Expr::Name(name) if name.id.as_str() == "NotImplemented");
-        if is_refusal || (is_call_of_itself(value, function, place) && found.values.len() > 1) {
+        if is_refusal || (is_call_of_itself(value, function, context) && found.values.len() > 1) {
             continue;
         }
         let inferred = known(value.inferred_type(model));
@@ -109,10 +108,10 @@ fn of_return<'db>(
             types.extend(inferred.and_then(|inferred| known_part(db, model, inferred)));
             continue;
         }
-        let inferred = inferred.ok_or("a returned value is of unknown type")?;
-        // On another platform or version it may be.
+        let inferred = inferred.ok_or("a returned value has an unknown type")?;
+        // It may be reachable on another platform or version.
         if matches!(inferred, Type::Never) {
-            return Err("a returned value cannot be reached here".to_owned());
+            return Err("a return statement is unreachable here".to_owned());
         }
         types.push(inferred);
     }
@@ -127,19 +126,24 @@ fn of_return<'db>(
     if types.is_empty() {
         return Err("it never returns".to_owned());
     }
-    let words = match (found.values.len(), nothing) {
+    let explanation = match (found.values.len(), nothing) {
         (0, _) => "no value is returned".to_owned(),
         (1, false) => "the returned value".to_owned(),
-        (1, true) => "the returned value, and the end without one".to_owned(),
+        (1, true) => "the returned value, and an implicit None".to_owned(),
         (number, false) => format!("{number} returned values"),
-        (number, true) => format!("{number} returned values, and the end without one"),
+        (number, true) => format!("{number} returned values, and an implicit None"),
     };
-    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words })
+    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), explanation })
 }
 
-/// A method that gives back its receiver and nothing else.
-fn own_receiver<'db>(function: &ast::StmtFunctionDef, found: &Exits<'_>, place: Place) -> Option<Evidence<'db>> {
-    let is_bound = place.in_class && !is_decorated(function, "staticmethod") && !is_decorated(function, "classmethod");
+/// The evidence for a method that always returns its receiver.
+fn own_receiver<'db>(
+    function: &ast::StmtFunctionDef,
+    found: &Exits<'_>,
+    context: FunctionContext,
+) -> Option<Evidence<'db>> {
+    let is_bound =
+        context.in_class && !is_decorated(function, "staticmethod") && !is_decorated(function, "classmethod");
     let receiver = function.parameters.posonlyargs.iter().chain(&function.parameters.args).next()?;
     let is_receiver = |value: &&Expr| matches!(value, Expr::Name(name) if name.id == receiver.parameter.name.id);
     let only = is_bound
@@ -147,7 +151,7 @@ fn own_receiver<'db>(function: &ast::StmtFunctionDef, found: &Exits<'_>, place: 
         && !found.returns_nothing
         && found.values.iter().all(is_receiver)
         && !falls_through(&function.body, &|_| false);
-    only.then(|| Evidence { inferred: Shape::Receiver, words: "the receiver is returned".to_owned() })
+    only.then(|| Evidence { inferred: Shape::Receiver, explanation: "the receiver is returned".to_owned() })
 }
 
 fn of_yields<'db>(
@@ -157,26 +161,26 @@ fn of_yields<'db>(
     found: &Exits<'_>,
 ) -> Result<Evidence<'db>, String> {
     if found.yields_otherwise || !found.values.is_empty() || found.yields.is_empty() {
-        return Err("a generator that does more than yield".to_owned());
+        return Err("a generator that does more than yield values".to_owned());
     }
     let types: Option<Vec<Type<'db>>> = found.yields.iter().map(|value| known(value.inferred_type(model))).collect();
-    let types = types.ok_or("a yielded value is of unknown type")?;
+    let types = types.ok_or("a yielded value has an unknown type")?;
     let yielded = UnionType::from_elements(db, &model.program_environment(), types);
     Ok(Evidence {
         inferred: Shape::Yields(yielded, function.is_async),
-        words: match found.yields.len() {
+        explanation: match found.yields.len() {
             1 => "the yielded value".to_owned(),
             number => format!("{number} yielded values"),
         },
     })
 }
 
-fn is_call_of_itself(value: &Expr, function: &ast::StmtFunctionDef, place: Place) -> bool {
+fn is_call_of_itself(value: &Expr, function: &ast::StmtFunctionDef, context: FunctionContext) -> bool {
     let Expr::Call(call) = value else { return false };
     match &*call.func {
-        Expr::Name(name) => !place.in_class && name.id == function.name.id,
+        Expr::Name(name) => !context.in_class && name.id == function.name.id,
         Expr::Attribute(attribute) => {
-            place.in_class
+            context.in_class
                 && attribute.attr.id == function.name.id
                 && attribute.value.as_name_expr().is_some_and(|name| matches!(name.id.as_str(), "self" | "cls"))
         }
@@ -193,20 +197,23 @@ fn of_parameter<'db>(
     calls: &Calls<'db>,
 ) -> Result<Evidence<'db>, String> {
     if parameter.is_variadic {
-        return Err("it takes any number of arguments".to_owned());
+        return Err("it is variadic".to_owned());
     }
     let environment = model.program_environment();
     let default = parameter.default.and_then(|default| default.inferred_type(model));
     let is_optional = parameter.default.is_some_and(Expr::is_none_literal_expr);
     let default = if is_optional { None } else { known(default) };
-    let above = above::overridden(db, model, function, &slot.name);
+    let above = overridden::find(db, model, function, &slot.name);
     if let Some(evidence) = of_above(db, model, above.as_ref(), default, is_optional) {
         return Ok(evidence);
     }
-    if let Some(annotation) = above::of_language(function, &slot.name) {
-        return Ok(Evidence { inferred: Shape::Written(annotation), words: "the language calls it so".to_owned() });
+    if let Some(annotation) = overridden::of_language(function, &slot.name) {
+        return Ok(Evidence {
+            inferred: Shape::Written(annotation),
+            explanation: "the signature that Python requires".to_owned(),
+        });
     }
-    // Who calls a method by the class above means this one too.
+    // A call through the superclass reaches this method too.
     let own = (function.definition(model), slot.name.clone());
     let meant: Vec<_> = std::iter::once(own).chain(above.map(|above| (above.definition, above.name))).collect();
     let given: Vec<Option<Type<'db>>> =
@@ -214,34 +221,37 @@ fn of_parameter<'db>(
     let arguments: Option<Vec<Type<'db>>> = given.iter().copied().collect();
     let arguments = arguments.unwrap_or_default();
     let is_none = |one: &Type<'db>| one.is_none(db);
-    let tells_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
-    let stands_for_nothing = default.is_some_and(|default| is_marker(db, model, default));
-    if (default.is_none() || stands_for_nothing) && tells_nothing {
+    let adds_nothing = arguments.iter().all(|one| is_none(one) || matches!(one, Type::Never));
+    let is_marker_default = default.is_some_and(|default| is_marker(db, model, default));
+    if (default.is_none() || is_marker_default) && adds_nothing {
         return Err(match given {
-            given if given.iter().any(Option::is_none) => "a call gives it something of unknown type".to_owned(),
-            _ if stands_for_nothing => "its default stands for no value, and no call says more".to_owned(),
-            _ if is_optional => "its default is None, and no call says more".to_owned(),
-            _ => "no default, and no call that says more".to_owned(),
+            given if given.iter().any(Option::is_none) => "a call passes a value of unknown type".to_owned(),
+            _ if is_marker_default => "its default is a marker, and no call passes another type".to_owned(),
+            _ if is_optional => "its default is None, and no call passes another type".to_owned(),
+            _ => "no default, and no call with a known type".to_owned(),
         });
     }
-    let mut words = Vec::new();
+    let mut explanation = Vec::new();
     if let (Some(_), Some(default)) = (default, parameter.default) {
         let text = source_text(db, model.file());
-        let shown: String = text[default.range()].chars().take(40).collect();
-        words.push(format!("its default {shown}"));
+        let written: String = text[default.range()].chars().take(40).collect();
+        explanation.push(format!("its default {written}"));
     }
     if !arguments.is_empty() {
         let files: BTreeSet<&File> = meant.iter().filter_map(|(one, _)| calls.files.get(one)).flatten().collect();
         let plural =
             |number: usize, one: &str| if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") };
-        words.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
+        explanation.push(format!("{} in {}", plural(arguments.len(), "call"), plural(files.len(), "file")));
     }
     let none = is_optional.then(|| Type::none(db, &environment));
     let types = default.into_iter().chain(arguments).chain(none);
-    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words: words.join(", ") })
+    Ok(Evidence {
+        inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)),
+        explanation: explanation.join(", "),
+    })
 }
 
-/// What the method above declares, and the default beside it.
+/// The evidence from the overridden method's declaration and the own default.
 fn of_above<'db>(
     db: &'db Database,
     model: &SemanticModel<'db>,
@@ -252,18 +262,18 @@ fn of_above<'db>(
     let above = above?;
     let declared = known(above.declared)?;
     let environment = model.program_environment();
-    let words = format!("it overrides the one of {}", above.class);
-    // An `object` that somebody declared is more than one that nobody could tell apart.
+    let explanation = format!("it overrides that of {}", above.class);
+    // An explicitly declared `object` is meaningful, unlike an inferred one.
     if declared == KnownClass::Object.to_instance(db, &environment) {
         let annotation = Annotation { text: "object".to_owned(), imports: Vec::new() };
-        return Some(Evidence { inferred: Shape::Written(annotation), words });
+        return Some(Evidence { inferred: Shape::Written(annotation), explanation });
     }
     let none = is_optional.then(|| Type::none(db, &environment));
     let types = std::iter::once(declared).chain(default).chain(none);
-    Some(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), words })
+    Some(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &environment, types)), explanation })
 }
 
-/// An instance of a class that holds nothing: it can only be told from others, as `NOT_GIVEN` can.
+/// Whether the default is an instance of a class without contents, which only serves as a marker, such as `NOT_GIVEN`.
 fn is_marker<'db>(db: &'db Database, model: &SemanticModel<'db>, default: Type<'db>) -> bool {
     let environment = model.program_environment();
     let Some(TypeDefinition::StaticClass(definition)) = default.definition(db, &environment) else { return false };
@@ -287,42 +297,45 @@ fn of_values<'db>(
     values: &[&Expr],
 ) -> Result<Evidence<'db>, String> {
     let types: Option<Vec<Type<'db>>> = values.iter().map(|value| known(value.inferred_type(model))).collect();
-    let types = types.ok_or("an assigned value is of unknown type")?;
+    let types = types.ok_or("an assigned value has an unknown type")?;
     if types.iter().all(|one| one.is_none(db)) {
         return Err("only None is assigned".to_owned());
     }
-    // What is assigned once says its type itself; a declaration would only repeat it.
+    // A single literal assignment makes the type obvious.
     let is_plain = |value: &&Expr| value.is_literal_expr() || value.is_f_string_expr();
     if kind == Kind::Variable && values.iter().all(is_plain) && values.len() == 1 {
-        return Err("a literal says its type itself".to_owned());
+        return Err("the literal's type is obvious".to_owned());
     }
-    let words = match values.len() {
+    let explanation = match values.len() {
         1 => "the assigned value".to_owned(),
         number => format!("{number} assigned values"),
     };
-    Ok(Evidence { inferred: Shape::Plain(UnionType::from_elements(db, &model.program_environment(), types)), words })
+    Ok(Evidence {
+        inferred: Shape::Plain(UnionType::from_elements(db, &model.program_environment(), types)),
+        explanation,
+    })
 }
 
-/// A type that says something; what cannot be reached says nothing either.
+/// The type unless it is unknown.
 fn known(inferred: Option<Type<'_>>) -> Option<Type<'_>> {
     inferred.filter(|one| !matches!(one, Type::Dynamic(_) | Type::Divergent(_)))
 }
 
-/// Of a union, the types that are known.
+/// The known members of a union.
 fn known_part<'db>(db: &'db Database, model: &SemanticModel<'db>, inferred: Type<'db>) -> Option<Type<'db>> {
     let Type::Union(union) = inferred else { return Some(inferred) };
     let part: Vec<Type<'db>> = union.elements(db).iter().copied().filter(|one| known(Some(*one)).is_some()).collect();
     (!part.is_empty()).then(|| UnionType::from_elements(db, &model.program_environment(), part))
 }
 
-/// Looks through the project for calls of these functions of one file.
+/// Searches the project for calls of these functions of one file.
 pub(super) fn calls<'db>(
     db: &'db Database,
     own: File,
     functions: &[(Definition<'db>, &ast::StmtFunctionDef, Option<String>)],
 ) -> Calls<'db> {
     let mut calls = Calls { arguments: HashMap::new(), files: HashMap::new() };
-    // A constructor is called by its class's name.
+    // A constructor is called by the name of its class.
     let (mut names, mut classes) = (BTreeSet::new(), BTreeSet::new());
     for (_, function, class) in functions {
         match function.name.as_str() {
@@ -335,7 +348,7 @@ pub(super) fn calls<'db>(
         return calls;
     }
     let mut files: Vec<File> = db.project().files(db).iter().copied().filter(|file| *file != own).collect();
-    // The settings may leave it out.
+    // The settings may exclude it.
     files.push(own);
     files.sort_by_key(|file| (*file != own, file.path(db).as_str().to_owned()));
     let holding = |names: &BTreeSet<String>| {
@@ -343,9 +356,9 @@ pub(super) fn calls<'db>(
             let text = source_text(db, **file);
             names.iter().any(|name| contains_identifier(&text, name))
         };
-        files.iter().filter(holds).take(MOST_FILES).copied().collect::<Vec<_>>()
+        files.iter().filter(holds).take(MAX_FILES).copied().collect::<Vec<_>>()
     };
-    for _ in 0..MOST_BELOW {
+    for _ in 0..MAX_SUBCLASS_DEPTH {
         let below: BTreeSet<String> =
             holding(&classes).into_iter().flat_map(|file| classes_below(db, file, &classes)).collect();
         let known = classes.len();
@@ -370,13 +383,13 @@ pub(super) fn calls<'db>(
     calls
 }
 
-/// How deep classes stand below the one whose constructor they have.
-const MOST_BELOW: usize = 4;
+/// The maximum depth of subclasses that are followed to find calls of an inherited constructor.
+const MAX_SUBCLASS_DEPTH: usize = 4;
 
-/// How a class is called that is not named: `cls()`, `self.__class__()`, `type(self)()`, `super().__init__()`.
+/// How a class is called without its name: `cls()`, `self.__class__()`, `type(self)()`, `super().__init__()`.
 const CONSTRUCTING: &[&str] = &["cls", "__class__", "type", "__init__", "__new__"];
 
-/// Classes of a file that may stand below one of these: their names alone say so.
+/// Classes of a file that may be subclasses of the given ones, judged by the names of their bases.
 fn classes_below(db: &Database, file: File, above: &BTreeSet<String>) -> Vec<String> {
     struct Below<'n>(&'n BTreeSet<String>, Vec<String>);
     impl<'s> SourceOrderVisitor<'s> for Below<'_> {
@@ -397,7 +410,7 @@ fn classes_below(db: &Database, file: File, above: &BTreeSet<String>) -> Vec<Str
     below.1
 }
 
-/// The last name of what is called or inherited: `C` of `module.C[int]`, `type` of `type(self)`.
+/// The last name in a callee or base class: `C` in `module.C[int]`, `type` in `type(self)`.
 pub(super) fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
@@ -434,7 +447,7 @@ impl<'db> CallFinder<'_, 'db> {
         let target = Target::Callee { callee, call, on_parenthesis: true };
         let meant = target.declared(self.model, ImportAliasResolution::ResolveAliases);
         for (definition, function, _) in self.functions {
-            // What a function hands on to itself says nothing new.
+            // Arguments that a function passes on to itself add no information.
             let is_own = definition.file(self.model.db()) == self.file && function.range().contains_range(call.range());
             if !is_own && meant.contains(&ResolvedDefinition::Definition(*definition)) {
                 self.arguments(call, *definition, function);
@@ -442,11 +455,11 @@ impl<'db> CallFinder<'_, 'db> {
         }
     }
 
-    /// Which argument goes to which parameter, as far as that can be told from the call alone.
+    /// Assigns the arguments of a call to parameters, as far as the call alone determines it.
     fn arguments(&mut self, call: &ast::ExprCall, definition: Definition<'db>, function: &ast::StmtFunctionDef) {
         let parameters = &function.parameters;
         let all: Vec<&ast::ParameterWithDefault> = parameters.posonlyargs.iter().chain(&parameters.args).collect();
-        // A bound receiver takes the first place; a plain function called through its module has none.
+        // A bound receiver takes the first parameter; a function called through its module has no receiver.
         let in_class =
             ty_python_core::scope::ScopeKind::Class == definition.scope(self.model.db()).scope(self.model.db()).kind();
         let takes_receiver = in_class && !is_decorated(function, "staticmethod");
@@ -454,7 +467,7 @@ impl<'db> CallFinder<'_, 'db> {
         let mut given = BTreeSet::new();
         for (at, argument) in call.arguments.args.iter().enumerate() {
             if argument.is_starred_expr() {
-                // What is unpacked may go to any of the rest.
+                // An unpacked argument may fill any of the remaining parameters.
                 for parameter in all.iter().skip(at + bound) {
                     self.note(definition, parameter.parameter.name.as_str(), None);
                 }
@@ -481,7 +494,7 @@ impl<'db> CallFinder<'_, 'db> {
         self.calls.files.entry(definition).or_default().insert(self.file);
     }
 
-    /// `Base.__init__(self, …)`, `super().__new__(cls, …)`: the receiver is one of the arguments.
+    /// Whether the receiver is an explicit argument: `Base.__init__(self, …)`, `super().__new__(cls, …)`.
     fn gives_receiver(&self, call: &ast::ExprCall, function: &ast::StmtFunctionDef) -> bool {
         let Expr::Attribute(attribute) = &*call.func else { return false };
         if attribute.attr.id != function.name.id || is_decorated(function, "classmethod") {

@@ -1,18 +1,18 @@
-//! What a function gives back, as its statements say: values, yields, and whether its end is reached.
+//! The control flow of a function body: returned values, yields, and whether its end is reachable.
 //!
-//! Owns the reading of a body. Types are the caller's.
+//! Owns reading the statements. The callers handle types.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-/// The ways out of a function's own body, not of those inside it.
+/// The exits of a function's own body, without those of nested functions.
 #[derive(Default)]
 pub(super) struct Exits<'a> {
     pub values: Vec<&'a Expr>,
     /// A `return` without a value.
     pub returns_nothing: bool,
     pub yields: Vec<&'a Expr>,
-    /// `yield` without a value, `yield from`, or a `yield` whose own value is used.
+    /// `yield` without a value, `yield from`, or a `yield` whose result is used.
     pub yields_otherwise: bool,
     pub is_generator: bool,
 }
@@ -36,7 +36,7 @@ impl<'a> SourceOrderVisitor<'a> for Exits<'a> {
                     None => self.returns_nothing = true,
                 };
             }
-            // The only place where nobody can send anything in.
+            // A `yield` whose result is unused.
             Stmt::Expr(ast::StmtExpr { value, .. }) if value.is_yield_expr() => {
                 if let Expr::Yield(one) = &**value {
                     self.is_generator = true;
@@ -62,7 +62,7 @@ impl<'a> SourceOrderVisitor<'a> for Exits<'a> {
     }
 }
 
-/// Whether control can come to the end of these statements. `never` says of an expression that it does not come back.
+/// Whether control can reach the end of these statements. `never` tells whether an expression never returns.
 pub(super) fn falls_through(body: &[Stmt], never: &dyn Fn(&Expr) -> bool) -> bool {
     body.iter().all(|statement| passes(statement, never))
 }
@@ -85,7 +85,7 @@ fn passes(statement: &Stmt, never: &dyn Fn(&Expr) -> bool) -> bool {
             };
             !is_endless || breaks(&one.body)
         }
-        // A context manager may swallow what is raised in it; what returns does not come on.
+        // A context manager may suppress an exception raised in its body, but not a return.
         Stmt::With(one) => falls_through(&one.body, never) || raises(&one.body),
         Stmt::Try(one) => {
             if !one.finalbody.is_empty() && !falls_through(&one.finalbody, never) {
@@ -114,7 +114,7 @@ fn raises(body: &[Stmt]) -> bool {
     body.iter().any(|statement| matches!(statement, Stmt::Raise(_)))
 }
 
-/// Whether a `break` of this very loop stands in its body.
+/// Whether the body of a loop contains a `break` of that loop.
 fn breaks(body: &[Stmt]) -> bool {
     body.iter().any(|statement| match statement {
         Stmt::Break(_) => true,
@@ -128,20 +128,20 @@ fn breaks(body: &[Stmt]) -> bool {
             breaks(&one.body) || breaks(&one.orelse) || breaks(&one.finalbody) || handled
         }
         Stmt::Match(one) => one.cases.iter().any(|case| breaks(&case.body)),
-        // Of an inner loop, what follows it when it ends by itself.
+        // A `break` in the `else` clause of an inner loop belongs to the outer one.
         Stmt::For(one) => breaks(&one.orelse),
         Stmt::While(one) => breaks(&one.orelse),
         _ => false,
     })
 }
 
-/// A body that only stands for one: a docstring, `...`, `pass`, or the announcement that others have to write it.
-pub(super) fn is_promise(body: &[Stmt]) -> bool {
+/// Whether a body is only a placeholder: a docstring, `...`, `pass`, or `raise NotImplementedError`.
+pub(super) fn is_placeholder(body: &[Stmt]) -> bool {
     let rest = match body {
         [Stmt::Expr(first), rest @ ..] if first.value.is_string_literal_expr() => rest,
         all => all,
     };
-    let is_announced = |raised: &Expr| {
+    let is_not_implemented = |raised: &Expr| {
         let name = match raised {
             Expr::Call(call) => &*call.func,
             raised => raised,
@@ -151,7 +151,7 @@ pub(super) fn is_promise(body: &[Stmt]) -> bool {
     match rest {
         [] => body.len() == 1,
         [Stmt::Expr(only)] => only.value.is_ellipsis_literal_expr(),
-        [Stmt::Raise(only)] => only.exc.as_deref().is_some_and(is_announced),
+        [Stmt::Raise(only)] => only.exc.as_deref().is_some_and(is_not_implemented),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
-//! Functions that give back what they themselves give back, straight or in a circle.
+//! Return types of functions that return the result of a call of themselves, directly or in a cycle.
 //!
-//! Owns the guesses: what is known of the returned values is written into the text as if it were all, and asked whether it
-//! holds. A guess that is too small grows, and one that does not come to hold is none.
+//! Owns the guesses: the known returned values are written into the text as if they were all, and then verified. A
+//! guess that is too narrow is widened; one that never holds is dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +12,27 @@ use ty_python_semantic::{Db as _, SemanticModel};
 
 use super::evidence;
 use super::flow::exits;
-use super::slots::{self, Of};
-use super::{Found, Text, Work};
+use super::slots::{self, SlotSource};
+use super::{FileState, Inference, InferenceRun};
 
-/// A guess grows so often: every time by a type that was not there.
-const MOST_GUESSES: usize = 4;
+/// How often a guess is widened, each time by at least one type.
+const MAX_GUESSES: usize = 4;
 
-impl Work<'_> {
-    /// Finds what functions of circles give back. Says whether it found any.
-    pub(super) fn guess(&mut self, text: &mut Text) -> bool {
+impl InferenceRun<'_> {
+    /// Finds the return types of functions that call each other. Returns whether it found any.
+    pub(super) fn guess(&mut self, text: &mut FileState) -> bool {
         let mut guesses = self.first_guesses(text);
         if guesses.is_empty() {
             return false;
         }
-        for _ in 0..MOST_GUESSES {
+        for _ in 0..MAX_GUESSES {
             if guesses.is_empty() || (self.is_over)() {
                 break;
             }
             self.set_with(text, guesses.clone());
             let mut all_hold = true;
-            for (at, told) in self.told(text, |at, _| guesses.contains_key(&at)) {
-                match told {
+            for (at, inferred) in self.infer_slots(text, |at, _| guesses.contains_key(&at)) {
+                match inferred {
                     Ok(one) if one.annotation.is_within(&guesses[&at].annotation) => {}
                     Ok(one) => {
                         guesses.insert(at, one);
@@ -53,8 +53,8 @@ impl Work<'_> {
         false
     }
 
-    /// Lets the trial take a text with what was found and some more.
-    fn set_with(&mut self, text: &mut Text, more: BTreeMap<usize, Found>) {
+    /// Sets the text in the trial, with the inferred annotations and some more.
+    fn set_with(&mut self, text: &mut FileState, more: BTreeMap<usize, Inference>) {
         let found = text.found.clone();
         text.found.extend(more);
         let with = text.with(&text.edits(text.found.keys().copied()));
@@ -62,8 +62,8 @@ impl Work<'_> {
         self.trial.set(vec![with]);
     }
 
-    /// What is known of the returned values, of functions that call one another.
-    fn first_guesses(&self, text: &Text) -> BTreeMap<usize, Found> {
+    /// The guesses from the known returned values of functions that call each other.
+    fn first_guesses(&self, text: &FileState) -> BTreeMap<usize, Inference> {
         let db = self.trial.db();
         let program_file = db.program_file(text.file);
         let model = SemanticModel::new(db, program_file);
@@ -71,25 +71,25 @@ impl Work<'_> {
         let slots = slots::find(parsed.suite());
         let open: Vec<_> = slots
             .iter()
-            .zip(&text.places)
+            .zip(&text.states)
             .enumerate()
-            .filter(|(at, (_, place))| place.is_open && !text.found.contains_key(at))
+            .filter(|(at, (_, state))| state.is_open && !text.found.contains_key(at))
             .filter_map(|(at, (slot, _))| match &slot.of {
-                Of::Function(function, place) => Some((at, slot, *function, *place)),
+                SlotSource::Function(function, context) => Some((at, slot, *function, *context)),
                 _ => None,
             })
             .collect();
         let names: BTreeSet<&str> = open.iter().map(|(_, slot, ..)| slot.name.as_str()).collect();
         let mut guesses = BTreeMap::new();
-        for (at, slot, function, place) in open {
+        for (at, slot, function, state) in open {
             if !exits(function).values.into_iter().any(|value| calls_any(value, &names)) {
                 continue;
             }
-            let told = evidence::of_known_returns(db, &model, function, place).and_then(|evidence| {
+            let inferred = evidence::of_known_returns(db, &model, function, state).and_then(|evidence| {
                 let annotation = self.annotation(db, &model, &evidence.inferred, slot)?;
-                Ok(Found { annotation, words: evidence.words })
+                Ok(Inference { annotation, explanation: evidence.explanation })
             });
-            guesses.extend(told.ok().map(|one| (at, one)));
+            guesses.extend(inferred.ok().map(|one| (at, one)));
         }
         guesses
     }

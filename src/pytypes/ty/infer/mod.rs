@@ -1,18 +1,17 @@
-//! `infer_types`: annotations that a file could have.
+//! `infer_types`: annotations that could be added to a file.
 //!
-//! Owns the search for them. It happens in a trial of its own, where found annotations are written into the text and
-//! the rest is asked anew, until nothing more is found: so a return type travels across calls. The files that the file
-//! imports are annotated in the trial too, and are themselves again before anything is offered. What is offered at the end
-//! has been checked together, edits and imports in place: neither the file nor those that use it have a diagnostic that they
-//! had not before.
+//! Owns the search for them. It runs in a scratch engine: inferred annotations are written into the text, and the rest
+//! is inferred again until nothing more is found, so a return type propagates through calls. Imported files are
+//! annotated in the scratch engine too, and restored before the result is verified. The suggestions are verified
+//! together, with their imports: neither the file nor its dependents may get a new diagnostic.
 
-mod above;
 mod annotation;
 mod evidence;
 mod flow;
 mod guess;
+mod header;
+mod overridden;
 mod slots;
-mod text;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -27,69 +26,69 @@ use ty_python_semantic::{Db as _, HasDefinition, SemanticModel, contains_identif
 
 use self::annotation::{Annotation, Import};
 use self::evidence::Shape;
-use self::slots::{Kind, Of, Slot};
+use self::slots::{Kind, Slot, SlotSource};
 use super::db::{Database, Db as _};
+use super::display::{PathDisplay, module_name};
 use super::edits::{self, Edit};
 use super::imports;
 use super::on_disk;
 use super::require_readable;
-use super::shown::{Shown, module_name};
 use super::symbols;
 use super::trial::{self, Finding, Trial};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::pytypes::values::{Inferred, Insertion, Outline, Skipped, Suggestion};
 
-/// Found annotations are built on so often; a chain of calls is rarely longer.
-const ROUNDS: usize = 5;
+/// How often inferred annotations are built upon; a chain of calls is rarely longer.
+const MAX_ROUNDS: usize = 5;
 
-/// An annotation that was found.
+/// An inferred annotation.
 #[derive(Clone, Debug)]
-struct Found {
+struct Inference {
     annotation: Annotation,
-    words: String,
+    explanation: String,
 }
 
-/// What stays of a slot between states of the text, by offsets of the original.
-struct Place {
+/// The state of a slot across the versions of the text. Offsets are those of the original.
+struct SlotState {
     kind: Kind,
     name: String,
     container: Option<String>,
     range: TextRange,
     at: TextSize,
     body: TextRange,
-    /// Where the default begins that follows the name with no more than `=` between them.
+    /// The start of a default that follows the name with only `=` between them.
     tight_default: Option<TextSize>,
     is_open: bool,
-    /// It was asked for; the others only help.
+    /// The query asks for it; the other slots only help.
     is_wanted: bool,
 }
 
-/// A file on its way to its annotations.
-struct Text {
+/// A file being annotated.
+struct FileState {
     file: File,
     path: String,
     original: SourceText,
-    places: Vec<Place>,
-    found: BTreeMap<usize, Found>,
+    states: Vec<SlotState>,
+    found: BTreeMap<usize, Inference>,
     reasons: BTreeMap<usize, String>,
-    /// Calls of its functions are looked for.
+    /// Whether calls of its functions are searched for.
     is_asked_for: bool,
 }
 
-/// Rounds in which those others are annotated.
-const HELPED_ROUNDS: usize = 3;
+/// The number of rounds in which imported files are annotated.
+const HELPER_ROUNDS: usize = 3;
 
-/// Files that the file imports, straight or through others, that are annotated for its sake.
-const MOST_HELPERS: usize = 12;
+/// The maximum number of imported files, direct and transitive, that are annotated.
+const MAX_HELPERS: usize = 12;
 
 /// Diagnostics by file.
 type Findings = HashMap<String, Vec<Finding>>;
 
-/// Files that use what is annotated and are checked with it; what they get from afar is not looked at.
-const MOST_USERS: usize = 60;
+/// The maximum number of dependent files that are checked with the annotated one.
+const MAX_DEPENDENTS: usize = 60;
 
-/// `is_over` is asked at every step; the flag it reads ends the checks in between.
+/// `is_over` is called at every step; setting `flag` cancels the checks in between.
 pub(super) fn infer(
     root: &Path,
     path: &Path,
@@ -98,34 +97,33 @@ pub(super) fn infer(
     flag: Arc<AtomicBool>,
 ) -> Result<Inferred> {
     let mut trial = Trial::open(root, flag)?;
-    trial.name(path)?;
-    let file = on_disk(trial.db(), path).ok_or_else(|| {
-        Error::invalid_path("the file is not there any more").hint("`list_files` shows what there is.")
-    })?;
-    require_readable(trial.db(), file, &Shown { root: root.to_owned() })?;
+    trial.check_named(path)?;
+    let file = on_disk(trial.db(), path)
+        .ok_or_else(|| Error::invalid_path("the file no longer exists").hint("`list_files` lists the files."))?;
+    require_readable(trial.db(), file, &PathDisplay { root: root.to_owned() })?;
     let original = source_text(trial.db(), file);
     if original.is_notebook() {
         return Err(Error::invalid_argument("argument `file`: notebooks cannot be annotated").hint("Name a .py file."));
     }
-    let own = Text::new(trial.db(), file, symbol, true);
+    let own = FileState::new(trial.db(), file, symbol, true);
     if let Some(symbol) = symbol
-        && !own.places.iter().any(|place| place.is_wanted)
-        && !holds(trial.db(), file, symbol)
+        && !own.states.iter().any(|state| state.is_wanted)
+        && !has_symbol(trial.db(), file, symbol)
     {
-        let shown = printable(symbol);
-        return Err(Error::not_found(format!("no class, function or variable `{shown}` in this file"))
+        let name = printable(symbol);
+        return Err(Error::not_found(format!("no class, function or variable `{name}` in this file"))
             .hint("Name it as Class.method; `symbols` lists them."));
     }
-    let mut work = Work { trial, checked: Vec::new(), is_over };
+    let mut work = InferenceRun { trial, checked: Vec::new(), is_over };
     work.run(own)
 }
 
-impl Text {
+impl FileState {
     fn new(db: &Database, file: File, symbol: Option<&str>, is_asked_for: bool) -> Self {
         let program_file = db.program_file(file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let text = source_text(db, file);
-        let place = |slot: Slot<'_>| Place {
+        let state = |slot: Slot<'_>| SlotState {
             is_open: !slot.is_annotated,
             is_wanted: symbol.is_none_or(|symbol| is_within(&slot, symbol)),
             tight_default: tight_default(&text, &slot),
@@ -140,31 +138,31 @@ impl Text {
             file,
             path: file.path(db).as_str().to_owned(),
             original: text.clone(),
-            places: slots::find(parsed.suite()).into_iter().map(place).collect(),
+            states: slots::find(parsed.suite()).into_iter().map(state).collect(),
             found: BTreeMap::new(),
             reasons: BTreeMap::new(),
             is_asked_for,
         }
     }
 
-    /// The edits of these annotations, with the imports that they need.
+    /// The edits for these annotations, with the imports they need.
     fn edits(&self, chosen: impl IntoIterator<Item = usize>) -> Vec<Edit> {
-        let header = text::Header::of(&self.original);
+        let header = header::Header::of(&self.original);
         let mut edits = Vec::new();
         for at in chosen {
-            let (place, one) = (&self.places[at], &self.found[&at]);
-            edits.push(insertion(place, &one.annotation));
-            edits.extend(spacing(place));
+            let (state, one) = (&self.states[at], &self.found[&at]);
+            edits.push(insertion(state, &one.annotation));
+            edits.extend(spacing(state));
             edits.extend(one.annotation.imports.iter().flat_map(|import| header.import(import)));
         }
-        edits::unite(&mut edits);
+        edits::sort_and_dedup(&mut edits);
         edits
     }
 
-    /// Takes an annotation back, for a reason; `None`: what it would do to others.
-    fn leave(&mut self, at: usize, reason: Option<String>) {
+    /// Removes an annotation, for a reason; `None`: it would cause new diagnostics.
+    fn drop_annotation(&mut self, at: usize, reason: Option<String>) {
         let Some(one) = self.found.remove(&at) else { return };
-        self.reasons.insert(at, reason.unwrap_or_else(|| faulty(&one)));
+        self.reasons.insert(at, reason.unwrap_or_else(|| rejection(&one)));
     }
 
     fn with(&self, edits: &[Edit]) -> (String, String) {
@@ -172,23 +170,23 @@ impl Text {
     }
 }
 
-struct Work<'w> {
+struct InferenceRun<'w> {
     trial: Trial,
-    /// The file, and those of the project that may notice an annotation in it.
+    /// The file, and the project files that an annotation in it may affect.
     checked: Vec<String>,
     is_over: &'w dyn Fn() -> bool,
 }
 
-impl Work<'_> {
-    fn run(&mut self, own: Text) -> Result<Inferred> {
-        self.checked = std::iter::once(own.path.clone()).chain(self.users_of(&own)).collect();
+impl InferenceRun<'_> {
+    fn run(&mut self, own: FileState) -> Result<Inferred> {
+        self.checked = std::iter::once(own.path.clone()).chain(self.dependents_of(&own)).collect();
         let before = self.trial.findings(&self.checked, &|| {});
         let helpers = self.helpers_of(&own);
-        let mut texts: Vec<Text> = std::iter::once(own).chain(helpers).collect();
-        for round in 0..ROUNDS {
+        let mut texts: Vec<FileState> = std::iter::once(own).chain(helpers).collect();
+        for round in 0..MAX_ROUNDS {
             let mut changed = Vec::new();
-            // What travels farther than this from file to file is rare, and every round costs each file.
-            let helped = if round < HELPED_ROUNDS { texts.len() } else { 1 };
+            // Propagation through more files is rare, and every round costs time for each file.
+            let helped = if round < HELPER_ROUNDS { texts.len() } else { 1 };
             for text in &mut texts[..helped] {
                 let more = self.round(text);
                 if !more.is_empty() {
@@ -203,7 +201,7 @@ impl Work<'_> {
                 self.trial.set(changed);
                 continue;
             }
-            // Nothing follows by itself any more.
+            // Nothing more follows directly.
             let guessed = texts[..helped].iter_mut().map(|text| self.guess(text)).filter(|guessed| *guessed).count();
             if guessed == 0 {
                 break;
@@ -212,32 +210,32 @@ impl Work<'_> {
         let mut own = texts.swap_remove(0);
         let kept = self.verified(&own, &texts, own.found.keys().copied().collect(), &before)?;
         let kept = self.supported(&mut own, &texts, kept, &before)?;
-        let wanted: Vec<usize> = kept.iter().copied().filter(|at| own.places[*at].is_wanted).collect();
+        let wanted: Vec<usize> = kept.iter().copied().filter(|at| own.states[*at].is_wanted).collect();
         let kept = if wanted.len() < kept.len() { self.verified(&own, &texts, wanted, &before)? } else { kept };
         Ok(self.answer(&own, &kept))
     }
 
-    /// Of annotations that can stand together, those that still follow from what stands beside them: what was found by one
-    /// that could not stay is no finding.
+    /// SlotSource annotations that are valid together, those that still follow from the rest. One that was inferred from a
+    /// dropped annotation is dropped too.
     fn supported(
         &mut self,
-        own: &mut Text,
-        helpers: &[Text],
+        own: &mut FileState,
+        helpers: &[FileState],
         mut kept: Vec<usize>,
         before: &Findings,
     ) -> Result<Vec<usize>> {
         while kept.len() < own.found.len() && !(self.is_over)() {
             let all = helpers.iter().map(|helper| helper.with(&helper.edits(helper.found.keys().copied())));
             self.trial.set(all.chain([own.with(&own.edits(kept.iter().copied()))]).collect());
-            let told = self.told(own, |at, _| kept.contains(&at));
+            let inferred = self.infer_slots(own, |at, _| kept.contains(&at));
             for at in own.found.keys().copied().filter(|at| !kept.contains(at)).collect::<Vec<_>>() {
-                own.leave(at, None);
+                own.drop_annotation(at, None);
             }
-            for (at, told) in told {
-                match told {
+            for (at, inferred) in inferred {
+                match inferred {
                     Ok(one) if one.annotation.is_within(&own.found[&at].annotation) => {}
-                    Ok(_) => own.leave(at, Some("what spoke for it could not be kept".to_owned())),
-                    Err(reason) => own.leave(at, Some(reason)),
+                    Ok(_) => own.drop_annotation(at, Some("its evidence was rejected".to_owned())),
+                    Err(reason) => own.drop_annotation(at, Some(reason)),
                 }
             }
             if own.found.len() < kept.len() {
@@ -247,41 +245,41 @@ impl Work<'_> {
         Ok(kept)
     }
 
-    /// Files of the project that this one imports, the nearest first.
-    fn helpers_of(&self, own: &Text) -> Vec<Text> {
+    /// Files of the project that this one imports, nearest first.
+    fn helpers_of(&self, own: &FileState) -> Vec<FileState> {
         let db = self.trial.db();
-        let helpers = imports::of(db, own.file, MOST_HELPERS).into_iter();
+        let helpers = imports::of(db, own.file, MAX_HELPERS).into_iter();
         let helpers = helpers.filter(|file| !source_text(db, *file).is_notebook());
-        helpers.map(|file| Text::new(db, file, None, false)).collect()
+        helpers.map(|file| FileState::new(db, file, None, false)).collect()
     }
 
-    /// Files that name something of this one's top, those that name its module first.
-    fn users_of(&self, own: &Text) -> Vec<String> {
+    /// Files that contain a top-level name of this one, those that contain its module name first.
+    fn dependents_of(&self, own: &FileState) -> Vec<String> {
         let db = self.trial.db();
-        let top = |place: &Place| {
+        let top = |state: &SlotState| {
             let container =
-                place.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
-            container.unwrap_or(&place.name).to_owned()
+                state.container.as_deref().map(|container| container.split('.').next().unwrap_or(container));
+            container.unwrap_or(&state.name).to_owned()
         };
-        let names: HashSet<String> = own.places.iter().filter(|place| place.kind != Kind::Parameter).map(top).collect();
+        let names: HashSet<String> = own.states.iter().filter(|state| state.kind != Kind::Parameter).map(top).collect();
         let module = module_name(&own.path);
-        let mut users: Vec<(bool, String)> = Vec::new();
+        let mut dependents: Vec<(bool, String)> = Vec::new();
         for file in db.project().files(db).iter().filter(|file| **file != own.file) {
             let text = source_text(db, *file);
             let names_module = contains_identifier(&text, &module);
             if names_module || names.iter().any(|name| contains_identifier(&text, name)) {
-                users.push((!names_module, file.path(db).as_str().to_owned()));
+                dependents.push((!names_module, file.path(db).as_str().to_owned()));
             }
         }
-        users.sort();
-        users.into_iter().take(MOST_USERS).map(|(_, path)| path).collect()
+        dependents.sort();
+        dependents.into_iter().take(MAX_DEPENDENTS).map(|(_, path)| path).collect()
     }
 
-    /// What can be said in the present state of a text, of what was not said before.
-    fn round(&self, text: &mut Text) -> Vec<(usize, Found)> {
+    /// Infers annotations that were not found before from the current state of a text.
+    fn round(&self, text: &mut FileState) -> Vec<(usize, Inference)> {
         let mut more = Vec::new();
-        for (at, told) in self.told(text, |at, place| place.is_open && !text.found.contains_key(&at)) {
-            match told {
+        for (at, inferred) in self.infer_slots(text, |at, state| state.is_open && !text.found.contains_key(&at)) {
+            match inferred {
                 Ok(one) => more.push((at, one)),
                 Err(reason) => drop(text.reasons.insert(at, reason)),
             }
@@ -289,27 +287,28 @@ impl Work<'_> {
         more
     }
 
-    /// What the present state of a text says of places.
-    fn told(
+    /// Infers the annotations of slots from the current state of a text.
+    fn infer_slots(
         &self,
-        text: &Text,
-        is_asked: impl Fn(usize, &Place) -> bool,
-    ) -> Vec<(usize, std::result::Result<Found, String>)> {
+        text: &FileState,
+        is_asked: impl Fn(usize, &SlotState) -> bool,
+    ) -> Vec<(usize, std::result::Result<Inference, String>)> {
         let db = self.trial.db();
         let program_file = db.program_file(text.file);
         let model = SemanticModel::new(db, program_file);
         let parsed = parsed_module(db, program_file.python_file(db)).load(db);
         let slots = slots::find(parsed.suite());
-        let places = &text.places;
+        let states = &text.states;
         let functions: Vec<_> = slots
             .iter()
             .enumerate()
             .filter_map(|(at, slot)| match &slot.of {
-                Of::Function(function, place) if text.is_asked_for => {
-                    let class = slot.container.as_ref().filter(|_| place.in_class);
+                SlotSource::Function(function, context) if text.is_asked_for => {
+                    let class = slot.container.as_ref().filter(|_| context.in_class);
                     let class = class.and_then(|class| class.rsplit('.').next()).map(str::to_owned);
-                    let has_open_parameter = slots.iter().zip(places).skip(at + 1).any(|(other, place)| {
-                        place.is_open && matches!(&other.of, Of::Parameter(of, _) if std::ptr::eq(*of, *function))
+                    let has_open_parameter = slots.iter().zip(states).skip(at + 1).any(|(other, state)| {
+                        state.is_open
+                            && matches!(&other.of, SlotSource::Parameter(of, _) if std::ptr::eq(*of, *function))
                     });
                     has_open_parameter.then(|| (function.definition(&model), *function, class))
                 }
@@ -318,15 +317,15 @@ impl Work<'_> {
             .collect();
         let calls = evidence::calls(db, text.file, &functions);
         let mut all = Vec::new();
-        for (at, (slot, place)) in slots.iter().zip(places).enumerate() {
-            if !is_asked(at, place) || (self.is_over)() {
+        for (at, (slot, state)) in slots.iter().zip(states).enumerate() {
+            if !is_asked(at, state) || (self.is_over)() {
                 continue;
             }
-            let told = evidence::of_slot(db, &model, slot, &calls).and_then(|evidence| {
+            let inferred = evidence::of_slot(db, &model, slot, &calls).and_then(|evidence| {
                 let annotation = self.annotation(db, &model, &evidence.inferred, slot)?;
-                Ok(Found { annotation, words: evidence.words })
+                Ok(Inference { annotation, explanation: evidence.explanation })
             });
-            all.push((at, told));
+            all.push((at, inferred));
         }
         all
     }
@@ -369,40 +368,46 @@ impl Work<'_> {
         }
     }
 
-    /// The annotations that can stand together: what brings a new diagnostic is left out.
-    fn verified(&mut self, own: &Text, helpers: &[Text], all: Vec<usize>, before: &Findings) -> Result<Vec<usize>> {
+    /// The annotations that are valid together. Those that cause a new diagnostic are left out.
+    fn verified(
+        &mut self,
+        own: &FileState,
+        helpers: &[FileState],
+        all: Vec<usize>,
+        before: &Findings,
+    ) -> Result<Vec<usize>> {
         self.trial.set(helpers.iter().map(|helper| helper.with(&[])).collect());
         let mut kept = all.clone();
-        // Most faults show in the function that got the annotation.
-        for _ in 0..ROUNDS {
-            let new = self.new_faults(own, &kept, before);
+        // Most new diagnostics appear in the annotated function.
+        for _ in 0..MAX_ROUNDS {
+            let new = self.new_diagnostics(own, &kept, before);
             if new.is_empty() {
                 break;
             }
             let is_near =
-                |at: &usize| new.iter().flatten().any(|fault| own.places[*at].body.contains_inclusive(*fault));
+                |at: &usize| new.iter().flatten().any(|fault| own.states[*at].body.contains_inclusive(*fault));
             let fewer: Vec<usize> = kept.iter().copied().filter(|at| !is_near(at)).collect();
             if fewer.len() == kept.len() || (self.is_over)() {
                 break;
             }
-            // Those near a fault get another chance one by one, below.
+            // The others are tried again one by one below.
             kept = fewer;
         }
         let near: Vec<usize> = all.iter().copied().filter(|at| !kept.contains(at)).collect();
         let (mut sound, rest) =
-            if self.new_faults(own, &kept, before).is_empty() { (kept, near) } else { (Vec::new(), all) };
+            if self.new_diagnostics(own, &kept, before).is_empty() { (kept, near) } else { (Vec::new(), all) };
         self.add_sound(own, before, &mut sound, &rest)?;
         sound.sort_unstable();
         Ok(sound)
     }
 
-    /// Adds of `rest` what brings no new diagnostic: all at once where it can be, else by halves.
-    fn add_sound(&mut self, own: &Text, before: &Findings, sound: &mut Vec<usize>, rest: &[usize]) -> Result<()> {
+    /// Adds those of `rest` that cause no new diagnostic: all at once if possible, otherwise by bisection.
+    fn add_sound(&mut self, own: &FileState, before: &Findings, sound: &mut Vec<usize>, rest: &[usize]) -> Result<()> {
         if rest.is_empty() || (self.is_over)() {
             return Ok(());
         }
         let together: Vec<usize> = sound.iter().chain(rest).copied().collect();
-        if self.new_faults(own, &together, before).is_empty() {
+        if self.new_diagnostics(own, &together, before).is_empty() {
             *sound = together;
             return Ok(());
         }
@@ -414,8 +419,9 @@ impl Work<'_> {
         self.add_sound(own, before, sound, second)
     }
 
-    /// What is found with these annotations that was not before: where in the original of this file, or in another.
-    fn new_faults(&mut self, own: &Text, chosen: &[usize], before: &Findings) -> Vec<Option<TextSize>> {
+    /// The new diagnostics caused by these annotations: offsets in the original of this file; `None` for those in other
+    /// files.
+    fn new_diagnostics(&mut self, own: &FileState, chosen: &[usize], before: &Findings) -> Vec<Option<TextSize>> {
         let edits = own.edits(chosen.iter().copied());
         self.trial.set(vec![own.with(&edits)]);
         let after = self.trial.findings(&self.checked, &|| {});
@@ -424,7 +430,7 @@ impl Work<'_> {
         for path in &self.checked {
             if *path == own.path {
                 let added = trial::added(&before[path], &after[path], &own.original, &edits);
-                new.extend(added.iter().map(|one| Some(edits::back(one.at, &edits))));
+                new.extend(added.iter().map(|one| Some(edits::old_offset(one.at, &edits))));
             } else if let Some(file) = on_disk(self.trial.db(), Path::new(path)) {
                 let text = source_text(self.trial.db(), file);
                 new.extend(trial::added(&before[path], &after[path], &text, &[]).iter().map(|_| None));
@@ -433,52 +439,52 @@ impl Work<'_> {
         new
     }
 
-    fn answer(&self, own: &Text, kept: &[usize]) -> Inferred {
-        let Text { places, found, reasons, original, .. } = own;
-        let header = text::Header::of(original);
+    fn answer(&self, own: &FileState, kept: &[usize]) -> Inferred {
+        let FileState { states, found, reasons, original, .. } = own;
+        let header = header::Header::of(original);
         let lines = super::lines::Lines::of(original);
-        let shown = |edit: Edit| {
+        let convert = |edit: Edit| {
             let (line, column) = lines.row(edit.range.start());
             Insertion { line, column, insert: edit.text }
         };
         let suggestion = |at: &usize| {
-            let (place, one) = (&places[*at], &found[at]);
-            let (line, column) = lines.row(place.range.start());
+            let (state, one) = (&states[*at], &found[at]);
+            let (line, column) = lines.row(state.range.start());
             let imports = one.annotation.imports.iter().flat_map(|import| header.import(import));
             Suggestion {
-                name: place.name.clone(),
-                container: place.container.clone(),
-                kind: place.kind.name().to_owned(),
+                name: state.name.clone(),
+                container: state.container.clone(),
+                kind: state.kind.name().to_owned(),
                 line,
                 column,
-                shown: one.annotation.text.trim_matches('"').to_owned(),
-                evidence: one.words.clone(),
-                edit: shown(insertion(place, &one.annotation)),
-                imports: imports.chain(spacing(place)).map(shown).collect(),
+                display: one.annotation.text.trim_matches('"').to_owned(),
+                evidence: one.explanation.clone(),
+                edit: convert(insertion(state, &one.annotation)),
+                imports: imports.chain(spacing(state)).map(convert).collect(),
             }
         };
-        let qualified = |place: &Place| match &place.container {
-            Some(container) => format!("{container}.{}", place.name),
-            None => place.name.clone(),
+        let qualified = |state: &SlotState| match &state.container {
+            Some(container) => format!("{container}.{}", state.name),
+            None => state.name.clone(),
         };
-        let is_left = |at: &usize, place: &Place| place.is_open && place.is_wanted && !kept.contains(at);
-        let open = places.iter().enumerate().filter(|(at, place)| is_left(at, place));
-        let skipped = open.map(|(at, place)| {
+        let is_left = |at: &usize, state: &SlotState| state.is_open && state.is_wanted && !kept.contains(at);
+        let open = states.iter().enumerate().filter(|(at, state)| is_left(at, state));
+        let skipped = open.map(|(at, state)| {
             let reason = match found.get(&at) {
-                Some(one) => faulty(one),
-                None => reasons.get(&at).cloned().unwrap_or_else(|| "there was no time left".to_owned()),
+                Some(one) => rejection(one),
+                None => reasons.get(&at).cloned().unwrap_or_else(|| "the time ran out".to_owned()),
             };
-            Skipped { name: qualified(place), kind: place.kind.name().to_owned(), reason }
+            Skipped { name: qualified(state), kind: state.kind.name().to_owned(), reason }
         });
         Inferred { suggestions: kept.iter().map(suggestion).collect(), skipped: skipped.collect() }
     }
 }
 
-fn faulty(one: &Found) -> String {
-    format!("`{}` would bring a new diagnostic", one.annotation.text)
+fn rejection(one: &Inference) -> String {
+    format!("`{}` would cause a new diagnostic", one.annotation.text)
 }
 
-/// As it stands in this file, whose Python may be too old for some of it.
+/// The annotation as written in this file, quoted if its Python version is too old for unions.
 fn written(
     db: &Database,
     model: &SemanticModel<'_>,
@@ -490,32 +496,32 @@ fn written(
     Ok(Annotation { text: if is_quoted { format!("\"{text}\"") } else { text }, imports })
 }
 
-fn insertion(place: &Place, annotation: &Annotation) -> Edit {
-    let text = match place.kind {
+fn insertion(state: &SlotState, annotation: &Annotation) -> Edit {
+    let text = match state.kind {
         Kind::Return => format!(" -> {}", annotation.text),
-        // An annotated default has spaces around its sign.
-        Kind::Parameter if place.tight_default.is_some() => format!(": {} ", annotation.text),
+        // An annotated default has spaces around the equals sign.
+        Kind::Parameter if state.tight_default.is_some() => format!(": {} ", annotation.text),
         _ => format!(": {}", annotation.text),
     };
-    Edit { range: TextRange::empty(place.at), text }
+    Edit { range: TextRange::empty(state.at), text }
 }
 
-/// The space after the sign of a default that had none.
-fn spacing(place: &Place) -> Option<Edit> {
-    let at = place.tight_default?;
+/// The space after the equals sign of a default without spaces.
+fn spacing(state: &SlotState) -> Option<Edit> {
+    let at = state.tight_default?;
     Some(Edit { range: TextRange::empty(at), text: " ".to_owned() })
 }
 
 fn tight_default(text: &str, slot: &Slot<'_>) -> Option<TextSize> {
-    let Of::Parameter(_, slots::Parameter { default: Some(default), .. }) = &slot.of else { return None };
+    let SlotSource::Parameter(_, slots::Parameter { default: Some(default), .. }) = &slot.of else { return None };
     let between = text.get(slot.at.to_usize()..default.start().to_usize())?;
     // A parenthesis around the default is part of what follows.
     let is_tight = between.starts_with('=') && !between[1..].starts_with(char::is_whitespace);
     is_tight.then(|| slot.at + TextSize::new(1))
 }
 
-/// Whether a class, which needs nothing annotated in it, has that name.
-fn holds(db: &Database, file: File, symbol: &str) -> bool {
+/// Whether the file has a symbol of that name that needs no annotation, such as a class.
+fn has_symbol(db: &Database, file: File, symbol: &str) -> bool {
     let named = symbols::outline(db, db.program_file(file));
     let mut waiting: Vec<(String, &Outline)> = named.iter().map(|one| (one.name.clone(), one)).collect();
     while let Some((qualified, one)) = waiting.pop() {
@@ -527,7 +533,7 @@ fn holds(db: &Database, file: File, symbol: &str) -> bool {
     false
 }
 
-/// Whether a slot is the symbol, or of it, or in it.
+/// Whether a slot is the symbol, or is contained in it.
 fn is_within(slot: &Slot<'_>, symbol: &str) -> bool {
     let qualified = match &slot.container {
         Some(container) => format!("{container}.{}", slot.name),

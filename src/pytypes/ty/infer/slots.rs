@@ -1,12 +1,12 @@
-//! The places of a file where an annotation could stand.
+//! The slots of a file: where an annotation can be added.
 //!
-//! Owns finding them, in an order that annotations do not change: a slot keeps its number while others are filled.
+//! Owns finding them, in an order that annotations do not change: a slot keeps its index while others are filled.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
-/// What an annotation would be of.
+/// What is annotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Parameter,
@@ -26,29 +26,29 @@ impl Kind {
     }
 }
 
-/// A place for an annotation, by offsets of the text it was found in.
+/// A slot for an annotation, with offsets of the text it was found in.
 #[derive(Clone, Debug)]
 pub(super) struct Slot<'a> {
     pub kind: Kind,
     pub name: String,
-    /// The qualified name around it.
+    /// The qualified name of the enclosing symbol.
     pub container: Option<String>,
-    /// Of the name.
+    /// The range of the name.
     pub range: TextRange,
-    /// Where the annotation goes.
+    /// Where the annotation is inserted.
     pub at: TextSize,
     pub is_annotated: bool,
-    /// The statement that a fault of the annotation would show in.
+    /// The statement in which a wrong annotation would cause a diagnostic.
     pub body: TextRange,
-    pub of: Of<'a>,
+    pub of: SlotSource<'a>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Of<'a> {
-    Function(&'a ast::StmtFunctionDef, Place),
+pub(super) enum SlotSource<'a> {
+    Function(&'a ast::StmtFunctionDef, FunctionContext),
     /// A parameter of a function.
     Parameter(&'a ast::StmtFunctionDef, Parameter<'a>),
-    /// What is assigned to a name or an attribute, everywhere in its class or module.
+    /// The values assigned to a name or an attribute, everywhere in its class or module.
     Values(Vec<&'a Expr>),
 }
 
@@ -58,13 +58,13 @@ pub(super) struct Parameter<'a> {
     pub is_variadic: bool,
 }
 
-/// What stands around a function.
+/// The context of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FunctionContext {
     pub in_class: bool,
 }
 
-/// Every slot, annotated or not, in the order of the text.
+/// Every slot, annotated or not, in text order.
 pub(super) fn find(body: &[Stmt]) -> Vec<Slot<'_>> {
     let mut finder = Finder { around: Vec::new(), in_class: false, slots: Vec::new() };
     finder.names(body, Kind::Variable);
@@ -95,7 +95,7 @@ impl<'a> SourceOrderVisitor<'a> for Finder<'a> {
         }
     }
 
-    // No slot stands in an expression.
+    // Expressions contain no slots.
     fn visit_expr(&mut self, _expression: &'a Expr) {}
 }
 
@@ -105,7 +105,7 @@ impl<'a> Finder<'a> {
     }
 
     fn function(&mut self, function: &'a ast::StmtFunctionDef) {
-        let place = Place { in_class: self.in_class };
+        let context = FunctionContext { in_class: self.in_class };
         self.slots.push(Slot {
             kind: Kind::Return,
             name: function.name.to_string(),
@@ -114,22 +114,22 @@ impl<'a> Finder<'a> {
             at: function.parameters.range().end(),
             is_annotated: function.returns.is_some(),
             body: function.range(),
-            of: Of::Function(function, place),
+            of: SlotSource::Function(function, context),
         });
         self.around.push(function.name.to_string());
-        self.parameters(function, place);
+        self.parameters(function, context);
         let outer = std::mem::replace(&mut self.in_class, false);
         self.visit_body(&function.body);
         self.in_class = outer;
         self.around.pop();
     }
 
-    fn parameters(&mut self, function: &'a ast::StmtFunctionDef, place: Place) {
+    fn parameters(&mut self, function: &'a ast::StmtFunctionDef, context: FunctionContext) {
         let is_static = is_decorated(function, "staticmethod");
-        let has_receiver = place.in_class && !is_static;
+        let has_receiver = context.in_class && !is_static;
         let parameters = &function.parameters;
         let by_position = parameters.posonlyargs.iter().chain(&parameters.args);
-        // The receiver needs none.
+        // The receiver needs no annotation.
         let by_position = by_position.skip(usize::from(has_receiver));
         for parameter in by_position.chain(&parameters.kwonlyargs) {
             let default = parameter.default.as_deref();
@@ -149,11 +149,11 @@ impl<'a> Finder<'a> {
             at: parameter.name.range().end(),
             is_annotated: parameter.annotation.is_some(),
             body: function.range(),
-            of: Of::Parameter(function, of),
+            of: SlotSource::Parameter(function, of),
         });
     }
 
-    /// Names that are assigned at one level of a module or class: the first assignment can carry the annotation.
+    /// Names assigned at one level of a module or class. The annotation goes to the first assignment.
     fn names(&mut self, body: &'a [Stmt], kind: Kind) {
         let mut found: Vec<(&'a ast::ExprName, Option<TextRange>, Vec<&'a Expr>)> = Vec::new();
         for statement in body {
@@ -182,12 +182,12 @@ impl<'a> Finder<'a> {
                 at: name.range().end(),
                 is_annotated: whole.is_none(),
                 body: whole.unwrap_or(name.range()),
-                of: Of::Values(values),
+                of: SlotSource::Values(values),
             });
         }
     }
 
-    /// Attributes that methods give to their receiver: the first assignment can carry the annotation.
+    /// Attributes that methods assign to their receiver. The annotation goes to the first assignment.
     fn attributes(&mut self, class: &'a ast::StmtClassDef) {
         let mut finder = Attributes { receiver: String::new(), found: Vec::new() };
         for statement in &class.body {
@@ -210,13 +210,13 @@ impl<'a> Finder<'a> {
                 at: attribute.range().end(),
                 is_annotated: whole.is_none() || !is_simple,
                 body: whole.unwrap_or(attribute.range()),
-                of: Of::Values(values),
+                of: SlotSource::Values(values),
             });
         }
     }
 }
 
-/// A name that the class's own body gives a value or a type.
+/// The name that a statement in a class body binds or declares.
 fn declared_name(statement: &Stmt) -> Option<&str> {
     match statement {
         Stmt::AnnAssign(assign) => assign.target.as_name_expr().map(|name| name.id.as_str()),
@@ -231,10 +231,10 @@ fn declared_name(statement: &Stmt) -> Option<&str> {
 
 struct Attribute<'a> {
     attribute: &'a ast::ExprAttribute,
-    /// The statement of the first assignment; `None` when that is annotated.
+    /// The statement of the first assignment; `None` if that is annotated.
     whole: Option<TextRange>,
     values: Vec<&'a Expr>,
-    /// It is only ever assigned alone: nothing is unpacked into it.
+    /// Whether it is only assigned directly, never by unpacking.
     is_simple: bool,
 }
 
@@ -307,7 +307,7 @@ impl<'a> SourceOrderVisitor<'a> for Attributes<'a> {
                 with.items.iter().filter_map(|item| item.optional_vars.as_deref()).for_each(|one| self.unpacked(one));
                 self.visit_body(&with.body);
             }
-            // Their receiver is another's.
+            // Their receiver is a different object.
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
             statement => walk_stmt(self, statement),
         }

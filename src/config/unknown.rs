@@ -1,0 +1,64 @@
+//! What is said of a name that is no setting: the setting that was probably meant, and nothing where none is near.
+
+use super::KEYS;
+
+/// Longer names are cut before they are compared: nobody mistypes them.
+const LONGEST: usize = 64;
+
+/// Of every variable that is a setting of this program alone.
+const PREFIX: &str = "IXMCP_";
+
+/// Completes "… is no setting": the section it names, the nearest key, or the keys of its section.
+pub(super) fn key(name: &str) -> String {
+    let in_section = |section: &str| -> Vec<&'static str> {
+        let begin = format!("{section}.");
+        KEYS.iter().map(|key| key.name).filter(|key| key.starts_with(&begin)).collect()
+    };
+    let own = in_section(name);
+    if !own.is_empty() {
+        return format!(" but a section: write [{name}], and below it one of {}", last_parts(&own));
+    }
+    // Without its section, or in another one.
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let elsewhere = KEYS.iter().map(|key| key.name).find(|key| key.rsplit('.').next() == Some(last));
+    if let Some(near) = elsewhere.or_else(|| nearest(name, KEYS.iter().map(|key| key.name))) {
+        return format!("; the nearest is {near}");
+    }
+    let siblings = name.split_once('.').map_or_else(Vec::new, |(section, _)| in_section(section));
+    if siblings.is_empty() { String::new() } else { format!("; that section has {}", last_parts(&siblings)) }
+}
+
+/// Completes "… is no setting" for a variable of the environment.
+pub(super) fn variable<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
+    // What all of them begin with says nothing about how near two are.
+    let own: Vec<&str> = known.filter_map(|known| known.strip_prefix(PREFIX)).collect();
+    let near = nearest(name.strip_prefix(PREFIX).unwrap_or(name), own.into_iter());
+    near.map_or_else(String::new, |near| format!("; the nearest is {PREFIX}{near}"))
+}
+
+fn last_parts(keys: &[&str]) -> String {
+    keys.iter().filter_map(|key| key.rsplit('.').next()).collect::<Vec<_>>().join(", ")
+}
+
+/// Of `known`, the one with the fewest letters to change, where most of the letters stay.
+fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let name = &name[..name.char_indices().nth(LONGEST).map_or(name.len(), |(at, _)| at)];
+    let (far, near) = known.map(|known| (distance(name, known), known)).min()?;
+    (far <= name.chars().count().min(near.len()) / 3).then_some(near)
+}
+
+/// Letters to add, drop or change to make `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

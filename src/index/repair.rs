@@ -1,0 +1,145 @@
+//! A damaged index is built again without anybody's help.
+//!
+//! Owns when that is done, where the damaged file goes (one copy is kept, as `index.db.bad`), how often it may happen by
+//! itself, and what answers say of it. What counts as damage is the store's to say: errors of kind `CORRUPT_INDEX`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::lock::UpdateLock;
+use super::{OPEN_WAIT, Workspace, folder, locked};
+use crate::budget::Budget;
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{FileIdentity, Mode, Store};
+
+/// Beside the index: when it was replaced, in seconds since 1970, a line each.
+const RECORD: &str = "repairs";
+/// A disk that damages what is written to it must not keep a machine busy for ever.
+const MOST: usize = 3;
+const WITHIN_SECONDS: u64 = 3600;
+
+/// What is to be said of a repair, until an answer has said it.
+#[derive(Default)]
+pub(super) struct Repaired(Mutex<Option<String>>);
+
+impl Workspace {
+    /// Does `work`; where that finds the index damaged, replaces the index and does it once more.
+    pub fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        let before = FileIdentity::of(self.store.path()).ok();
+        match work() {
+            Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
+                self.repair(error, before)?;
+                work()
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// That the index was damaged and is built again: told once.
+    pub fn take_repair(&self) -> Option<String> {
+        locked(&self.repaired.0).take()
+    }
+
+    /// A database that is built beside the index is thrown away when it is damaged, by whoever builds it. One that another
+    /// build of the program has put in place of ours is not damaged: two that run must not replace each other's for ever.
+    fn may_repair(&self) -> bool {
+        let database = self.store.path();
+        !self.store.is_read_only() && database == folder::database(&self.root) && !Store::is_of_another_build(database)
+    }
+
+    /// Puts an empty index in the place of the damaged one, unless somebody has replaced the file that `damage` is about.
+    fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
+        let database = self.store.path();
+        let _turn = UpdateLock::take(&self.root, &Budget::lasting(OPEN_WAIT))?;
+        if FileIdentity::of(database).ok() == before {
+            // Where a file that is open cannot be replaced, ours must not be.
+            self.store.rest_after(Duration::ZERO);
+            *locked(&self.repaired.0) = Some(replace(database, damage)?);
+        }
+        // The update that failed says nothing of the new index.
+        let mut current = locked(&self.current);
+        if current.as_ref().is_some_and(|run| !run.is_open()) {
+            *current = None;
+        }
+        drop(current);
+        if let Some(watch) = self.watch.get() {
+            watch.ask_for_sweep();
+        }
+        Ok(())
+    }
+}
+
+/// Opens the index to write it; a new one, where what is there cannot be used.
+pub(super) fn open(database: &Path) -> Result<(Store, Repaired)> {
+    match Store::open(database, Mode::Write) {
+        // What there is may still answer; where that is nothing, the first fault is the one to tell.
+        Err(error) if error.kind == ErrorKind::ReadOnly => {
+            let store = Store::open(database, Mode::Read).map_err(|_| error)?;
+            Ok((store, Repaired::default()))
+        }
+        Err(error) if error.kind == ErrorKind::CorruptIndex && Store::is_of_another_build(database) => {
+            tracing::warn!("{error}: it is built again");
+            Store::make(database, || folder::discard(database))?;
+            Ok((Store::open(database, Mode::Write)?, Repaired::default()))
+        }
+        Err(error) if error.kind == ErrorKind::CorruptIndex => {
+            let said = replace(database, error)?;
+            Ok((Store::open(database, Mode::Write)?, Repaired(Mutex::new(Some(said)))))
+        }
+        opened => Ok((opened?, Repaired::default())),
+    }
+}
+
+/// Puts an empty index in the place of a damaged one, which is kept, and says so. An error, where that was done too often of
+/// late.
+fn replace(database: &Path, damage: Error) -> Result<String> {
+    let times = recent(database);
+    if times.len() >= MOST {
+        return Err(Error::new(
+            ErrorKind::CorruptIndex,
+            format!("{}; it was built again {MOST} times within the last hour", damage.message),
+        )
+        .hint("Look whether the disk is failing, then run `ixmcp rebuild`.")
+        .caused_by(damage));
+    }
+    Store::make(database, || folder::keep_aside(database))?;
+    record(database, times);
+    let kept = folder::kept_aside(database);
+    let said = format!(
+        "The index was damaged and is built again; the damaged file is kept as {}. What was wrong: {}.",
+        kept.display(),
+        damage.message,
+    );
+    tracing::warn!("{said}");
+    Ok(said)
+}
+
+/// A person has looked: what happened before no longer counts.
+pub(super) fn forget(database: &Path) {
+    // One that stays costs a repair, no more.
+    let _ = fs::remove_file(file(database));
+}
+
+fn file(database: &Path) -> PathBuf {
+    database.with_file_name(RECORD)
+}
+
+/// The repairs of the last hour. A time to come is one of a clock that was wrong, and counts.
+fn recent(database: &Path) -> Vec<u64> {
+    let text = fs::read_to_string(file(database)).unwrap_or_default();
+    let times = text.lines().filter_map(|line| line.parse().ok());
+    times.filter(|time| now().saturating_sub(*time) < WITHIN_SECONDS).collect()
+}
+
+fn record(database: &Path, mut times: Vec<u64>) {
+    times.push(now());
+    let text: String = times.iter().map(|time| format!("{time}\n")).collect();
+    // On a full disk nothing is written; nothing can be built there either.
+    let _ = fs::write(file(database), text);
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

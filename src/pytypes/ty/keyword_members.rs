@@ -1,0 +1,87 @@
+//! Members named by a keyword: in class patterns, and in calls that return a modified copy.
+//!
+//! Owns the resolution of such a keyword to the member of the class or object, and of one that `functools.partial`
+//! forwards to another function.
+
+use ruff_python_ast::{self as ast, Expr, ExprContext};
+use ruff_text_size::Ranged;
+use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
+use ty_python_semantic::{ImportAliasResolution, ResolvedDefinition, SemanticModel, definitions_for_attribute};
+
+use super::display::module_name;
+use super::target::of_expression;
+
+/// Functions that return a copy of their first argument, modified by their keyword arguments, by module.
+const COPYING: &[(&str, &str)] =
+    &[("dataclasses", "replace"), ("copy", "replace"), ("attr", "evolve"), ("attr", "assoc"), ("attrs", "evolve")];
+
+/// Functions that store arguments for their first argument.
+const HANDING_ON: &[(&str, &str)] = &[("functools", "partial"), ("functools", "partialmethod")];
+
+/// The definitions of `owner.name`.
+pub(super) fn member<'db>(
+    model: &SemanticModel<'db>,
+    owner: &Expr,
+    name: &ast::Identifier,
+) -> Vec<ResolvedDefinition<'db>> {
+    definitions_for_attribute(model, &dotted(owner, name))
+}
+
+/// The definitions of a keyword in a call that copies its first argument.
+pub(super) fn of_copy<'db>(
+    model: &SemanticModel<'db>,
+    call: &ast::ExprCall,
+    name: &ast::Identifier,
+) -> Vec<ResolvedDefinition<'db>> {
+    match call.arguments.args.first() {
+        Some(first) if !first.is_starred_expr() && is_call_of(model, call, COPYING) => member(model, first, name),
+        _ => Vec::new(),
+    }
+}
+
+/// The definitions of a keyword that `functools.partial` forwards.
+pub(super) fn handed_on<'db>(
+    model: &SemanticModel<'db>,
+    keyword: &ast::Keyword,
+    call: &ast::ExprCall,
+) -> Vec<ResolvedDefinition<'db>> {
+    match call.arguments.args.first() {
+        Some(first) if !first.is_starred_expr() && is_call_of(model, call, HANDING_ON) => {
+            let later = ast::ExprCall { func: Box::new(first.clone()), ..call.clone() };
+            definitions_for_keyword_argument(model, keyword, &later)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The name of the called function, and the expression before its dot.
+pub(super) fn called(function: &Expr) -> Option<(&str, Option<&Expr>)> {
+    match function {
+        Expr::Name(name) => Some((name.id.as_str(), None)),
+        Expr::Attribute(attribute) => Some((attribute.attr.as_str(), Some(&*attribute.value))),
+        _ => None,
+    }
+}
+
+/// Whether a call is of one of these functions, given with the last component of their modules.
+pub(super) fn is_call_of(model: &SemanticModel<'_>, call: &ast::ExprCall, functions: &[(&str, &str)]) -> bool {
+    let Some((called, _)) = called(&call.func) else { return false };
+    let found = of_expression(model, (&*call.func).into(), ImportAliasResolution::ResolveAliases);
+    found.iter().any(|one| {
+        let path = one.focus_range(model.db()).file().path(model.db()).as_str();
+        // The call may use an alias.
+        let name = one.definition().and_then(|definition| definition.name(model.db()));
+        functions.contains(&(module_name(path).as_str(), name.as_deref().unwrap_or(called)))
+    })
+}
+
+/// A synthetic `owner.name`. The owner keeps its node in the tree, through which its type is known.
+fn dotted(owner: &Expr, name: &ast::Identifier) -> ast::ExprAttribute {
+    ast::ExprAttribute {
+        node_index: ast::AtomicNodeIndex::NONE,
+        range: owner.range(),
+        value: Box::new(owner.clone()),
+        attr: name.clone(),
+        ctx: ExprContext::Load,
+    }
+}

@@ -1,0 +1,352 @@
+//! Names in strings: in `__all__`, in `__slots__` and `__match_args__`, and where a program looks up a name at run
+//! time.
+//!
+//! Owns which strings certainly refer to a name, and which may.
+
+use std::collections::HashSet;
+
+use ruff_db::files::File;
+use ruff_db::parsed::parsed_module;
+use ruff_db::source::source_text;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, TraversalSignal};
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+use ty_python_semantic::types::Type;
+use ty_python_semantic::types::ide_support::definitions_for_keyword_argument;
+use ty_python_semantic::{Db as _, HasType, ImportAliasResolution, SemanticModel, definitions_for_name};
+
+use super::db::Database;
+use super::display::module_name;
+use super::family::{Class, Member, class_at};
+use super::keyword_members;
+use super::name_literals;
+use super::references::SearchTarget;
+
+/// The strings in `__all__` that refer to the symbol, without their quotes.
+pub(super) fn listed(
+    db: &Database,
+    file: File,
+    name: &str,
+    wanted: &SearchTarget<'_>,
+    aliases: ImportAliasResolution,
+) -> Vec<TextRange> {
+    let text = source_text(db, file);
+    if !text.contains("__all__") {
+        return Vec::new();
+    }
+    let program_file = db.program_file(file);
+    let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+    let model = SemanticModel::new(db, program_file);
+    let is_all = |target: &Expr| is_name(target, &["__all__"]);
+    let mut names = Quoted { name, text: &text, found: Vec::new() };
+    for statement in parsed.suite() {
+        match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(is_all) => names.visit_expr(&assign.value),
+            Stmt::AugAssign(assign) if is_all(&assign.target) => names.visit_expr(&assign.value),
+            Stmt::AnnAssign(ast::StmtAnnAssign { target, value: Some(value), .. }) if is_all(target) => {
+                names.visit_expr(value);
+            }
+            Stmt::Expr(ast::StmtExpr { value, .. }) => {
+                if let Expr::Call(call) = &**value
+                    && let Expr::Attribute(method) = &*call.func
+                    && is_all(&method.value)
+                {
+                    names.visit_arguments(&call.arguments);
+                }
+            }
+            _ => {}
+        }
+    }
+    let means = |node: AnyNodeRef<'_>| {
+        definitions_for_name(&model, name, node, aliases).iter().any(|one| wanted.definitions.contains(one))
+    };
+    names.found.into_iter().filter(|(node, _)| means(*node)).map(|(_, range)| range).collect()
+}
+
+/// The strings with the name in the member lists of a class.
+pub(super) fn of_class(db: &Database, (file, range): Class, name: &str) -> Vec<Member> {
+    let text = source_text(db, file);
+    let parsed = parsed_module(db, db.program_file(file).python_file(db)).load(db);
+    let Some(class) = class_at(parsed.syntax().into(), range) else { return Vec::new() };
+    let mut names = Quoted { name, text: &text, found: Vec::new() };
+    for statement in &class.body {
+        if let Some(value) = members_listed(statement) {
+            names.visit_expr(value);
+        }
+    }
+    names.found.into_iter().map(|(_, range)| (file, range)).collect()
+}
+
+/// The value that a statement assigns to `__slots__` or `__match_args__`.
+fn members_listed(statement: &Stmt) -> Option<&Expr> {
+    let is_list = |target: &Expr| is_name(target, &["__slots__", "__match_args__"]);
+    match statement {
+        Stmt::Assign(assign) => assign.targets.iter().any(is_list).then_some(&assign.value),
+        Stmt::AugAssign(assign) => is_list(&assign.target).then_some(&assign.value),
+        Stmt::AnnAssign(assign) => assign.value.as_deref().filter(|_| is_list(&assign.target)),
+        _ => None,
+    }
+}
+
+fn is_name(expression: &Expr, names: &[&str]) -> bool {
+    matches!(expression, Expr::Name(name) if names.contains(&name.id.as_str()))
+}
+
+/// String literals that consist of the name.
+struct Quoted<'t, 'a> {
+    name: &'t str,
+    text: &'t str,
+    found: Vec<(AnyNodeRef<'a>, TextRange)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        if let AnyNodeRef::ExprDict(dict) = node {
+            // The values of the dictionary document the members.
+            dict.iter_keys().flatten().for_each(|key| self.visit_expr(key));
+            return TraversalSignal::Skip;
+        }
+        if let AnyNodeRef::ExprStringLiteral(literal) = node
+            && let Some(range) = name_literals::inside(self.text, literal, self.name)
+        {
+            self.found.push((node, range));
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+/// The search for occurrences that may refer to a symbol, although that is not certain.
+pub(super) struct UncertainSearch<'w, 'db> {
+    pub wanted: &'w SearchTarget<'db>,
+    /// The symbol is a member of a class.
+    pub is_member: bool,
+    /// The modules and classes that contain it.
+    pub owners: Vec<String>,
+    /// The symbol is a key of a typed dictionary.
+    is_key: bool,
+}
+
+impl<'w, 'db> UncertainSearch<'w, 'db> {
+    pub fn new(db: &Database, wanted: &'w SearchTarget<'db>, is_member: bool) -> Self {
+        let mut owners = Vec::new();
+        let mut is_key = false;
+        for one in &wanted.definitions {
+            let focus = one.focus_range(db);
+            owners.push(module_name(focus.file().path(db).as_str()));
+            if let Some((file, range)) = super::family::class_of(db, one) {
+                owners.push(source_text(db, file)[range].to_owned());
+                is_key |= name_literals::is_typed_dictionary(db, (file, range));
+            }
+        }
+        Self { wanted, is_member, owners, is_key }
+    }
+
+    /// The uncertain occurrences in a file, each with the reason. `edited` are the certain ones.
+    pub fn unsure(&self, db: &Database, file: File, edited: &[TextSize]) -> Vec<(TextSize, &'static str)> {
+        let program_file = db.program_file(file);
+        let parsed = parsed_module(db, program_file.python_file(db)).load(db);
+        let model = SemanticModel::new(db, program_file);
+        let mut unpacked = Unpacked(HashSet::new());
+        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unpacked);
+        let mut unknown = Unknown { db, model: &model, search: self, unpacked: &unpacked.0, found: Vec::new() };
+        AnyNodeRef::from(parsed.syntax()).visit_source_order(&mut unknown);
+        unknown.found.retain(|(at, _)| !edited.contains(at));
+        unknown.found
+    }
+}
+
+const BY_TEXT: &str = "it is looked up by its name as a string";
+const NO_OWNER: &str = "the type of its owner is unknown";
+const NO_FUNCTION: &str = "the callee is unknown";
+
+/// Functions that look up a member by its name; its owner is the argument before the name.
+const BY_NAME: &[&str] =
+    &["getattr", "setattr", "hasattr", "delattr", "getattr_static", "attrgetter", "methodcaller", "object", "delitem"];
+/// Functions that return a namespace indexed by name.
+const NAMESPACES: &[&str] = &["globals", "locals", "vars"];
+
+/// Variables that calls unpack into keyword arguments: `**name`.
+struct Unpacked<'a>(HashSet<&'a str>);
+
+impl<'a> SourceOrderVisitor<'a> for Unpacked<'a> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        if let AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Name(name), .. }) = node {
+            self.0.insert(name.id.as_str());
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+struct Unknown<'m, 'db> {
+    db: &'m Database,
+    model: &'m SemanticModel<'db>,
+    search: &'m UncertainSearch<'m, 'm>,
+    unpacked: &'m HashSet<&'m str>,
+    found: Vec<(TextSize, &'static str)>,
+}
+
+impl<'a> SourceOrderVisitor<'a> for Unknown<'_, '_> {
+    fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+        match node {
+            AnyNodeRef::ExprAttribute(attribute)
+                if self.search.is_member && self.is_it(&attribute.attr) && self.is_unknown(&attribute.value) =>
+            {
+                self.found.push((attribute.attr.start(), NO_OWNER));
+            }
+            AnyNodeRef::ExprCall(call) => self.call(call),
+            AnyNodeRef::ExprSubscript(subscript) => {
+                if let Expr::StringLiteral(text) = &*subscript.slice
+                    && text.value.to_str() == self.name()
+                    && (self.may_name(&subscript.value) || (self.search.is_key && self.is_unknown(&subscript.value)))
+                {
+                    self.text(text);
+                }
+            }
+            AnyNodeRef::PatternMatchClass(pattern) if self.search.is_member && self.is_unknown(&pattern.cls) => {
+                let names = pattern.arguments.keywords.iter().map(|keyword| &keyword.attr);
+                let found = names.filter(|name| self.is_it(name)).map(|name| (name.start(), NO_OWNER));
+                self.found.extend(found.collect::<Vec<_>>());
+            }
+            AnyNodeRef::StmtClassDef(class) => {
+                for value in class.body.iter().filter_map(members_listed) {
+                    self.words(value);
+                }
+                // The base classes or the metaclass take them.
+                self.keywords(class.keywords(), |_, _| true);
+            }
+            AnyNodeRef::Keyword(ast::Keyword { arg: None, value: Expr::Dict(dict), .. }) => self.keys(dict),
+            AnyNodeRef::StmtAssign(ast::StmtAssign { targets, value, .. }) => {
+                let is_unpacked =
+                    |target: &Expr| target.as_name_expr().is_some_and(|name| self.unpacked.contains(name.id.as_str()));
+                if let Expr::Dict(dict) = &**value
+                    && targets.iter().any(is_unpacked)
+                {
+                    self.keys(dict);
+                }
+            }
+            AnyNodeRef::ExprStringLiteral(text) if self.is_path(text.value.to_str()) => {
+                self.found.push((text.start(), BY_TEXT));
+            }
+            _ => {}
+        }
+        TraversalSignal::Traverse
+    }
+}
+
+impl Unknown<'_, '_> {
+    fn name(&self) -> &str {
+        &self.search.wanted.name
+    }
+
+    fn is_it(&self, name: &ast::Identifier) -> bool {
+        name.as_str() == self.name()
+    }
+
+    fn is_unknown(&self, expression: &Expr) -> bool {
+        matches!(expression.inferred_type(self.model), None | Some(Type::Dynamic(_)))
+    }
+
+    fn text(&mut self, text: &ast::ExprStringLiteral) {
+        if text.value.to_str() == self.name() {
+            self.found.push((text.start(), BY_TEXT));
+        }
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        let Some((called, owner)) = keyword_members::called(&call.func) else { return };
+        if BY_NAME.contains(&called) {
+            let is_text = |argument: &&Expr| argument.is_string_literal_expr();
+            // `attrgetter("a", "b")` applies to a later argument.
+            let (of, texts) = match &*call.arguments.args {
+                [of, rest @ ..] if !of.is_string_literal_expr() => (Some(of), rest),
+                all => (None, all),
+            };
+            if !of.is_some_and(|of| self.is_of_another(of)) {
+                let max = if of.is_some() { 1 } else { texts.len() };
+                let texts = texts.iter().take_while(is_text).take(max);
+                texts.filter_map(Expr::as_string_literal_expr).for_each(|text| self.text(text));
+            }
+        } else if let Some(Expr::StringLiteral(text)) = call.arguments.args.first()
+            && owner.is_some_and(|owner| self.may_name(owner))
+        {
+            self.text(text);
+        }
+        self.keywords(&call.arguments.keywords, |model, keyword| {
+            definitions_for_keyword_argument(model, keyword, call).is_empty()
+        });
+    }
+
+    /// Records keywords with the name whose callee is unknown.
+    fn keywords(&mut self, keywords: &[ast::Keyword], is_unknown: impl Fn(&SemanticModel<'_>, &ast::Keyword) -> bool) {
+        for keyword in keywords {
+            if let Some(name) = &keyword.arg
+                && self.is_it(name)
+                && is_unknown(self.model, keyword)
+            {
+                self.found.push((name.start(), NO_FUNCTION));
+            }
+        }
+    }
+
+    /// Records keys of a dictionary that becomes the keyword arguments of a call.
+    fn keys(&mut self, dict: &ast::ExprDict) {
+        dict.iter_keys().flatten().filter_map(Expr::as_string_literal_expr).for_each(|key| self.text(key));
+    }
+
+    /// Whether a namespace such as `globals()`, `vars(x)`, `x.__dict__` or an enumeration may contain the symbol.
+    fn may_name(&self, namespace: &Expr) -> bool {
+        let by_text = match namespace {
+            Expr::Call(call) => match keyword_members::called(&call.func) {
+                Some((function, None)) if NAMESPACES.contains(&function) => Some(call.arguments.args.first()),
+                Some(("asdict", _)) => Some(call.arguments.args.first()),
+                Some(("_asdict", owner)) => Some(owner),
+                _ => None,
+            },
+            Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "__dict__" | "__annotations__") => {
+                Some(Some(&*attribute.value))
+            }
+            _ => None,
+        };
+        let is_class = || matches!(namespace.inferred_type(self.model), Some(Type::ClassLiteral(_)));
+        let Some(owner) = by_text.or_else(|| is_class().then_some(Some(namespace))) else { return false };
+        owner.map_or(!self.search.is_member, |owner| !self.is_of_another(owner))
+    }
+
+    /// Whether the owner has a different member with the name.
+    fn is_of_another(&self, owner: &Expr) -> bool {
+        let name = ast::Identifier::new(self.name(), owner.range());
+        let found = keyword_members::member(self.model, owner, &name);
+        !found.is_empty() && !self.search.wanted.is_any_of(self.model, self.db, &found)
+    }
+
+    /// Whether a string such as `package.module.name` or `module:Class.name` names the symbol after one of its owners.
+    fn is_path(&self, text: &str) -> bool {
+        let parts: Vec<&str> = text.split(['.', ':']).collect();
+        let is_word = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_');
+        parts.len() > 1
+            && parts.iter().all(is_word)
+            && parts.windows(2).any(|two| two[1] == self.name() && self.search.owners.iter().any(|one| one == two[0]))
+    }
+
+    /// Records strings that contain the name as one of several words.
+    fn words(&mut self, value: &Expr) {
+        struct Texts<'a>(Vec<&'a ast::ExprStringLiteral>);
+        impl<'a> SourceOrderVisitor<'a> for Texts<'a> {
+            fn enter_node(&mut self, node: AnyNodeRef<'a>) -> TraversalSignal {
+                if let AnyNodeRef::ExprStringLiteral(text) = node {
+                    self.0.push(text);
+                }
+                TraversalSignal::Traverse
+            }
+        }
+        let mut texts = Texts(Vec::new());
+        texts.visit_expr(value);
+        for text in texts.0 {
+            let text_of = text.value.to_str();
+            let is_word = |part: &str| part == self.name();
+            if text_of != self.name() && text_of.split(|c: char| c.is_whitespace() || c == ',').any(is_word) {
+                self.found.push((text.start(), BY_TEXT));
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Members reached through `super()`, and getters reached through the decorators of a property.
+//!
+//! Owns their resolution to definitions.
+
+use ruff_db::parsed::parsed_module;
+use ruff_python_ast::find_node::covering_node;
+use ruff_python_ast::{self as ast, AnyNodeRef, Expr};
+use ruff_text_size::Ranged;
+use ty_python_semantic::types::{Type, TypeDefinition};
+use ty_python_semantic::{HasType, ImportAliasResolution, ResolvedDefinition, SemanticModel};
+
+use super::keyword_members;
+use super::target::of_expression;
+
+/// The definitions of `super().name`, which the attribute lookup of the checker does not resolve.
+pub(super) fn through_super<'db>(
+    model: &SemanticModel<'db>,
+    attribute: &ast::ExprAttribute,
+) -> Vec<ResolvedDefinition<'db>> {
+    if !matches!(attribute.value.inferred_type(model), Some(Type::BoundSuper(_))) {
+        return Vec::new();
+    }
+    let found = attribute.inferred_type(model);
+    let found = found.and_then(|found| found.definition(model.db(), &model.program_environment()));
+    match found {
+        Some(TypeDefinition::Function(definition)) => vec![ResolvedDefinition::Definition(definition)],
+        // A property access has the type of the value, not of the property.
+        _ => of_bases(model, attribute),
+    }
+}
+
+/// The definitions of the attribute in the first base of the enclosing class that has it.
+fn of_bases<'db>(model: &SemanticModel<'db>, attribute: &ast::ExprAttribute) -> Vec<ResolvedDefinition<'db>> {
+    let Expr::Call(call) = &*attribute.value else { return Vec::new() };
+    let parsed = parsed_module(model.db(), model.python_file()).load(model.db());
+    let nodes = covering_node(parsed.syntax().into(), attribute.range());
+    let class = nodes.ancestors().find_map(|node| match node {
+        AnyNodeRef::StmtClassDef(class) => Some(class),
+        _ => None,
+    });
+    let Some(class) = class else { return Vec::new() };
+    // `super(Other, self)` starts the lookup after another class.
+    let is_own = match call.arguments.args.first() {
+        None => true,
+        Some(Expr::Name(name)) => name.id == class.name.id,
+        Some(_) => false,
+    };
+    let bases = class.bases().iter().filter(|_| is_own);
+    let found = bases.map(|base| keyword_members::member(model, base, &attribute.attr)).find(|found| !found.is_empty());
+    found.unwrap_or_default()
+}
+
+/// The getter of the property whose setter or deleter a function is. They are one attribute.
+pub(super) fn getter_of<'db>(
+    model: &SemanticModel<'db>,
+    function: &ast::StmtFunctionDef,
+    aliases: ImportAliasResolution,
+) -> Vec<ResolvedDefinition<'db>> {
+    for decorator in &function.decorator_list {
+        if let Expr::Attribute(attribute) = &decorator.expression
+            && matches!(attribute.attr.as_str(), "setter" | "deleter")
+            && matches!(attribute.value.inferred_type(model), Some(Type::PropertyInstance(_)))
+        {
+            return of_expression(model, (&*attribute.value).into(), aliases);
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,212 @@
+//! Files that are secrets are neither indexed nor shown, whatever their name. Tokens in other files are masked on request.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use ixmcp::budget::Budget;
+use ixmcp::store::Fact;
+use serde_json::Value;
+
+use crate::harness::Repo;
+use crate::sound::{assert_same, dump, fresh_dump, freshen, open, sync, wait_as_promised, watched};
+
+/// Part of every file that must not be shown.
+const WORD: &str = "hunter2secret";
+
+/// Lines that look like the body of a key.
+fn body(lines: usize) -> String {
+    let line = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAABlwAAAAdz\n";
+    line.repeat(lines)
+}
+
+fn key(label: &str) -> String {
+    format!("-----BEGIN {label} PRIVATE KEY-----\n{}-----END {label} PRIVATE KEY-----\n", body(20))
+}
+
+/// A token with a checksum that fits.
+fn token() -> String {
+    ["gh", "p_", "zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ", "0mLq17"].concat()
+}
+
+/// (path, content) of files that are secrets as a whole.
+fn secrets() -> Vec<(&'static str, String)> {
+    let one_line = key("RSA").replace('\n', "\\n");
+    vec![
+        ("mykey", key("OPENSSH")),
+        ("ops/deploy_key", key("OPENSSH")),
+        ("putty.txt", format!("PuTTY-User-Key-File-3: ssh-rsa\nComment: {WORD}\n{}", body(6))),
+        ("gcp-abc123.json", format!(r#"{{"type": "service_account", "private_key": "{one_line}", "note": "{WORD}"}}"#)),
+        ("config/credentials.json", format!(r#"{{"user": "me", "password": "{WORD}"}}"#)),
+        (".env~", format!("PASSWORD={WORD}\n")),
+        ("app.env.bak", format!("PASSWORD={WORD}\n")),
+        ("terraform.tfvars", format!("db_password = \"{WORD}\"\n")),
+        (".bash_history", format!("mysql -p{WORD}\n")),
+        ("settings", format!("WORD={WORD}\nGH_TOKEN={}\n", token())),
+        ("tls/site.pem", key("RSA")),
+    ]
+}
+
+fn skipped(repo: &Repo) -> Vec<(String, String)> {
+    let output = repo.run(&["files", "--skipped", "--json"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    answer["skipped"].as_array().unwrap().iter().map(|file| (text(&file["path"]), text(&file["reason"]))).collect()
+}
+
+fn slice(repo: &Repo, path: &str) -> std::process::Output {
+    repo.run(&["slice", path, "1", "9"])
+}
+
+#[test]
+fn whole_files_of_secrets_are_neither_indexed_nor_shown() {
+    let repo = Repo::new("//- /src/main.py\nprint('hello')\n");
+    for (path, content) in secrets() {
+        repo.write(path, content);
+    }
+    repo.ok(&["sync"]);
+    let mut expected: Vec<_> = secrets().iter().map(|(path, _)| ((*path).to_owned(), "secret".to_owned())).collect();
+    expected.sort();
+    assert_eq!(skipped(&repo), expected);
+    for words in [WORD, "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAABlwAAAAdz"] {
+        let found = repo.run(&["query", "-m", "literal", words]);
+        assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stdout));
+    }
+    for (path, _) in secrets() {
+        let shown = slice(&repo, path);
+        let said = String::from_utf8_lossy(&shown.stderr).into_owned() + &String::from_utf8_lossy(&shown.stdout);
+        assert!(!shown.status.success() && said.contains("INVALID_PATH") && !said.contains(WORD), "{path}: {said}");
+    }
+}
+
+#[test]
+fn a_secret_that_was_found_by_its_content_is_not_read_again() {
+    let repo = Repo::new("//- /a.txt\nplain text\n");
+    repo.write("mykey", key("OPENSSH"));
+    let workspace = open(repo.path());
+    // Long enough for times of the file system to be trusted.
+    std::thread::sleep(Duration::from_millis(70));
+    sync(&workspace);
+    let last_change = || workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::LastChange)).unwrap();
+    let before = last_change();
+    sync(&workspace);
+    assert_eq!(last_change(), before);
+}
+
+#[test]
+fn files_that_git_ignores_are_looked_at_before_they_are_shown() {
+    let repo = Repo::new("//- /.gitignore\n/local\n//- /local/notes.txt\nan ignored note\n");
+    repo.write("local/mykey", key("OPENSSH"));
+    repo.ok(&["sync"]);
+    let note = slice(&repo, "local/notes.txt");
+    assert!(String::from_utf8_lossy(&note.stdout).contains("an ignored note"), "{note:?}");
+    let refused = slice(&repo, "local/mykey");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("INVALID_PATH"), "{refused:?}");
+}
+
+#[test]
+fn public_keys_and_sources_with_a_key_in_them_are_indexed() {
+    let public = format!("-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n{}-----END PGP PUBLIC KEY BLOCK-----\n", body(12));
+    let repo = Repo::new("");
+    for (path, content) in [
+        ("apt/repo.gpg.key", public.clone()),
+        ("ca.pem", public.replace("PGP PUBLIC KEY BLOCK", "CERTIFICATE")),
+        ("tests/test_tls.py", format!("KEY = \"\"\"\\\n{}\"\"\"\n", key("RSA"))),
+        ("docs/tls.md", format!("# TLS\n\n```\n{}```\n", key("RSA"))),
+        ("main.py", format!("TOKEN = '{}'\n", token())),
+    ] {
+        repo.write(path, content);
+    }
+    repo.ok(&["sync"]);
+    assert_eq!(skipped(&repo), []);
+    assert!(String::from_utf8_lossy(&slice(&repo, "apt/repo.gpg.key").stdout).contains("PGP PUBLIC KEY BLOCK"));
+    assert!(String::from_utf8_lossy(&slice(&repo, "main.py").stdout).contains(&token()), "masking is off");
+}
+
+#[test]
+fn a_setting_masks_tokens_in_hits_and_slices_without_moving_anything() {
+    let repo = Repo::new("//- /.gitignore\n/local.py\n");
+    let source = format!("# ä\nTOKEN = '{}'  # deploys\nkey = \"\"\"\n{}\"\"\"\nafter = 1\n", token(), key("RSA"));
+    repo.write("main.py", &source);
+    repo.write("local.py", &source);
+    let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(source.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    repo.write("wide.py", wide);
+    let masked = |arguments: &[&str]| {
+        let output = repo.command(arguments).env("IXMCP_MASK_SECRETS", "true").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let open = repo.ok(&["query", "-m", "literal", "deploys", "--json"]);
+    assert!(open.contains(&token()), "{open}");
+    let hit = masked(&["query", "-m", "literal", "deploys", "--json"]);
+    assert!(hit.contains(&format!("TOKEN = 'ghp_{}'  # deploys", "*".repeat(36))), "{hit}");
+    assert_eq!(masked(&["query", "-m", "literal", &token()[4..], "--json"]).matches("main.py").count(), 0);
+    for path in ["main.py", "local.py", "wide.py"] {
+        let content = masked(&["slice", path, "1", "99"]);
+        assert!(!content.contains(&token()[4..]) && !content.contains("b3BlbnNza"), "{path}: {content}");
+        let shape = |text: &str| text.lines().map(|line| line.chars().count()).collect::<Vec<_>>();
+        assert_eq!(shape(&content), shape(&source), "{path}");
+        // A slice that begins within a key shows none of it either.
+        assert!(masked(&["slice", path, "9"]).starts_with("************"), "{path}");
+    }
+    let open = repo.ok(&["query", "-m", "literal", "deploys", "--json"]);
+    assert!(open.contains(&token()), "it can be switched off again: {open}");
+}
+
+#[test]
+fn a_repository_cannot_switch_masking() {
+    let repo = Repo::new("//- /.ixmcp.toml\n[secrets]\nmask = false\n");
+    repo.write("main.py", format!("TOKEN = '{}'\n", token()));
+    let output = repo.command(&["query", "-m", "literal", "TOKEN"]).env("IXMCP_MASK_SECRETS", "true").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("ghp_****"), "{output:?}");
+}
+
+#[test]
+fn secrets_that_come_and_go_leave_what_a_fresh_build_makes() {
+    let repo =
+        Repo::new("//- /a.txt\nplain text\n//- /b.json\n{\"password\": \"hunter2secret\"}\n//- /g/config\n[core]\n");
+    let workspace = watched(repo.path());
+    let steps: &[&dyn Fn()] = &[
+        &|| repo.write("a.txt", key("OPENSSH")),
+        &|| repo.write("a.txt", "plain text again\n"),
+        // The same bytes under a name that says what they are.
+        &|| fs::rename(repo.path().join("b.json"), repo.path().join("credentials.json")).unwrap(),
+        &|| fs::rename(repo.path().join("credentials.json"), repo.path().join("b.json")).unwrap(),
+        &|| repo.write("x.pem", key("RSA")),
+        &|| repo.write("x.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+        &|| fs::create_dir_all(repo.path().join("g/objects")).unwrap(),
+        &|| fs::create_dir_all(repo.path().join("g/refs")).unwrap(),
+        &|| repo.write("g/HEAD", "ref: refs/heads/main\n"),
+        &|| repo.remove("g/HEAD"),
+    ];
+    for (at, step) in steps.iter().enumerate() {
+        step();
+        wait_as_promised();
+        freshen(&workspace);
+        assert_same(&dump(&workspace), &fresh_dump(repo.path()), &format!("step {at}"));
+    }
+}
+
+#[test]
+fn what_git_keeps_in_a_bare_repository_is_not_indexed() {
+    let repo = Repo::new("//- /README.md\n# Around\n");
+    let git = |arguments: &[&str]| {
+        assert!(Command::new("git").args(arguments).current_dir(repo.path()).output().unwrap().status.success());
+    };
+    git(&["init", "-q", "--bare", "store.git"]);
+    git(&["--git-dir=store.git", "config", "remote.origin.url", "https://me:hunter2secret@example.org/x"]);
+    repo.write("store.git/worktree/notes.md", "# Kept beside\n");
+    repo.ok(&["sync"]);
+    let files = repo.ok(&["files"]);
+    assert!(files.contains("README.md") && files.contains("store.git/worktree/notes.md"), "{files}");
+    assert_eq!(files.matches("store.git/").count(), 1, "{files}");
+    assert!(String::from_utf8_lossy(&slice(&repo, "store.git/config").stderr).contains("INVALID_PATH"));
+    // The folder that the program is started in.
+    let bare = tempfile::tempdir().unwrap();
+    assert!(
+        Command::new("git").args(["init", "-q", "--bare"]).current_dir(bare.path()).output().unwrap().status.success()
+    );
+    let mut inside = repo.command(&["files"]);
+    inside.current_dir(bare.path());
+    let listed = inside.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.contains("config")).count(), 0);
+}
