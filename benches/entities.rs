@@ -142,8 +142,6 @@ fn main() {
         "20 ms",
         (0..30).map(|at| {
             edit(at * 11);
-            // As long as a read may be behind.
-            std::thread::sleep(Duration::from_millis(150));
             ask(&watched, "ixchel_sync", json!({})).0
         }),
     );

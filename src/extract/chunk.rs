@@ -5,6 +5,7 @@
 //! kept beside the text, not in it.
 
 use super::documents::{Heading, Outline};
+use super::source::Lines;
 use super::syntax::{Node, ROOT, Syntax};
 use crate::model::{Chunk, MOST_SYMBOLS, Symbol};
 use crate::words;
@@ -196,16 +197,19 @@ fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
 
 /// Line starts of nodes, descending only into nodes too large for one chunk.
 fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
-    let mut seams = Vec::new();
+    let mut seams: Vec<Seam> = Vec::new();
+    // Looking back through the text from each node takes the square of a file's size where all of it is one line.
+    let lines = Lines::of(text);
     // An explicit stack: nesting is the file's to choose, and a file must not overflow ours.
     let mut open: Vec<(Node, u32)> = vec![(ROOT, 0)];
     while let Some((node, depth)) = open.pop() {
         let mut after_lead = false;
         for child in syntax.children(node) {
             let range = syntax.range(child);
-            let line_start = line_start(text, range.start);
+            let line_start = lines.start(range.start);
+            let is_new = seams.last().is_none_or(|last| (last.at, last.depth) != (line_start, depth));
             // A comment, a decorator, an attribute belong to what follows them.
-            if line_start > 0 && !after_lead {
+            if line_start > 0 && !after_lead && is_new {
                 seams.push(Seam { at: line_start, depth });
             }
             let kind = syntax.kind_name(child);
@@ -218,11 +222,6 @@ fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
     seams.sort_by_key(|seam| (seam.at, seam.depth));
     seams.dedup_by_key(|seam| seam.at);
     seams
-}
-
-/// The start of the line that `at` stands on: a cut is always at a line start.
-fn line_start(text: &str, at: usize) -> usize {
-    memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
 }
 
 /// Lines after a blank line.

@@ -2,7 +2,6 @@
 //!
 //! Owns how a range of the source becomes words. Which ranges matter is `parse`'s.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 /// A signature is cut at this many characters.
@@ -11,9 +10,9 @@ const SIGNATURE_CHARS: usize = 200;
 /// The words of a definition up to its body, which begins at `body`, on one line.
 pub(super) fn signature(definition: &Range<usize>, body: Option<usize>, text: &str) -> Option<String> {
     let whole = &text[definition.start..body.map_or(definition.end, |body| body.max(definition.start))];
-    let head = if body.is_some() { whole } else { whole.lines().next().unwrap_or_default() };
     // No character is above four bytes, so this is more than enough; white space alone could be without end.
-    let head = &head[..head.floor_char_boundary(SIGNATURE_CHARS * 16)];
+    let head = &whole[..whole.floor_char_boundary(SIGNATURE_CHARS * 16)];
+    let head = if body.is_some() { head } else { head.lines().next().unwrap_or_default() };
     let mut words = String::new();
     for word in head.split_whitespace() {
         if !words.is_empty() {
@@ -97,12 +96,14 @@ fn is_name(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric) || text.contains('_')
 }
 
-/// Where lines start, in bytes.
+/// Bytes between two places up to which characters are counted in advance.
+const COUNTED_EVERY: usize = 256;
+
+/// Where lines start, in bytes, and how many characters stand before a byte. A question takes the same time wherever in a
+/// line it points: a line may be the whole file.
 pub(super) struct Lines {
     starts: Vec<usize>,
-    /// The last byte asked for and its column: questions come in order, and a line may be the whole file.
-    last: Cell<(usize, u32)>,
-    /// Characters before each line; empty where every character is a byte.
+    /// Characters that begin before every [`COUNTED_EVERY`]th byte; empty where every character is a byte.
     characters: Vec<u32>,
 }
 
@@ -112,15 +113,15 @@ impl Lines {
         let starts: Vec<usize> = std::iter::once(0).chain(breaks).collect();
         let mut characters = Vec::new();
         if !text.is_ascii() {
-            let lengths = starts.windows(2).map(|ends| text[ends[0]..ends[1]].chars().count());
+            let counts = text.as_bytes().chunks(COUNTED_EVERY).map(characters_in);
             characters = std::iter::once(0)
-                .chain(lengths.scan(0, |sum, length| {
-                    *sum += length;
-                    Some(u32::try_from(*sum).unwrap_or(u32::MAX))
+                .chain(counts.scan(0_u32, |sum, count| {
+                    *sum = sum.saturating_add(count);
+                    Some(*sum)
                 }))
                 .collect();
         }
-        Self { starts, last: Cell::new((0, 1)), characters }
+        Self { starts, characters }
     }
 
     /// How many characters stand before a byte.
@@ -128,13 +129,19 @@ impl Lines {
         if self.characters.is_empty() {
             return u32::try_from(at).unwrap_or(u32::MAX);
         }
-        let (line, column) = self.position(text, at);
-        self.characters[line as usize - 1].saturating_add(column - 1)
+        let counted = at / COUNTED_EVERY;
+        let rest = &text.as_bytes()[counted * COUNTED_EVERY..at];
+        self.characters[counted].saturating_add(characters_in(rest))
     }
 
     /// The 1-based line of a byte.
     pub(super) fn line(&self, at: usize) -> u32 {
         u32::try_from(self.starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
+
+    /// Where the line of a byte starts.
+    pub(super) fn start(&self, at: usize) -> usize {
+        self.starts[self.starts.partition_point(|start| *start <= at) - 1]
     }
 
     /// The last line that has something of `range`: a range that ends with its line break ends on that line.
@@ -145,12 +152,13 @@ impl Lines {
 
     /// 1-based line and column of a byte; the column counts code points.
     pub(super) fn position(&self, text: &str, at: usize) -> (u32, u32) {
-        let line = self.line(at);
-        let start = self.starts[line as usize - 1];
-        let (last, last_column) = self.last.get();
-        let (from, column) = if (start..=at).contains(&last) { (last, last_column) } else { (start, 1) };
-        let column = column.saturating_add(u32::try_from(text[from..at].chars().count()).unwrap_or(u32::MAX));
-        self.last.set((at, column));
-        (line, column)
+        let column = self.offset(text, at) - self.offset(text, self.start(at));
+        (self.line(at), column.saturating_add(1))
     }
+}
+
+/// Characters that begin in these bytes of a text.
+fn characters_in(bytes: &[u8]) -> u32 {
+    let continued = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+    u32::try_from(bytes.iter().filter(|byte| !continued(byte)).count()).unwrap_or(u32::MAX)
 }

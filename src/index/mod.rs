@@ -56,12 +56,6 @@ use lock::UpdateLock;
 use state::State;
 use watch::Watch;
 
-/// A read reflects every save that is older than this.
-const FRESH_WITHIN: Duration = Duration::from_millis(150);
-
-/// Reads within this time of a cookie need none of their own; well inside [`FRESH_WITHIN`].
-const SHARE_COOKIES: Duration = Duration::from_millis(100);
-
 /// Another process may be writing a batch while this one opens.
 const OPEN_WAIT: Duration = Duration::from_secs(30);
 
@@ -210,13 +204,13 @@ impl Workspace {
         }
     }
 
-    /// What was noticed since the mark, every save from [`FRESH_WITHIN`] ago among it, and the mark to go on from. Does
-    /// not wait for the index: for those who read the disk themselves.
+    /// What changed since the mark, including every write that returned before this call, and the mark to continue from.
+    /// Does not wait for the index: for callers that read the files themselves.
     pub fn noticed(self: &Arc<Self>, since: Mark) -> (Noticed, Mark) {
         let Some(watch) = self.watch.get().filter(|watch| !watch.is_limited()) else {
             return (Noticed::Anything, since);
         };
-        watch.settle(Instant::now(), SHARE_COOKIES);
+        watch.settle(Instant::now());
         let (paths, place) = watch.journal_since(since.0);
         if paths.is_none()
             && let Err(error) = self.run_to_wait_for(Instant::now())
@@ -329,7 +323,7 @@ impl Workspace {
         self.read(budget, |snapshot| snapshot.fact(Fact::LastChange))
     }
 
-    /// Returns when the index shows every file saved [`FRESH_WITHIN`] ago.
+    /// Returns when the index includes every write that returned before this call.
     ///
     /// `BUSY` with done and total when that takes longer than `patience`: the update goes on, the next call finds it
     /// further or done.
@@ -358,10 +352,10 @@ impl Workspace {
         }
         let since = match self.watch.get() {
             Some(watch) if !watch.is_limited() => {
-                watch.settle(asked, SHARE_COOKIES);
+                watch.settle(asked);
                 Instant::now()
             }
-            _ => asked.checked_sub(FRESH_WITHIN).unwrap_or(asked),
+            _ => asked,
         };
         match self.updated_since(since, part, give_up, budget) {
             Ok(()) => Ok(Freshness::Fresh),

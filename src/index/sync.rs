@@ -99,8 +99,11 @@ pub(super) fn update_in_turn(workspace: &Workspace, thoroughness: Thoroughness, 
         _ => Dirty::Everything,
     };
     let updated = bring_up(workspace, &dirty, thoroughness, turn);
-    if let (Err(_), Some(watch)) = (&updated, workspace.watch.get()) {
-        watch.ask_for_sweep();
+    if let Some(watch) = workspace.watch.get() {
+        match updated {
+            Ok(()) => watch.confirm_update(),
+            Err(_) => watch.ask_for_sweep(),
+        }
     }
     updated
 }

@@ -5,8 +5,8 @@
 //!
 //! One watch a folder, for the folders that the walk looks into: ignored trees cost nothing. Every raw event marks its
 //! path dirty at once; the debouncer behind it only tells when it is quiet, for the update in the background. A read
-//! writes a *cookie*, a file of its own in a watched folder: when its event comes, those of all saves before it have
-//! come too, for the system keeps them in one queue.
+//! writes a *cookie*, a file of its own in a watched folder: when its event comes, those of all earlier writes have come
+//! too, because the system keeps them in one queue. A read uses only cookies that were written after it began.
 //!
 //! Whatever is not understood (an error, thousands of paths, an ignore file, git's index) asks for a sweep. The system
 //! drops watches by itself, of folders that go or are renamed: an update sets those anew, and all of them where a queue
@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -102,6 +103,11 @@ struct State {
     cookies_seen: u64,
     /// Every save from before this has been noticed.
     confirmed: Option<Instant>,
+    /// New folders: how many were seen, how many of them before the running update began, and how many are watched. Files
+    /// can be written to an unwatched folder without an event.
+    folders_seen: u64,
+    folders_taken: u64,
+    folders_watched: u64,
     journal: Journal,
 }
 
@@ -166,6 +172,7 @@ impl Watch {
         let moved = std::mem::take(&mut state.moved);
         let sweep = std::mem::take(&mut state.sweep);
         let renew = std::mem::take(&mut state.renew);
+        state.folders_taken = state.folders_seen;
         // The event thread needs the state to go on, and setting watches needs the event thread.
         if sweep || renew {
             state.journal.lose();
@@ -191,6 +198,12 @@ impl Watch {
             paths.sort_unstable();
             Dirty::Paths(paths)
         }
+    }
+
+    /// To be called after an update that succeeded: it has set watches for all folders seen before it began.
+    pub(super) fn confirm_update(&self) {
+        let mut state = locked(&self.shared.state);
+        state.folders_watched = state.folders_taken;
     }
 
     /// The next update looks at everything: what was taken could not be brought up to date, or events may be missing.
@@ -236,7 +249,7 @@ impl Watch {
     /// What was noticed since a place in the journal, and the place to read on from. `None`: anything may have changed.
     pub(super) fn journal_since(&self, place: u64) -> (Option<Vec<RepoPath>>, u64) {
         let state = locked(&self.shared.state);
-        let is_lost = state.sweep || state.renew;
+        let is_lost = state.sweep || state.renew || state.folders_seen != state.folders_watched;
         (if is_lost { None } else { state.journal.since(place) }, state.journal.next())
     }
 
@@ -251,12 +264,12 @@ impl Watch {
         locked(&self.shared.state).limited
     }
 
-    /// Returns when every save from before `asked`, less `slack`, has been noticed. Reads that come close together share
-    /// a cookie. Where it does not come, a sweep is asked for.
-    pub(super) fn settle(&self, asked: Instant, slack: Duration) {
+    /// Returns when the events of all writes that returned before `asked` have been processed. Only reads that began before
+    /// a cookie was written share it. Where its event does not come, a sweep is requested.
+    pub(super) fn settle(&self, asked: Instant) {
         self.look_outside();
         let mut state = locked(&self.shared.state);
-        if state.confirmed.is_some_and(|confirmed| confirmed + slack >= asked) {
+        if state.confirmed.is_some_and(|confirmed| confirmed > asked) {
             return;
         }
         // Taken before the cookie is made, and before any with a higher number, which may be seen in its stead.
@@ -277,7 +290,7 @@ impl Watch {
         } else {
             state.sweep = true;
             // Somebody removed the folder of cookies.
-            state.renew |= made.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+            state.renew |= made.is_err_and(|error| error.kind() == NotFound);
         }
         drop(state);
         // One that stays is cleared away by a later start.
@@ -367,15 +380,26 @@ impl Watches {
     fn add(&self, folder: &Path, shared: &Shared) -> Result<()> {
         let added = locked(&self.system).watch(folder, RecursiveMode::NonRecursive);
         added.map_err(|error| {
-            if matches!(error.kind, NotifyErrorKind::MaxFilesWatch) {
+            let refused = refused(&error);
+            if !is_of_the_folder(&error) {
                 let mut state = locked(&shared.state);
                 if !state.limited {
-                    tracing::warn!("the system has no more watches: every read looks at all files instead");
+                    tracing::warn!("{refused}: every read looks at all files instead");
                 }
                 state.limited = true;
             }
-            refused(&error)
+            refused
         })
+    }
+}
+
+/// Whether a watch was refused because the folder was removed, which the watch of its parent reports, or because it cannot
+/// be read. Any other folder without a watch would make answers stale.
+fn is_of_the_folder(error: &notify::Error) -> bool {
+    match &error.kind {
+        NotifyErrorKind::PathNotFound => true,
+        NotifyErrorKind::Io(error) => matches!(error.kind(), NotFound | PermissionDenied | NotADirectory),
+        _ => false,
     }
 }
 
@@ -480,6 +504,13 @@ impl Shared {
                 state.renew = true;
             }
         }
+        let is_folder = match kind {
+            EventKind::Create(kind) => kind != CreateKind::File,
+            // The event does not say whether a file or a folder was renamed.
+            EventKind::Modify(ModifyKind::Name(_)) => path.to_path(&self.root).is_dir(),
+            _ => false,
+        };
+        state.folders_seen += u64::from(is_folder);
         state.journal.note(path.clone());
         if !scan::is_rule_file(&path) && state.dirty.len() < MANY_PATHS {
             state.dirty.insert(path);

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::preview::cut;
-use super::{Hit, Page, near, smart};
+use super::{Hit, Page, Searched, near, smart};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
@@ -74,10 +74,15 @@ pub fn kind(typed: &str) -> String {
     }
 }
 
+/// The kinds of entities that are known, of notes, and of documents.
+pub fn kinds_of_files() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| kind.name).chain([NOTE, DOCUMENT])
+}
+
 /// The same for a kind that there must be: `INVALID_ARGUMENT` for one that is none of the known and that nothing has.
 fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
     let asked = kind(typed);
-    let known = || KINDS.iter().map(|kind| kind.name).chain([NOTE, DOCUMENT]);
+    let known = kinds_of_files;
     if known().any(|name| name == asked) || snapshot.has_entity_of(&asked)? {
         return Ok(asked);
     }
@@ -136,14 +141,15 @@ pub fn search(
     (of_kind, tag): (Option<&str>, Option<&str>),
     (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<Page<Found>> {
+) -> Result<Searched<Found>> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
     let of_documents = kind.as_deref() == Some(DOCUMENT);
     let of = scope_of(kind.as_deref(), tag);
     let scope = snapshot.scope(of)?;
     // The search puts at most two hits of a file before the first of another.
     let wanted = offset.saturating_add(limit).saturating_mul(2).clamp(1, CANDIDATES);
-    let hits = smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
+    let Searched { page: hits, warning } =
+        smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
     let complete = !hits.is_cut;
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
     let mut found: Vec<Found> = Vec::new();
@@ -171,7 +177,7 @@ pub fn search(
         page.total = None;
         page.is_cut |= page.items.len() == limit;
     }
-    Ok(page)
+    Ok(Searched { page, warning })
 }
 
 /// What is shown of a hit beside its id and title: the line that matched, or where that says them again, the first line of

@@ -167,7 +167,7 @@ pub fn ask_smart(
     let begun = Instant::now();
     let everywhere = PathFilter::default();
     let budget = Budget::unlimited();
-    let page = smart::search_by(ranking, snapshot, deep, text, &everywhere, 0, (0, ASKED), &budget)?;
+    let page = smart::search_by(ranking, snapshot, deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
     let took = begun.elapsed();
     let places = page.items.into_iter().map(|hit| Place { path: hit.path, lines: (hit.start_line, hit.end_line) });
     Ok((places.collect(), took))

@@ -65,6 +65,14 @@ impl<T> Page<T> {
     }
 }
 
+/// One page of the hits of a smart search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Searched<T> {
+    pub page: Page<T>,
+    /// Filters that matched nothing, with near values, and filters that were read as words.
+    pub warning: Option<String>,
+}
+
 /// A place that answers a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {

@@ -7,6 +7,7 @@
 mod alike;
 mod candidates;
 mod deep;
+mod filters;
 mod listed;
 mod meaning;
 mod places;
@@ -21,12 +22,14 @@ mod weights;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use self::filters::Passing;
 use self::question::Question;
 use self::rank::{Loaded, Ranked};
-use super::{Hit, Page, PathFilter, exact, near, preview};
+use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
+use crate::model::printable;
 use crate::store::{ChunkId, Definition, FtsQuestion, Scope, Snapshot};
 use crate::words;
 
@@ -53,8 +56,10 @@ const HITS_A_FILE: usize = 2;
 
 /// The page at `offset` of what answers `text`, best first.
 ///
-/// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that has it inside is found. Filters in
-/// the text hold until they leave nothing: then they are text too.
+/// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that
+/// has it inside is found. Named filters are never dropped: where nothing passes, there are no hits and a warning says why.
+/// Phrases and exclusions that exclude every chunk are read as words, with a warning. In text that looks pasted, filters
+/// only raise the score of hits that pass.
 ///
 /// With a model at hand the best hits are looked at by it, too.
 pub fn search(
@@ -63,10 +68,10 @@ pub fn search(
     text: &str,
     filter: &PathFilter,
     context: u32,
-    (offset, limit): (usize, usize),
+    page: (usize, usize),
     budget: &Budget,
-) -> Result<Page<Hit>> {
-    search_by(&Ranking::default(), snapshot, deep, text, filter, context, (offset, limit), budget)
+) -> Result<Searched<Hit>> {
+    search_by(&Ranking::default(), snapshot, deep, text, filter, context, page, budget)
 }
 
 /// The same by a ranking of the caller's.
@@ -78,26 +83,19 @@ pub fn search_by(
     text: &str,
     filter: &PathFilter,
     context: u32,
-    (offset, limit): (usize, usize),
+    page: (usize, usize),
     budget: &Budget,
-) -> Result<Page<Hit>> {
+) -> Result<Searched<Hit>> {
     if let Some(deep) = deep {
         deep.begin();
     }
     let question = Question::read(text, snapshot)?;
     if question.is_of_filters_alone() {
-        let listed = listed::list(snapshot, &question, filter, context, (offset, limit), budget)?;
-        if listed.total != Some(0) {
-            return Ok(listed);
-        }
+        return listed(snapshot, &question, filter, context, page, budget);
     }
     let deep = deep.filter(|_| ranking.has(Arm::Transformer));
     let among = Among { filter, scope: None, least: meaning::LEAST, deep };
-    let (question, found) = answered(ranking, snapshot, text, question, among, budget)?;
-    if found.ranked.is_empty() {
-        return inside(snapshot, text, filter, context, (offset, limit), budget);
-    }
-    shown(snapshot, ranking, &question, found, context, (offset, limit))
+    answer(ranking, snapshot, question, among, || Ok(None), context, page, budget)
 }
 
 /// The same among the chunks of a scope, at `paths`, which are asked for where no word was found.
@@ -107,20 +105,31 @@ pub fn search_in(
     snapshot: &Snapshot,
     deep: Option<&Deep>,
     text: &str,
-    (offset, limit): (usize, usize),
+    page: (usize, usize),
     budget: &Budget,
-) -> Result<Page<Hit>> {
+) -> Result<Searched<Hit>> {
     if let Some(deep) = deep {
         deep.begin();
     }
-    let ranking = Ranking::default();
-    let among = Among { filter: &PathFilter::default(), scope: Some(scope), least: meaning::LEAST, deep };
     let question = Question::read(text, snapshot)?;
-    let (question, found) = answered(&ranking, snapshot, text, question, among, budget)?;
-    if found.ranked.is_empty() {
-        return inside(snapshot, text, &PathFilter::of_paths(paths()?), 0, (offset, limit), budget);
+    if question.is_of_filters_alone() {
+        return listed(snapshot, &question, &PathFilter::of_paths(paths()?), 0, page, budget);
     }
-    shown(snapshot, &ranking, &question, found, 0, (offset, limit))
+    let among = Among { filter: &PathFilter::default(), scope: Some(scope), least: meaning::LEAST, deep };
+    answer(&Ranking::default(), snapshot, question, among, || paths().map(Some), 0, page, budget)
+}
+
+fn listed(
+    snapshot: &Snapshot,
+    question: &Question,
+    filter: &PathFilter,
+    context: u32,
+    page: (usize, usize),
+    budget: &Budget,
+) -> Result<Searched<Hit>> {
+    let page = listed::list(snapshot, question, filter, context, page, budget)?;
+    let warning = if page.total == Some(0) { nothing_passes(question) } else { None };
+    Ok(Searched { page, warning })
 }
 
 /// What is searched.
@@ -134,33 +143,71 @@ struct Among<'a> {
     deep: Option<&'a Deep<'a>>,
 }
 
-/// The question as it was taken in the end, and what answers it.
-fn answered(
+/// Runs a parsed query. `paths` returns the paths of the scope, if there is one.
+#[expect(clippy::too_many_arguments, reason = "what `search_by` takes, and what is searched")]
+fn answer(
     ranking: &Ranking,
     snapshot: &Snapshot,
-    text: &str,
     mut question: Question,
     among: Among,
+    paths: impl FnOnce() -> Result<Option<HashSet<String>>>,
+    context: u32,
+    (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<(Question, Found)> {
-    let mut found = ranked(ranking, snapshot, &mut question, among, budget)?;
-    if found.ranked.is_empty() && question.has_filters() {
-        question = Question::of_words(text);
-        found = ranked(ranking, snapshot, &mut question, among, budget)?;
+) -> Result<Searched<Hit>> {
+    let mut warnings = std::mem::take(&mut question.unmatched);
+    if !warnings.is_empty() && !question.is_pasted {
+        return Ok(Searched { page: Page::of(Vec::new(), offset, limit), warning: Some(warnings.join(" ")) });
     }
-    Ok((question, found))
+    if let Some(last) = warnings.last_mut() {
+        last.push_str(" It was read as text.");
+    }
+    let mut found = ranked(ranking, snapshot, &mut question, among, budget)?;
+    if found.ranked.is_empty() && question.filters.are_of_text() {
+        question = question.without_filters_of_text();
+        found = ranked(ranking, snapshot, &mut question, among, budget)?;
+        if !found.ranked.is_empty() {
+            warnings.push(READ_AS_WORDS.to_owned());
+        }
+    }
+    let page = if found.ranked.is_empty() {
+        let at = paths()?.map(PathFilter::of_paths);
+        let filter = at.as_ref().unwrap_or(among.filter);
+        let page = inside(snapshot, &question, filter, context, (offset, limit), budget)?;
+        warnings.extend(nothing_passes(&question).filter(|_| page.total == Some(0)));
+        page
+    } else {
+        shown(snapshot, ranking, &question, found, context, (offset, limit))?
+    };
+    Ok(Searched { page, warning: Some(warnings.join(" ")).filter(|warning| !warning.is_empty()) })
+}
+
+const READ_AS_WORDS: &str =
+    "No chunk contains the quoted phrases and none of the excluded words: they were read as words.";
+
+/// The warning where no hit passes all named filters.
+fn nothing_passes(question: &Question) -> Option<String> {
+    question
+        .filters
+        .are_named()
+        .then(|| format!("No match passes the filters: {}.", printable(&question.filters.written())))
 }
 
 /// Text that has the question inside: of the first lines that do, a few of each file come first, and code before the rest.
 fn inside(
     snapshot: &Snapshot,
-    text: &str,
+    question: &Question,
     filter: &PathFilter,
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let text = text.trim();
+    let text = question.rest.trim();
+    if text.is_empty() || question.filters.are_of_kinds() {
+        return Ok(Page::of(Vec::new(), offset, limit));
+    }
+    let passing = if question.filters.are_named() { Some(passing(snapshot, question, filter)?) } else { None };
+    let filter = passing.as_ref().unwrap_or(filter);
     let multiline = text.contains('\n');
     let pattern = Pattern { text, is_regex: false, case_sensitive: false, word: false, multiline };
     let search = |page| exact::search(snapshot, &pattern, filter, context, page, budget);
@@ -204,7 +251,8 @@ fn shown(
 pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
     let names = snapshot.defined_names()?;
     let mut suggested = text.trim().to_owned();
-    for token in words::tokens(text).take(MOST_SUGGESTED) {
+    let of_words = text.split_whitespace().filter(|word| !filters::is_named(word)).collect::<Vec<_>>().join(" ");
+    for token in words::tokens(&of_words).take(MOST_SUGGESTED) {
         let Some(asked) = FtsQuestion::phrase(&words::plain(token)) else { continue };
         if token.chars().count() >= SHORTEST_SUGGESTED && snapshot.chunks_with(&asked, 1)?.is_empty() {
             // Names of another length cannot be near.
@@ -254,14 +302,14 @@ fn ranked(
     among: Among,
     budget: &Budget,
 ) -> Result<Found> {
-    let most = if question.filters_chunks() { FILTERED_CANDIDATES } else { CANDIDATES };
+    let most = if question.filters.leave_chunks_out() { FILTERED_CANDIDATES } else { CANDIDATES };
     let files = files_in_scope(snapshot, question, among.filter)?;
     let both = match (among.scope, &files) {
         (Some(scope), Some(files)) => Some(scope.and(files)),
         _ => None,
     };
     let scope = both.as_ref().or(files.as_deref()).or(among.scope);
-    let nearest = if question.filters_chunks() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
+    let nearest = if question.filters.leave_chunks_out() { candidates::NEAREST_FILTERED } else { candidates::NEAREST };
     let meaning = if ranking.has(Arm::Meaning) { Meaning::of(question, snapshot)? } else { None };
     let near = meaning.as_ref().map(|meaning| (meaning, (nearest, among.least)));
     let mut candidates = candidates::find(snapshot, question, near, ranking, scope, most)?;
@@ -310,19 +358,20 @@ fn look_again(snapshot: &Snapshot, deep: &Deep, text: &str, weights: &Weights, r
 
 /// The chunks of the files that all filters admit; `None` where none asks for files.
 fn files_in_scope(snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<Option<Arc<Scope>>> {
-    if filter.is_empty() && !question.filters_files() {
+    if filter.is_empty() && !question.filters.leave_files_out() {
         return Ok(None);
     }
-    let tagged = question.tagged_paths(snapshot)?;
-    let of_kinds = question.filters_kinds_of_files().then(|| question.paths_of_kinds(snapshot)).transpose()?;
-    let by = format!("{} {}", filter.name(), question.name_of_filters());
-    let admits = |path: &str, language: &str| {
-        tagged.as_ref().is_none_or(|paths| paths.contains(path))
-            && of_kinds.as_ref().is_none_or(|paths| paths.contains(path))
-            && filter.admits(path)
-            && question.admits_file(path, language)
-    };
-    snapshot.scope_of_files(&by, admits).map(Some)
+    let by = format!("{} {}", filter.name(), question.filters.name());
+    let passing = Passing::of(snapshot, &question.filters)?;
+    snapshot.scope_of_files(&by, |path, language| filter.admits(path) && passing.holds(path, language)).map(Some)
+}
+
+/// The paths of the same files.
+fn passing(snapshot: &Snapshot, question: &Question, filter: &PathFilter) -> Result<PathFilter> {
+    let passing = Passing::of(snapshot, &question.filters)?;
+    let mut paths = snapshot.paths(None)?;
+    paths.retain(|(path, language)| filter.admits(path) && passing.holds(path, language));
+    Ok(PathFilter::of_paths(paths.into_iter().map(|(path, _)| path).collect()))
 }
 
 /// The texts of the first candidates that no filter of chunks leaves out; those that are meant by name are marked.
@@ -333,7 +382,9 @@ fn load(
     meant: &[ChunkId],
     budget: &Budget,
 ) -> Result<Vec<Loaded>> {
-    let of_kinds = question.paths_of_kinds(snapshot)?;
+    let filters = &question.filters;
+    let of_kinds = filters.paths_of_kinds(snapshot)?;
+    let raising = if question.raises.is_empty() { None } else { Some(Passing::of(snapshot, &question.raises)?) };
     let mut loaded = Vec::new();
     for id in candidates {
         if loaded.len() >= CANDIDATES + candidates::NEAREST {
@@ -341,23 +392,21 @@ fn load(
         }
         budget.check()?;
         let mut chunk = snapshot.chunk(id)?;
-        if !question.admits_text(&chunk.text) {
+        if !filters.admit_text(&chunk.text) {
             continue;
         }
-        if question.filters_kinds() && !of_kinds.contains(&chunk.path) {
+        if filters.are_of_kinds() && !of_kinds.contains(&chunk.path) {
             // What it defines of other kinds is not asked for, and does not make it a better hit.
             let symbols = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-            let names: HashSet<&str> = symbols
-                .iter()
-                .filter(|symbol| question.admits_kind(symbol))
-                .map(|symbol| symbol.name.as_str())
-                .collect();
+            let names: HashSet<&str> =
+                symbols.iter().filter(|symbol| filters.admit_kind(symbol)).map(|symbol| symbol.name.as_str()).collect();
             if names.is_empty() {
                 continue;
             }
             chunk.names.retain(|name| names.contains(name.as_str()));
         }
-        loaded.push(Loaded { id, chunk, meaning: 0.0, is_meant: meant.contains(&id) });
+        let passes = raising.as_ref().map_or(Ok(false), |raising| raising.admits(snapshot, &chunk))?;
+        loaded.push(Loaded { id, chunk, meaning: 0.0, is_meant: meant.contains(&id), passes });
     }
     Ok(loaded)
 }
@@ -406,11 +455,12 @@ fn hit(snapshot: &Snapshot, question: &Question, weights: &Weights, found: Ranke
 /// Where kinds are asked for it is that of a definition of such a kind.
 fn best_line(snapshot: &Snapshot, question: &Question, found: &Ranked) -> Result<u32> {
     let chunk = &found.chunk;
-    if found.name.is_some() || question.filters_kinds() {
+    if found.name.is_some() || question.filters.are_of_kinds() {
         let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-        let of_kind = || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && question.admits_kind(symbol));
+        let of_kind =
+            || defined.iter().filter(|symbol| symbol.line <= chunk.end_line && question.filters.admit_kind(symbol));
         let named = of_kind().find(|symbol| found.name.as_ref() == Some(&symbol.name));
-        let meant = named.or_else(|| of_kind().next().filter(|_| question.filters_kinds()));
+        let meant = named.or_else(|| of_kind().next().filter(|_| question.filters.are_of_kinds()));
         if let Some(symbol) = meant {
             return Ok(symbol.line.max(chunk.start_line));
         }

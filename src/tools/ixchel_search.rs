@@ -54,7 +54,7 @@ struct Answer {
     /// Pieces of what was searched that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
-    /// Why a model that was chosen had no part in this.
+    /// Filters that matched nothing, with near values; why the chosen model was not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -82,11 +82,12 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     })?;
     Ok(Answer {
         vectors_pending: Some(pending).filter(|pending| *pending > 0),
-        warning: call.warning(),
-        total: found.total,
-        truncated: found.is_cut,
-        next_offset: found.next_offset(),
+        warning: super::joined([found.warning, call.warning()]),
+        total: found.page.total,
+        truncated: found.page.is_cut,
+        next_offset: found.page.next_offset(),
         hits: found
+            .page
             .items
             .into_iter()
             .map(|hit| Hit { score: hit.score, id: hit.id, kind: hit.kind, title: hit.title, snippet: hit.snippet })

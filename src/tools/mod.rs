@@ -370,6 +370,11 @@ fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
     Ok(Some(pending).filter(|pending| *pending > 0))
 }
 
+/// Several warnings as one.
+fn joined<const N: usize>(warnings: [Option<String>; N]) -> Option<String> {
+    warnings.into_iter().flatten().reduce(|first, next| format!("{first} {next}"))
+}
+
 /// Offset and limit of a call: the limit is clamped, never refused.
 fn page(offset: Option<u64>, limit: Option<u64>, default: usize, most: usize) -> (usize, usize) {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Part;
-use crate::query::{Hit, PathFilter, exact, smart};
+use crate::query::{Hit, PathFilter, Searched, exact, smart};
 
 pub(super) static QUERY: Declaration = declare! {
     run;
@@ -84,7 +84,7 @@ struct Answer {
     /// smart: chunks that are found by their words alone until their vectors are there.
     #[serde(skip_serializing_if = "Option::is_none")]
     vectors_pending: Option<u64>,
-    /// Why a model that was chosen had no part in this.
+    /// smart: filters that matched nothing, with near values; why the chosen model was not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -121,12 +121,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
-    let (found, suggestion, vectors_pending) = if mode == Mode::Smart {
+    let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
         call.read_deeply(Part::Everything, |snapshot, deep| {
-            let found = smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
+            let Searched { page: found, warning } =
+                smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
             let suggestion = if is_nothing { smart::suggest(snapshot, &arguments.text)? } else { None };
-            Ok((found, suggestion, super::vectors_pending(call, snapshot)?))
+            Ok((found, warning, suggestion, super::vectors_pending(call, snapshot)?))
         })?
     } else {
         let pattern = exact::Pattern {
@@ -136,7 +137,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             word: arguments.word.unwrap_or(false),
             multiline: arguments.multiline.unwrap_or(false),
         };
-        (call.read(|snapshot| exact::search(snapshot, &pattern, &filter, context, page, budget))?, None, None)
+        (call.read(|snapshot| exact::search(snapshot, &pattern, &filter, context, page, budget))?, None, None, None)
     };
     Ok(Answer {
         total: found.total,
@@ -144,7 +145,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         next_offset: found.next_offset(),
         suggestion,
         vectors_pending,
-        warning: call.warning(),
+        warning: super::joined([warning, call.warning()]),
         results: found.items.into_iter().map(|hit| shown(call, hit, explain)).collect(),
     })
 }

@@ -168,10 +168,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: found.is_cut,
         next_offset: found.next_offset(),
         vectors_pending: pending,
-        warning: [unknown, call.warning(), gone(call)]
-            .into_iter()
-            .flatten()
-            .reduce(|first, next| format!("{first} {next}")),
+        warning: super::joined([unknown, call.warning(), gone(call)]),
     })
 }
 

@@ -93,6 +93,20 @@ const steps = {
     await seen(page.locator('.hit'), 'the hits once more');
   },
 
+  async 'every example finds something'(page) {
+    await go(page, '#/search');
+    await seen(page.locator('.chip').first(), 'an example');
+    const examples = await page.locator('.chip').allTextContents();
+    check(examples.length >= 2, `examples: ${examples}`);
+    for (const example of examples) {
+      await go(page, `#/search?q=${encodeURIComponent(example)}`);
+      await seen(page.locator('.hit'), `a hit of ${example}`);
+      check((await page.locator('.search .warn').count()) === 0, `${example} without a warning`);
+    }
+    await go(page, '#/search?q=lang%3Apyhton');
+    await seen(page.getByText('Did you mean python?'), 'near values of a filter that matches nothing');
+  },
+
   async 'exact search and its errors'(page) {
     await go(page, '#/search?q=items&mode=literal');
     await seen(page.locator('.hit', { hasText: 'shop.py' }), 'the line');

@@ -18,7 +18,7 @@ use ixmcp::model::{ContentHash, RepoPath};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
-use crate::sound::{assert_sound, dump, freshen, number, open, sync, wait_as_promised, watched};
+use crate::sound::{assert_sound, dump, freshen, number, open, sync, watched};
 use crate::tree::{Random, Tree};
 use crate::wire::until;
 
@@ -163,7 +163,6 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
     for at in 0..400 {
         repo.write(&format!("more/f{at}.py"), module(at));
     }
-    wait_as_promised();
     // A process that stays answers from what it has, and says so.
     let answer = server.call("query", &json!({ "text": "first_of_all" }));
     assert_eq!(answer["results"][0]["file_path"], "first.py");
@@ -244,7 +243,6 @@ fn a_slow_writer_never_brings_back_what_another_has_replaced() {
         // A rename in the other's plan, of a file that is not what it was.
         fs::rename(repo.path().join(&path), repo.path().join(&other)).unwrap();
         repo.write(&path, module(round));
-        wait_as_promised();
         freshen(&workspace);
         for (path, text) in [(&path, &module(round)), (&other, &text)] {
             let at = [RepoPath::new(path.as_str()).unwrap()];
@@ -270,10 +268,8 @@ fn an_index_that_is_removed_under_a_live_process_is_made_again() {
         } else {
             fs::remove_file(&removed).unwrap();
         }
-        wait_as_promised();
         assert_eq!(server.finds("first_of_all").unwrap(), "first.py", "{}", removed.display());
         repo.write("second.py", "def second_of_all(): pass\n");
-        wait_as_promised();
         assert_eq!(server.finds("second_of_all").unwrap(), "second.py");
         repo.remove("second.py");
     }
@@ -447,7 +443,6 @@ fn a_folder_that_becomes_unwritable_between_two_reads_makes_answers_stale_at_wor
     assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
     owner.set_writable(".ixmcp", false);
     fs::write(owner.repo.path().join("first.py"), "def second_of_all(): pass\n").unwrap();
-    wait_as_promised();
     // The process that has the database open may go on writing it; then it must, and it says nothing.
     let answer = server.call("query", &json!({ "text": "second_of_all", "mode": "literal" }));
     let is_found = answer["results"][0]["file_path"] == "first.py";

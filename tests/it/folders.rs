@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
-use crate::sound::{dump, freshen, open, sync, wait_as_promised, watched};
+use crate::sound::{dump, freshen, open, sync, watched};
 
 fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents").join(name)).unwrap()
@@ -593,10 +593,8 @@ fn a_folder_outside_is_watched() {
     assert!(has(&format!("{at}/deep/notes.txt")));
     fs::create_dir(papers.path().join("later")).unwrap();
     fs::write(papers.path().join("later/one.txt"), "one\n").unwrap();
-    wait_as_promised();
     assert!(has(&format!("{at}/later/one.txt")), "a file in a new folder");
     fs::remove_file(papers.path().join("mail.eml")).unwrap();
-    wait_as_promised();
     assert!(!has(&format!("{at}/mail.eml")));
     sync(&workspace);
     assert!(!dump(&workspace).is_empty());
@@ -621,7 +619,6 @@ fn a_folder_outside_is_followed_whatever_happens_above_it() {
     let budget = ixmcp::budget::Budget::unlimited();
     workspace.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let names = || -> Vec<String> {
-        wait_as_promised();
         freshen(&workspace);
         let paths = workspace.read(&budget, |snapshot| snapshot.paths(None)).unwrap();
         paths

@@ -176,6 +176,30 @@ impl Server {
         rustix::process::Pid::from_child(&self.child)
     }
 
+    /// The same for a client of MCP, which has said hello.
+    pub fn start_mcp(command: Command) -> Self {
+        let mut server = Self::start(command);
+        let client = serde_json::json!({ "name": "test", "version": "1" });
+        let hello = serde_json::json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
+        let answer = server.response("initialize", &hello);
+        assert!(answer["result"]["capabilities"].is_object(), "{answer}");
+        let initialized = serde_json::json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        writeln!(server.stdin, "{initialized}").unwrap();
+        server
+    }
+
+    /// What a tool answers over MCP; a call that is told that the index is being built asks again.
+    pub fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
+        let call = serde_json::json!({ "name": tool, "arguments": arguments });
+        for _ in 0..10 {
+            let result = self.response("tools/call", &call)["result"].take();
+            if !result["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("BUSY")) {
+                return result["structuredContent"].clone();
+            }
+        }
+        panic!("{tool} {arguments}: still busy");
+    }
+
     /// The whole response to one plain call.
     pub fn response(&mut self, tool: &str, arguments: &Value) -> Value {
         let request = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": tool, "params": arguments });

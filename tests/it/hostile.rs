@@ -47,7 +47,6 @@ fn beside(text: &str) -> Vec<String> {
     assert_eq!(said["results"][0]["file_path"], "ok.py");
     // What it was given up for is over when the file is another.
     repo.write("odd.py", "y: int = \"\"\n");
-    std::thread::sleep(Duration::from_millis(160));
     assert_eq!(found(&server.call("check", &json!({ "file": "odd.py" }))), ["odd.py invalid-assignment"]);
     found(&whole).into_iter().filter(|one| one.starts_with("odd.py")).collect()
 }
@@ -210,7 +209,6 @@ fn files_that_go_between_question_and_answer() {
     if repo.path().join("going.py").exists() {
         repo.remove("going.py");
     }
-    std::thread::sleep(Duration::from_millis(160));
     assert_eq!(found(&server.call("check", &json!({}))), ["ok.py invalid-assignment"]);
 }
 

@@ -185,8 +185,6 @@ fn watched_sequences_equal_a_fresh_build() {
             for _ in 0..=tree.random.below(6) {
                 tree.step();
             }
-            // A read reflects what was saved 150 ms before.
-            std::thread::sleep(Duration::from_millis(150));
             workspace.freshen(None, &Budget::unlimited()).unwrap();
         }
         check(&tree, &workspace, seed);

@@ -265,3 +265,23 @@ fn hostile_texts_are_covered_in_bounded_time() {
         }
     }
 }
+
+/// Data files and generated code come in one line. Work for each node that grows with the node's distance from the start of
+/// its line takes 64 times as long for 8 times the text.
+#[test]
+fn a_file_of_one_line_takes_time_that_grows_with_its_size() {
+    let options = Options { skip_minified: false, skip_generated: false, ..Options::default() };
+    // Nodes without symbols, and symbols behind characters of several bytes.
+    for (name, before, unit, after) in [("a.py", "x=[", "1,", "]"), ("a.py", "", "é=1;", "")] {
+        let [small, large] = [200_000, 1_600_000].map(|size: usize| {
+            let text = format!("{before}{}{after}", unit.repeat(size / unit.len()));
+            let begun = processor_time("thread-self");
+            let extracted = extract::extract(&RepoPath::new(name).unwrap(), text.as_bytes(), &options).unwrap();
+            let took = processor_time("thread-self") - begun;
+            assert_eq!((extracted.lines, extracted.chunks.last().unwrap().end_line), (1, 1));
+            assert!(extracted.problems.is_empty(), "{:?}", extracted.problems);
+            took
+        });
+        assert!(large < small * 24, "{unit}: {small:?} for an eighth of what took {large:?}");
+    }
+}

@@ -18,6 +18,7 @@ mod entities;
 mod entity_cli;
 mod exact;
 mod folders;
+mod fresh;
 mod golden;
 mod graph;
 mod harness;

@@ -1,7 +1,5 @@
 //! Which settings apply to a Python file: several projects in one repository, scripts, notebooks.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
@@ -100,7 +98,6 @@ fn added_changed_and_removed_projects_are_noticed() {
     let repo = Repo::new("//- /lib.py\nx: int = \"\"\n//- /b/main.py\ny: int = \"\"\n");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut check = |expected: &str| {
-        std::thread::sleep(Duration::from_millis(160));
         let answer = server.call("check", &json!({}));
         let severity = |file: &str| {
             let of = answer["diagnostics"].as_array().unwrap().iter().find(|one| one["file"] == file);

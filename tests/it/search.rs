@@ -78,7 +78,7 @@ fn a_definition_comes_before_uses_and_code_before_tests_documents_and_foreign_co
 }
 
 #[test]
-fn filters_hold_unless_they_leave_nothing() {
+fn filters_hold() {
     let repo = Repo::new(TREE);
     let only = |text: &str| {
         let mut found = paths(&repo, text);
@@ -92,11 +92,95 @@ fn filters_hold_unless_they_leave_nothing() {
     assert_eq!(only("server kind:class"), ["src/server.py"]);
     assert_eq!(only("handle request -dispatch -assert -Guide"), ["vendor/server.py"]);
     assert_eq!(only("\"handle a request\""), ["docs/guide.md"]);
-    // What no filter can mean is text, and so are filters that leave nothing.
-    assert!(only("handle request tag:nothing").contains(&"src/server.py".to_owned()));
-    assert!(only("evict lang:python").contains(&"src/cache.rs".to_owned()));
+    // A part of a word is found in the files that pass.
+    assert_eq!(only("ispatc path:docs"), Vec::<String>::new());
+    assert_eq!(only("ispatc path:src"), ["src/server.py"]);
     // Inside a name a hyphen is no exclusion.
     assert!(only("zebra-crossing").contains(&"data/zebra_crossing.txt".to_owned()));
+}
+
+/// The warning of a question that finds nothing.
+fn warned(repo: &Repo, text: &str) -> String {
+    let answer = repo.call("query", &json!({ "text": text }));
+    assert_eq!((&answer["results"], &answer["total"]), (&json!([]), &json!(0)), "{text}: {answer}");
+    answer["warning"].as_str().unwrap_or_else(|| panic!("{text}: {answer}")).to_owned()
+}
+
+#[test]
+fn a_filter_that_matches_nothing_gives_no_hits_and_near_values() {
+    let repo = Repo::new(TREE);
+    for (text, expected) in [
+        (
+            "handle request lang:pyhton",
+            "`lang:pyhton` matches nothing: there is no such language. Did you mean python?",
+        ),
+        ("lang:pyhton", "Did you mean python?"),
+        ("handle request lang:kotlin", "`lang:kotlin` matches nothing: no indexed file is in kotlin. There are: "),
+        ("server kind:klass", "`kind:klass` matches nothing: nothing is of that kind. Did you mean class?"),
+        ("kind:interface server", "`kind:interface` matches nothing: nothing is of that kind. There are: class, "),
+        ("handle path:vendr", "`path:vendr` matches nothing: no indexed path has it. Did you mean vendor?"),
+        ("handle path:nonexist", "`path:nonexist` matches nothing: no indexed path has it."),
+        ("handle path:[", "`path:[` matches nothing: it is no pattern of paths."),
+        ("handle tag:hwto", "`tag:hwto` matches nothing: nothing carries that tag. Did you mean howto?"),
+        ("lang:python kind:klass path:vendr", "`path:vendr`"),
+        // Each matches something, but not together, or not with these words.
+        ("evict lang:python", "No match passes the filters: lang:python."),
+        ("lang:markdown path:vendor", "No match passes the filters: lang:markdown path:vendor."),
+    ] {
+        let warning = warned(&repo, text);
+        assert!(warning.contains(expected), "{text}: {warning}");
+    }
+}
+
+#[test]
+fn what_is_no_filter_is_text() {
+    let repo = Repo::new(
+        "//- /a.rs\nuse std::path::Path;\n// see http://example.org/kind\nfn open(path: &Path) {}\n//- /b.txt\nlang: en\n",
+    );
+    for text in ["std::path:", "path::Path", "path:", "http://example.org", "fn open(path: &Path)", "open(path:&Path)"]
+    {
+        let answer = repo.call("query", &json!({ "text": text }));
+        assert_eq!(answer["results"][0]["file_path"], "a.rs", "{text}: {answer}");
+        assert!(answer.get("warning").is_none(), "{text}: {answer}");
+    }
+    // Signs alone are text as well: they do not make a list of all files.
+    assert_eq!(paths(&repo, "lang:rust ::"), ["a.rs"]);
+    assert_eq!(warned(&repo, "lang:text =>"), "No match passes the filters: lang:text.");
+}
+
+#[test]
+fn phrases_and_exclusions_that_leave_nothing_are_words_and_the_answer_says_so() {
+    let repo = Repo::new(TREE);
+    let answer = repo.call("query", &json!({ "text": "\"request dispatch\"" }));
+    assert_eq!(answer["results"][0]["file_path"], "src/server.py", "{answer}");
+    assert!(answer["warning"].as_str().unwrap().contains("were read as words"), "{answer}");
+    // A named filter is not dropped with them.
+    let held = repo.call("query", &json!({ "text": "\"request user\" lang:markdown" }));
+    let found: Vec<_> = held["results"].as_array().unwrap().iter().map(|hit| &hit["file_path"]).collect();
+    assert_eq!(found, ["docs/guide.md"], "{held}");
+}
+
+#[test]
+fn in_text_that_looks_pasted_filters_only_raise() {
+    let repo = Repo::new(TREE);
+    let sentence = "where does the server handle a request of a user";
+    let plain = paths(&repo, sentence);
+    let raised = paths(&repo, &format!("{sentence} lang:markdown"));
+    let rank = |found: &[String]| found.iter().position(|path| path == "docs/guide.md").unwrap();
+    assert!(rank(&raised) < rank(&plain), "{plain:?} {raised:?}");
+    let sorted = |mut found: Vec<String>| {
+        found.sort();
+        found
+    };
+    assert_eq!(sorted(raised), sorted(plain), "nothing is left out");
+    let explained = repo.call("query", &json!({ "text": format!("{sentence} lang:markdown"), "explain": true }));
+    for hit in explained["results"].as_array().unwrap() {
+        assert_eq!(hit["parts"].get("filter").is_some(), hit["file_path"] == "docs/guide.md", "{hit}");
+    }
+    // What nothing matches is text there, and the answer says so.
+    let answer = repo.call("query", &json!({ "text": format!("ERROR kind:io could not handle request\n{sentence}") }));
+    assert_eq!(answer["results"][0]["file_path"], "src/server.py", "{answer}");
+    assert!(answer["warning"].as_str().unwrap().ends_with("It was read as text."), "{answer}");
 }
 
 #[test]

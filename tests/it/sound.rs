@@ -34,11 +34,6 @@ pub fn freshen(workspace: &Arc<Workspace>) {
     assert_eq!(freshness, Freshness::Fresh);
 }
 
-/// A read reflects what was saved 150 ms before it.
-pub fn wait_as_promised() {
-    std::thread::sleep(Duration::from_millis(150));
-}
-
 pub fn sync(workspace: &Workspace) {
     workspace.sync(Thoroughness::Changed, &Arc::<Progress>::default(), &Budget::unlimited()).unwrap();
 }

@@ -57,7 +57,6 @@ fn vectors_follow_a_save_in_a_watched_tree() {
     let workspace = watched(repo.path());
     repo.write("shelf.rs", "pub fn paint(canvas: &mut Canvas) {\n    canvas.draw_circle(RED);\n}\n");
     repo.write("new.rs", "pub fn encrypt(key: &Key, plaintext: &[u8]) -> Ciphertext {\n    aes(key, plaintext)\n}\n");
-    std::thread::sleep(std::time::Duration::from_millis(150));
     freshen(&workspace);
     workspace.embed(&Budget::unlimited()).unwrap();
     assert_eq!(pending(&workspace), 0);

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use super::filters::Passing;
 use super::question::Question;
 use super::{HITS_A_FILE, qualified};
 use crate::budget::Budget;
@@ -28,19 +29,20 @@ pub(super) fn list(
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let tagged = question.tagged_paths(snapshot)?;
+    let filters = &question.filters;
+    let passing = Passing::of(snapshot, filters)?;
+    let of_kinds = filters.paths_of_kinds(snapshot)?;
     let mut all = Vec::new();
     let mut is_complete = true;
     for (path, language) in snapshot.paths(None)? {
-        let has_tags = tagged.as_ref().is_none_or(|paths| paths.contains(&path));
-        if !has_tags || !filter.admits(&path) || !question.admits_file(&path, &language) {
+        if !filter.admits(&path) || !passing.holds(&path, &language) {
             continue;
         }
         budget.check()?;
-        if question.excludes_words() && !question.admits_text(&snapshot.text_of(&path)?) {
+        if filters.exclude_words() && !filters.admit_text(&snapshot.text_of(&path)?) {
             continue;
         }
-        if !question.filters_kinds() {
+        if !filters.are_of_kinds() || of_kinds.contains(&path) {
             all.push(Listed { path, definition: None });
             continue;
         }
@@ -49,7 +51,7 @@ pub(super) fn list(
             break;
         }
         let mut definitions = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
-        definitions.retain(|definition| question.admits_kind(definition));
+        definitions.retain(|definition| filters.admit_kind(definition));
         all.extend(definitions.into_iter().map(|found| Listed { path: path.clone(), definition: Some(found) }));
     }
     let mut page = Page::of(two_of_each_first(all), offset, limit);

@@ -1,13 +1,11 @@
-//! How a question is read: words, phrases, exclusions and filters.
+//! How a question is read: its words, and what of it is a filter.
 
 use std::collections::HashSet;
 
+use super::filters::{self, Filters, Taken};
 use super::stop::{Language, says_nothing, says_nothing_alone};
 use crate::error::Result;
-use crate::extract;
-use crate::extract::entity::{DOCUMENT, Kind};
-use crate::query::{PathFilter, entities};
-use crate::store::{Definition, FtsQuestion, Snapshot};
+use crate::store::{FtsQuestion, Snapshot};
 use crate::words;
 
 /// Tokens of a question that count; the rest of a pasted page adds nothing.
@@ -50,16 +48,18 @@ pub(super) struct Question {
     pub joined: String,
     /// The text in lower case, where it has signs that say something beside its words.
     pub verbatim: Option<String>,
-    phrases: Vec<Told>,
-    excluded: Vec<Told>,
-    path: Vec<PathFilter>,
-    languages: Vec<String>,
-    kinds: Vec<String>,
-    /// Kinds of files: of entities, or documents.
-    kinds_of_files: Vec<String>,
-    tags: Vec<String>,
-    /// All filters of files as they were written.
-    of_files: Vec<String>,
+    /// Filters that hits must pass.
+    pub filters: Filters,
+    /// Filters that only raise the score of hits that pass: those of a text that looks pasted.
+    pub raises: Filters,
+    /// Warnings about filters that match nothing.
+    pub unmatched: Vec<String>,
+    /// Whether the text looks pasted: then filters that match nothing are text.
+    pub is_pasted: bool,
+    /// The text without its named filters.
+    pub rest: String,
+    /// Whether nothing but filters and exclusions was written.
+    has_no_text: bool,
 }
 
 /// One token that is asked for.
@@ -110,29 +110,6 @@ pub(super) fn asked(word: &str) -> Option<FtsQuestion> {
     if words::is_letter(word) { FtsQuestion::prefix(word) } else { FtsQuestion::phrase(word) }
 }
 
-/// Text that a chunk must have, or must not: in small letters without accents.
-#[derive(Debug)]
-struct Told {
-    text: String,
-    /// What must follow each other.
-    tokens: Vec<String>,
-}
-
-impl Told {
-    fn of(text: &str) -> Self {
-        let text = words::plain(text.trim()).to_lowercase();
-        Self { tokens: words::tokens(&text).map(str::to_owned).collect(), text }
-    }
-
-    /// Whether it is in a text of such letters, of which these are the tokens.
-    fn is_in(&self, text: &str, tokens: &[&str]) -> bool {
-        if words::has_unspaced(&self.text) {
-            return text.contains(&self.text);
-        }
-        !self.tokens.is_empty() && tokens.windows(self.tokens.len()).any(|run| run == self.tokens.as_slice())
-    }
-}
-
 /// The words of a token, in small letters without accents.
 fn parts_of(token: &str) -> Vec<String> {
     if token.is_ascii() {
@@ -154,30 +131,58 @@ impl Question {
         self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Reads filters, exclusions and phrases; a filter whose value nothing has is text.
+    /// Reads filters, exclusions and phrases.
     pub fn read(text: &str, snapshot: &Snapshot) -> Result<Self> {
-        let mut question = Self::default();
-        let mut plain = String::new();
+        let mut filters = Filters::default();
+        let mut pieces = Vec::new();
         for piece in split(text) {
+            let taken = match piece {
+                Piece::Phrase(phrase) => {
+                    filters.take_phrase(phrase);
+                    Taken::Filter
+                }
+                Piece::Word(word) => filters.take(word, snapshot)?,
+            };
+            pieces.push((piece, taken));
+        }
+        let words = pieces.iter().filter(|(_, taken)| *taken == Taken::Text).count();
+        let is_pasted = filters::looks_pasted(text, words);
+        let mut question = Self { is_pasted, ..Self::default() };
+        let (mut plain, mut rest) = (String::new(), Vec::new());
+        for (piece, taken) in pieces {
+            let is_text = taken == Taken::Text || (is_pasted && matches!(taken, Taken::Unmatched(_)));
             match piece {
                 Piece::Phrase(phrase) => {
-                    let phrase_as_told = Told::of(phrase);
-                    if !phrase_as_told.tokens.is_empty() {
-                        question.phrases.push(phrase_as_told);
-                    }
                     plain.push_str(phrase);
                     plain.push(' ');
+                    rest.push(format!("\"{phrase}\""));
                 }
-                Piece::Word(word) => {
-                    if !question.take_filter(word, snapshot)? {
-                        plain.push_str(word);
-                        plain.push(' ');
-                    }
+                Piece::Word(word) if is_text => {
+                    plain.push_str(word);
+                    plain.push(' ');
+                    rest.push(word.to_owned());
                 }
+                // An exclusion.
+                Piece::Word(word) if word.starts_with('-') => rest.push(word.to_owned()),
+                Piece::Word(_) => {}
+            }
+            if let Taken::Unmatched(why) = taken {
+                question.unmatched.push(why);
             }
         }
         question.add_words(&plain);
+        question.has_no_text = plain.trim().is_empty();
+        // White space is kept where no filter was removed.
+        question.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
+        *(if is_pasted { &mut question.raises } else { &mut question.filters }) = filters;
         Ok(question)
+    }
+
+    /// The same query with its phrases and exclusions read as words. Named filters stay.
+    pub fn without_filters_of_text(self) -> Self {
+        let mut question = Self { filters: self.filters.without_text(), ..Self::of_words(&self.rest) };
+        question.rest = self.rest;
+        question
     }
 
     /// All of `text` as words.
@@ -236,126 +241,9 @@ impl Question {
         Some(self.words.len() - 1)
     }
 
-    fn take_filter(&mut self, word: &str, snapshot: &Snapshot) -> Result<bool> {
-        if let Some(excluded) = word.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphanumeric)) {
-            self.excluded.push(Told::of(excluded));
-            return Ok(true);
-        }
-        let Some((name, value)) = word.split_once(':').filter(|(_, value)| !value.is_empty()) else { return Ok(false) };
-        match name {
-            "lang" => {
-                let Some(language) = extract::named(value) else { return Ok(false) };
-                self.languages.push(language.to_owned());
-            }
-            "path" => {
-                let Some(filter) = PathFilter::containing(value) else { return Ok(false) };
-                if !snapshot.paths(None)?.iter().any(|(path, _)| filter.admits(path)) {
-                    return Ok(false);
-                }
-                self.path.push(filter);
-            }
-            "kind" => {
-                let is_defined = snapshot.has_kind(value)?;
-                let of_files = kind_of_files(snapshot, value)?;
-                if !is_defined && of_files.is_none() {
-                    return Ok(false);
-                }
-                self.kinds.extend(is_defined.then(|| value.to_owned()));
-                self.kinds_of_files.extend(of_files);
-            }
-            "tag" if !snapshot.paths_tagged(value)?.is_empty() => self.tags.push(value.to_owned()),
-            _ => return Ok(false),
-        }
-        self.of_files.push(word.to_owned());
-        Ok(true)
-    }
-
-    pub fn has_filters(&self) -> bool {
-        let no_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
-        let no_kinds = self.kinds.is_empty() && self.kinds_of_files.is_empty();
-        !(no_files && no_kinds && self.excluded.is_empty() && self.phrases.is_empty())
-    }
-
-    /// Whether filters leave files out, whatever stands in them.
-    pub fn filters_files(&self) -> bool {
-        let no_files = self.path.is_empty() && self.languages.is_empty() && self.tags.is_empty();
-        !no_files || self.filters_kinds_of_files()
-    }
-
-    /// Whether filters leave chunks out by what stands in them.
-    pub fn filters_chunks(&self) -> bool {
-        !(self.kinds.is_empty() && self.excluded.is_empty() && self.phrases.is_empty())
-    }
-
-    /// What the filters of files are, for as long as the index stays as it is.
-    pub fn name_of_filters(&self) -> String {
-        format!("{:?}", self.of_files)
-    }
-
-    /// Whether files or kinds are asked for, and no word.
+    /// Whether the query consists of named filters that all match something.
     pub fn is_of_filters_alone(&self) -> bool {
-        let asks =
-            !(self.path.is_empty() && self.languages.is_empty() && self.kinds.is_empty() && self.tags.is_empty());
-        self.terms.is_empty() && asks
-    }
-
-    pub fn excludes_words(&self) -> bool {
-        !self.excluded.is_empty()
-    }
-
-    pub fn filters_kinds(&self) -> bool {
-        !self.kinds.is_empty()
-    }
-
-    /// Nothing but files of certain kinds is asked for, whatever they define.
-    pub fn filters_kinds_of_files(&self) -> bool {
-        !self.kinds_of_files.is_empty() && self.kinds.is_empty()
-    }
-
-    /// The files of the kinds that are asked for: entities of a kind, documents.
-    pub fn paths_of_kinds(&self, snapshot: &Snapshot) -> Result<HashSet<String>> {
-        let mut paths = HashSet::new();
-        for kind in &self.kinds_of_files {
-            match kind.as_str() {
-                DOCUMENT => paths.extend(snapshot.document_paths(extract::languages::MARKDOWN)?),
-                kind => paths.extend(snapshot.entity_paths(Some(kind))?),
-            }
-        }
-        Ok(paths)
-    }
-
-    /// The paths that have all tags that are asked for; `None` where none is.
-    pub fn tagged_paths(&self, snapshot: &Snapshot) -> Result<Option<HashSet<String>>> {
-        let mut all: Option<HashSet<String>> = None;
-        for tag in &self.tags {
-            let paths: HashSet<String> = snapshot.paths_tagged(tag)?.into_iter().collect();
-            all = Some(match all {
-                Some(known) => known.intersection(&paths).cloned().collect(),
-                None => paths,
-            });
-        }
-        Ok(all)
-    }
-
-    pub fn admits_file(&self, path: &str, language: &str) -> bool {
-        self.path.iter().all(|filter| filter.admits(path))
-            && (self.languages.is_empty() || self.languages.iter().any(|wanted| wanted == language))
-    }
-
-    /// Whether a definition is of a kind that is asked for.
-    pub fn admits_kind(&self, symbol: &Definition) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&symbol.kind)
-    }
-
-    /// Whether a text has every phrase and no word that is excluded, in any case.
-    pub fn admits_text(&self, text: &str) -> bool {
-        if self.excluded.is_empty() && self.phrases.is_empty() {
-            return true;
-        }
-        let lower = words::plain(text).to_lowercase();
-        let tokens: Vec<&str> = words::tokens(&lower).collect();
-        !self.excluded.iter().any(|excluded| excluded.is_in(&lower, &tokens))
-            && self.phrases.iter().all(|phrase| phrase.is_in(&lower, &tokens))
+        self.has_no_text && self.filters.are_named() && self.unmatched.is_empty()
     }
 
     /// Looks up other words for those of a sentence; a name is meant as it is written.
@@ -423,13 +311,7 @@ fn shape(text: &str, terms: &[Term]) -> Shape {
     if is_name && !may_be_sentence { Shape::Code } else { Shape::Prose }
 }
 
-/// A kind of files as it is stored, if there is any.
-fn kind_of_files(snapshot: &Snapshot, typed: &str) -> Result<Option<String>> {
-    let kind = entities::kind(typed);
-    let is_there = kind == DOCUMENT || Kind::named(typed).is_some() || snapshot.has_entity_of(&kind)?;
-    Ok(is_there.then_some(kind))
-}
-
+#[derive(Clone, Copy)]
 enum Piece<'t> {
     Word(&'t str),
     Phrase(&'t str),

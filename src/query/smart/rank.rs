@@ -33,6 +33,8 @@ pub(super) struct Loaded {
     pub meaning: f64,
     /// See [`Part::Inside`].
     pub is_meant: bool,
+    /// See [`Part::Filter`].
+    pub passes: bool,
 }
 
 /// A candidate with its place in the order.
@@ -138,10 +140,11 @@ fn centrality(files: usize) -> f64 {
 
 /// Everything that a candidate's score is made of, but for what other candidates tell of it.
 pub(super) fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { id, chunk, meaning, is_meant } = candidate;
+    let Loaded { id, chunk, meaning, is_meant, passes } = candidate;
     let mut parts = Parts::default();
     parts.set(Part::Meaning, meaning);
     parts.set(Part::Inside, f64::from(u8::from(is_meant)));
+    parts.set(Part::Filter, f64::from(u8::from(passes)));
     if let Some(verbatim) = &question.verbatim {
         parts.set(Part::Verbatim, f64::from(u8::from(chunk.text.to_lowercase().contains(verbatim.as_str()))));
     }

@@ -229,7 +229,7 @@ pub fn evidence(
         let found = rank::look_at(
             &question,
             &mut scanner,
-            Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0, is_meant: false },
+            Loaded { id: ChunkId::default(), chunk: chunk.clone(), meaning: 0.0, is_meant: false, passes: false },
         );
         Evidence::of(&question, &found, likeness(own))
     });

@@ -81,6 +81,8 @@ weights! {
     Foreign = "foreign", -0.4, -0.4;
     /// The file holds data or settings.
     Data = "data", -0.4, -0.4;
+    /// The chunk passes the filters of a query that looks pasted.
+    Filter = "filter", 3.0, 3.0;
 }
 
 /// A weight for each part, in the order of [`Part::ALL`].

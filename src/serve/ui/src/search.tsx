@@ -9,12 +9,36 @@ type Hit = {
   file_path: string; line: number; start_line: number; end_line: number;
   symbol_name?: string; score: number; preview: string; parts?: Record<string, number>;
 };
-type Found = { results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string };
+type Found = { results: Hit[]; total?: number; truncated: boolean; next_offset?: number; suggestion?: string; warning?: string };
 
 const MODES = [['smart', 'Smart'], ['literal', 'Literal'], ['regex', 'Regex']] as const;
 const PAGE = 30;
-/// What a person may type to begin with: a name, a filter, a phrase.
-const EXAMPLES = ['lang:python kind:class', 'path:tests', '"not found"', 'kind:decision', 'error -test'];
+/// What a person may type to begin with: filters, a phrase, a word that is left out. Of the largest languages, kinds.
+const KINDS = ['class', 'struct', 'interface', 'function'];
+const EXAMPLES = ['path:tests', 'kind:decision', '"not found"', 'error -test', 'kind:document', 'path:src', 'open file'];
+const MOST_EXAMPLES = 5;
+
+/// Examples that find something in this repository.
+async function examples(signal: AbortSignal): Promise<string[]> {
+  const { languages }: { languages: Record<string, { lines: number }> } = await tool('stats', {}, signal);
+  const largest = Object.entries(languages).sort((a, b) => b[1].lines - a[1].lines).slice(0, 2).map(([name]) => name);
+  const finds = async (text: string) => {
+    const found: Found = await tool('query', { text, limit: 1 }, signal);
+    return found.results.length > 0 && !found.warning;
+  };
+  const first: string[] = [];
+  for (const language of largest) {
+    const narrow = KINDS.map((kind) => `lang:${language} kind:${kind}`);
+    for (const text of [...narrow, `lang:${language}`]) {
+      if (await finds(text)) {
+        first.push(text);
+        break;
+      }
+    }
+  }
+  const others = await Promise.all(EXAMPLES.map(async (text) => ((await finds(text)) ? [text] : [])));
+  return [...first, ...others.flat()].slice(0, MOST_EXAMPLES);
+}
 
 export function Search({ route }: { route: Route }) {
   const query = route.query;
@@ -48,6 +72,7 @@ export function Search({ route }: { route: Route }) {
     isAsked ? (signal, waiting) => tool('query', { text: given, mode, limit, explain, ...exact }, signal, waiting) : null,
     60,
   );
+  const chips = useAnswer<string[]>([isAsked], isAsked ? null : examples);
   const hits = isAsked ? (answer.value?.results ?? []) : [];
   const words = marks(given, mode, isCased);
   const current = hits[Math.min(selected, hits.length - 1)];
@@ -96,7 +121,7 @@ export function Search({ route }: { route: Route }) {
         <Nothing title="What agents find, you can look for here">
           <p>Words are split the way code is written: <em>user id</em> finds <code>getUserById</code>. Filters go among the words:</p>
           <p class="chips">
-            {EXAMPLES.map((example) => (
+            {(chips.value ?? []).map((example) => (
               <a class="chip" key={example} href={address('/search', { q: example })}><code>{example}</code></a>
             ))}
           </p>
@@ -106,12 +131,14 @@ export function Search({ route }: { route: Route }) {
       {isAsked && <Pending answer={answer} />}
       {isAsked && answer.value && hits.length === 0 && (
         <Nothing title="Nothing found">
+          {answer.value.warning && <p class="warn">{answer.value.warning}</p>}
           {answer.value.suggestion && (
             <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
           )}
           <p class="faint">{mode === 'smart' ? 'Fewer words find more; Literal looks at every line as it is written.' : 'Smart finds words in other forms, too.'}</p>
         </Nothing>
       )}
+      {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
       {hits.length > 0 && (
         <div class={`found ${answer.isAsking ? 'is-asking' : ''}`}>
           <div class="hits">
