@@ -255,7 +255,7 @@ impl Snapshot<'_> {
     }
 
     /// (language, files, lines).
-    pub(super) fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
+    pub fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
         let mut statement = self.connection.prepare_cached(COUNT_BY_LANGUAGE)?;
         let rows = statement.query_map([], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned()))

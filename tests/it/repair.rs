@@ -110,7 +110,6 @@ fn a_damaged_index_is_built_again_by_a_process_that_stays() {
         assert_told(&answer, name);
         assert_eq!(kept(&repo), ["index.db.bad"], "{name}");
         repo.write("src/new.py", "def brand_new(): pass\n");
-        crate::sound::wait_as_promised();
         assert_eq!(server.finds("brand_new").unwrap(), "src/new.py", "{name}");
         drop(server);
         repo.sync();

@@ -9,7 +9,7 @@ use ixmcp::store::Fact;
 use serde_json::Value;
 
 use crate::harness::Repo;
-use crate::sound::{assert_same, dump, fresh_dump, freshen, open, sync, wait_as_promised, watched};
+use crate::sound::{assert_same, dump, fresh_dump, freshen, open, sync, watched};
 
 /// Part of every file that must not be shown.
 const WORD: &str = "hunter2secret";
@@ -180,7 +180,6 @@ fn secrets_that_come_and_go_leave_what_a_fresh_build_makes() {
     ];
     for (at, step) in steps.iter().enumerate() {
         step();
-        wait_as_promised();
         freshen(&workspace);
         assert_same(&dump(&workspace), &fresh_dump(repo.path()), &format!("step {at}"));
     }
