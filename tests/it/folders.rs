@@ -736,7 +736,7 @@ fn a_folder_that_is_removed_leaves_the_index() {
     let listed = repo.ok(&["documents", "list"]);
     let named: Vec<&str> = listed.lines().filter_map(|line| line.split("  ").next()).collect();
     assert_eq!(named, [at.as_str(), "books", "docs"], "{listed}");
-    assert!(listed.contains("books  1 files, chunks of "), "{listed}");
+    assert!(listed.contains("books  1 file, chunks of "), "{listed}");
 
     assert_eq!(removed("books"), (1, 0), "git ignores it");
     assert!(!state().contains("books"), "{}", state());
@@ -868,7 +868,7 @@ fn the_empty_text_is_no_folder_whoever_names_it() {
     assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
     let told: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
     assert_eq!(told["skipped"][0]["reason"], "no path", "{told}");
-    assert!(repo.ok(&["documents", "list"]).starts_with(".  1 files"), "nothing was forgotten");
+    assert!(repo.ok(&["documents", "list"]).starts_with(".  1 file"), "nothing was forgotten");
 }
 
 #[test]
@@ -889,7 +889,7 @@ fn the_repository_counts_no_file_of_a_folder_outside() {
         .collect();
     assert!(counts.contains(&(".", 1)) && counts.len() == 2, "{counts:?}");
     assert!(counts.iter().all(|(_, files)| *files == 1), "{counts:?}");
-    assert!(repo.ok(&["documents", "list"]).contains(".  1 files"));
+    assert!(repo.ok(&["documents", "list"]).contains(".  1 file"));
 }
 
 #[test]
@@ -1048,7 +1048,7 @@ fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
         // Then the same of a daemon that stands elsewhere.
         repo.ok(&["daemon", "start"]);
     }
-    assert!(here(&["documents", "list"]).starts_with("boats/docs  1 files"));
+    assert!(here(&["documents", "list"]).starts_with("boats/docs  1 file"));
 }
 
 #[test]
