@@ -81,7 +81,7 @@ impl Loaded {
         match self {
             Self::Ready(known, model) if known == wanted => Some(Ok(Arc::clone(model))),
             Self::Failed(known, when, error) if known == wanted && when.elapsed() < TRY_AGAIN => {
-                Some(Err(error.again()))
+                Some(Err(error.duplicate()))
             }
             _ => None,
         }
@@ -191,7 +191,7 @@ impl Workspace {
                     // Elsewhere whoever asked is told.
                     warn_once(error.to_string());
                 }
-                *loaded = Loaded::Failed(wanted, Instant::now(), error.again());
+                *loaded = Loaded::Failed(wanted, Instant::now(), error.duplicate());
                 Err(error)
             }
         }
@@ -212,7 +212,7 @@ impl Workspace {
             Err(error) if error.kind == ErrorKind::GpuNotAvailable => {
                 let hint = error.hint.as_deref().unwrap_or_default();
                 let told = format!("The index is up to date all the same, by words and the built-in table. {hint}");
-                Err(error.again().hint(told))
+                Err(error.duplicate().hint(told))
             }
             _ => Ok(()),
         }

@@ -202,7 +202,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
 
 /// What is told of the chosen model where it cannot be used.
 pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
-    let mut told = why.again();
+    let mut told = why.duplicate();
     told.message = format!("{} answers no question: {}", printable(name), why.message);
     told
 }

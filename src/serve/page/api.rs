@@ -52,7 +52,7 @@ const WAIT_MS: u64 = 25_000;
 pub async fn answer(asked: &Asked, request: Request<Incoming>) -> Response<Full<Bytes>> {
     match answered(asked, request).await {
         Ok(answer) => json_response(StatusCode::OK, &answer),
-        Err(error) => json_response(status(error.kind), &error.told()),
+        Err(error) => json_response(status(error.kind), &error.to_json()),
     }
 }
 
