@@ -247,9 +247,7 @@ impl Kind {
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Globs => "a list of strings, each a line of a .gitignore".to_owned(),
             Self::Folders => "a list of folders inside the repository, such as \"notes\"".to_owned(),
-            Self::Address => {
-                "a loopback address with a port, such as \"localhost:7777\", or \"off\"".to_owned()
-            }
+            Self::Address => "a loopback address with a port, such as \"localhost:7777\", or \"off\"".to_owned(),
             Self::Duration => "a time from 1 second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
         }
     }
