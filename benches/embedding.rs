@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ixmcp::embed::transformer::{Gpu, Means, Transformer};
+use ixmcp::embed::transformer::{Gpu, RunnerConfig, Transformer};
 use ixmcp::embed::{Embedder, Purpose, built_in};
 use ixmcp::extract::{Options, extract};
 use ixmcp::model::RepoPath;
@@ -63,8 +63,9 @@ fn main() -> ExitCode {
 
 fn open(folder: &str, library: Option<&String>) -> Transformer {
     let program = Some(PathBuf::from(env!("CARGO_BIN_EXE_ixmcp")));
-    let means = Means { gpu: Gpu::Off, library: library.map(PathBuf::from), program, ..Means::default() };
-    Transformer::open("model", Path::new(folder), &means).expect("a model that can be run")
+    let config =
+        RunnerConfig { gpu: Gpu::Off, library: library.map(PathBuf::from), program, ..RunnerConfig::default() };
+    Transformer::open("model", Path::new(folder), &config).expect("a model that can be run")
 }
 
 fn embed(embedder: &dyn Embedder, chunks: &[String], threads: usize) -> (Duration, Duration) {

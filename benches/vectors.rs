@@ -131,7 +131,7 @@ fn vectors(snapshot: &Snapshot, index: &Workspace, questions: &[String], row: &d
     let space = snapshot.space(&index.space()).unwrap().unwrap();
     let asked: Vec<Vector> = questions
         .iter()
-        .map(|question| built_in().embed(Purpose::Question, &[question]).unwrap().remove(0))
+        .map(|question| built_in().embed(Purpose::Query, &[question]).unwrap().remove(0))
         .filter(|vector| !vector.is_zero())
         .collect();
     let (before, begun) = (anonymous(), Instant::now());

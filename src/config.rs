@@ -1,7 +1,8 @@
-//! Settings: flags, environment, the user's `config.toml`, then the repository's `.ixmcp.toml`; the first that says wins.
+//! Settings: flags, environment variables, the user's `config.toml`, then the repository's `.ixmcp.toml`. The first source
+//! that sets a key wins.
 //!
-//! Owns every look at the environment, and (in `keys`) the table of settings. Does not own the command line (`cli`
-//! hands its flags in) nor what a person chose for one repository (`.ixmcp/state.toml`, kept by `index`).
+//! Owns all reads of the environment, and (in `keys`) the table of settings. Does not own the command line, whose flags
+//! `cli` passes in, or the user's choices for one repository (`.ixmcp/state.toml`, owned by `index`).
 
 mod keys;
 mod unknown;
@@ -21,16 +22,16 @@ use crate::platform::process;
 use keys::Value;
 pub use keys::{Address, KEYS, Key, Kind};
 
-/// The repository's own file, in its root.
+/// The repository's settings file, in its root.
 pub const REPOSITORY_FILE: &str = ".ixmcp.toml";
 
-/// A settings file is a page of text; anything above this is something else.
-const LARGEST_FILE: u64 = 1024 * 1024;
+/// A settings file is a page of text. A larger file is something else.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Different warnings that go to the log.
-const MOST_TOLD: usize = 1000;
+/// Distinct warnings that are logged.
+const MAX_WARNINGS: usize = 1000;
 
-/// Variables of ours that are no settings.
+/// Our variables that are not settings.
 const OTHER_VARIABLES: &[&str] = &["IXMCP_TOKEN"];
 
 /// The settings of one repository.
@@ -45,25 +46,25 @@ pub struct Config {
     pub model: Model,
 }
 
-/// How a model that a person chose is run.
+/// How the embedding model runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     /// `off`, `auto` or `required`.
     pub gpu: String,
     /// The library of ONNX Runtime.
     pub runtime: Option<PathBuf>,
-    /// What a question may spend on the vectors of its best hits.
+    /// The time budget for reranking, from the start of a query.
     pub time: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Python {
-    /// The program whose language server is asked instead of the embedded engine.
+    /// The program whose language server is used instead of the embedded engine.
     pub server: Option<PathBuf>,
-    /// Nobody asked for so long: the type engine is let go.
+    /// The type engine exits after this time without a request.
     pub idle: Duration,
-    /// A question that takes so long is given up, and the engine ended.
-    pub longest: Duration,
+    /// The timeout of a request. The engine is killed when it expires.
+    pub timeout: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +77,9 @@ pub struct Index {
     pub skip_secrets: bool,
     pub mask_secrets: bool,
     pub exclude: Vec<String>,
-    /// Bytes of text from which on there are trigrams.
+    /// The size of the text, in bytes, from which trigrams are indexed.
     pub trigrams_from: u64,
-    /// Folders whose notes are entities.
+    /// Folders whose Markdown files are entities.
     pub notes: Vec<String>,
 }
 
@@ -86,24 +87,24 @@ pub struct Index {
 pub struct Daemon {
     /// `None`: off. Port 0 lets the system choose.
     pub tcp: Option<Address>,
-    /// Without a connection for so long, the daemon ends.
+    /// The daemon exits after this time without a connection.
     pub idle: Duration,
 }
 
-/// Something in a settings source that was not taken. Shown once, as a sentence.
+/// Something in a settings source that was ignored. Shown once, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning(pub String);
 
-/// What the command line said.
+/// Settings from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     /// `--repo`.
     pub repository: Option<PathBuf>,
-    /// Keys of [`KEYS`] and their values, written as in a variable.
+    /// Keys of [`KEYS`] with their values, which have the syntax of variables.
     pub settings: Vec<(&'static str, String)>,
 }
 
-/// The environment as it was when the process started.
+/// The environment at the start of the process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
@@ -113,7 +114,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Variables that are not UTF-8 are left out: none of ours can be.
+    /// Variables that are not UTF-8 are left out, because no setting can have such a value.
     pub fn of_process() -> Self {
         let utf8 = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((process::variable(name.into_string().ok()?), value.into_string().ok()?))
@@ -131,36 +132,36 @@ impl Environment {
         Self { variables, home: Some(home), working_folder: Some(working_folder), program: None }
     }
 
-    /// The same with the program that processes are to be started of.
+    /// Sets the executable from which child processes are started.
     #[must_use]
     pub fn with_program(self, program: PathBuf) -> Self {
         Self { program: Some(program), ..self }
     }
 
-    /// An empty variable counts as none.
+    /// An empty variable counts as unset.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// The file of this very program.
+    /// The path of this program's executable.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
 
-    /// The variables by which a client's Python environment is known.
+    /// The variables that select a client's Python environment.
     pub fn python(&self) -> BTreeMap<String, String> {
         let known = ["VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH"].into_iter();
         known.filter_map(|name| Some((name.to_owned(), self.get(name)?.to_owned()))).collect()
     }
 
-    /// Where anybody may put what need not last.
+    /// The folder for temporary files, which other users share.
     pub fn temporary_folder(&self) -> PathBuf {
-        // The second is what Windows calls it.
+        // Windows uses the second name.
         let named = self.absolute("TMPDIR").or_else(|| self.absolute("TEMP").filter(|_| cfg!(windows)));
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
-    /// Where the person stands.
+    /// The current directory at the start of the process.
     pub fn working_folder(&self) -> Option<&Path> {
         self.working_folder.as_deref()
     }
@@ -176,7 +177,8 @@ impl Environment {
             (Some(named), _) if named.is_absolute() => Ok(named),
             (Some(named), Some(working)) => Ok(working.join(named)),
             (None, Some(working)) => Ok(working.clone()),
-            (_, None) => Err(Error::invalid_path("the working folder is gone").hint("Name the repository by --repo.")),
+            (_, None) => Err(Error::invalid_path("the current directory does not exist any more")
+                .hint("Specify the repository with --repo.")),
         }
     }
 
@@ -195,7 +197,7 @@ impl Environment {
         self.xdg("XDG_DATA_HOME", ".local/share")
     }
 
-    /// `$XDG_RUNTIME_DIR/ixmcp`, for sockets; not every system has it. On Windows `%LOCALAPPDATA%\ixmcp`.
+    /// `$XDG_RUNTIME_DIR/ixmcp`, for sockets; `None` on systems without it. On Windows `%LOCALAPPDATA%\ixmcp`.
     pub fn runtime_folder(&self) -> Option<PathBuf> {
         let base = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_RUNTIME_DIR" };
         self.absolute(base).map(|folder| folder.join("ixmcp"))
@@ -210,7 +212,7 @@ impl Environment {
         Some(base.join("ixmcp"))
     }
 
-    /// The XDG rules: a relative path there is to be ignored.
+    /// The path in a variable. The XDG specification requires that relative paths are ignored.
     fn absolute(&self, variable: &str) -> Option<PathBuf> {
         self.get(variable).map(PathBuf::from).filter(|path| path.is_absolute())
     }
@@ -229,13 +231,14 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The settings that hold for the repository at `root`, or (`None`) before one is known.
+    /// The settings for the repository at `root`, or (`None`) before a repository is known.
     pub fn load(flags: &Flags, environment: &Environment, root: Option<&Path>) -> Result<(Self, Vec<Warning>)> {
         let mut settings = Settings::default();
         for (name, value) in &flags.settings {
             let key = KEYS.iter().find(|key| key.name == *name);
-            let key = key.ok_or_else(|| Error::internal(format!("the command line sets {name}, which is no key")))?;
-            settings.set(key, key.kind.parse(value).map_err(|fits| unfit("the command line", key.name, &fits))?);
+            let key = key.ok_or_else(|| Error::internal(format!("the command line sets the unknown key {name}")))?;
+            let value = key.kind.parse(value);
+            settings.set(key, value.map_err(|expected| invalid_value("the command line", key.name, &expected))?);
         }
         settings.read_variables(environment)?;
         if let Some(file) = environment.user_file() {
@@ -248,7 +251,7 @@ impl Config {
     }
 }
 
-/// Where settings come from, kept so that they can be read again when a file of them changes.
+/// The sources of settings, kept to load them again when a settings file changes.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     pub flags: Flags,
@@ -256,7 +259,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// As [`Config::load`]; warnings go to the log.
+    /// Calls [`Config::load`] and logs its warnings.
     pub fn load(&self, root: &Path) -> Result<Config> {
         let (config, warnings) = Config::load(&self.flags, &self.environment, Some(root))?;
         for Warning(warning) in warnings {
@@ -266,24 +269,24 @@ impl Sources {
     }
 }
 
-/// What is wrong with settings goes to the log once a process: a daemon reads them again and again.
+/// Logs a warning once per process, because a daemon loads settings repeatedly.
 pub fn warn_once(warning: String) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut told = locked(&TOLD);
-    if told.len() < MOST_TOLD && !told.contains(&warning) {
+    static LOGGED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut logged = locked(&LOGGED);
+    if logged.len() < MAX_WARNINGS && !logged.contains(&warning) {
         tracing::warn!("{warning}");
-        told.insert(warning);
+        logged.insert(warning);
     }
 }
 
-/// Whose file it is: a repository's is not trusted.
+/// The owner of a settings file. A repository's file is not trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     User,
     Repository,
 }
 
-/// What the sources said so far.
+/// The values of the sources that have been read.
 #[derive(Default)]
 struct Settings {
     values: BTreeMap<&'static str, Value>,
@@ -291,7 +294,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// Sources come in order of their weight: what is set stays, but lists grow.
+    /// Sources are read in order of precedence: a value that is set stays, and lists are combined.
     fn set(&mut self, key: &Key, value: Value) {
         match (self.values.get_mut(key.name), value) {
             (Some(Value::Globs(globs)), Value::Globs(more)) => globs.extend(more),
@@ -307,14 +310,15 @@ impl Settings {
     fn read_variables(&mut self, environment: &Environment) -> Result<()> {
         for key in KEYS {
             if let Some(text) = environment.get(key.variable) {
-                self.set(key, key.kind.parse(text).map_err(|fits| unfit("the environment", key.variable, &fits))?);
+                let value = key.kind.parse(text);
+                self.set(key, value.map_err(|expected| invalid_value("the environment", key.variable, &expected))?);
             }
         }
         let known: Vec<&str> = KEYS.iter().map(|key| key.variable).chain(OTHER_VARIABLES.iter().copied()).collect();
         for name in environment.variables.keys().filter(|name| name.starts_with("IXMCP_")) {
             if !known.contains(&name.as_str()) {
-                let meant = unknown::variable(name, known.iter().copied());
-                self.warn(format!("{} in the environment is no setting{meant}", printable(name)));
+                let suggestion = unknown::variable(name, known.iter().copied());
+                self.warn(format!("the environment variable {} is not a setting{suggestion}", printable(name)));
             }
         }
         Ok(())
@@ -324,27 +328,28 @@ impl Settings {
         let Some(text) = text_of(file, owner)? else { return Ok(()) };
         let shown = printable(&file.to_string_lossy());
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            // The parser's own text quotes the line, which may be anybody's.
+            // The parser's message quotes the line, which may contain a secret.
             let at = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-            Error::invalid_argument(format!("{shown}, line {line}, is not TOML")).hint("Mend it or remove it.")
+            Error::invalid_argument(format!("{shown}, line {line}, is not TOML")).hint(CORRECT_OR_REMOVE)
         })?;
         for (name, value) in flat(table) {
             let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-                self.warn(format!("{shown}: {} is no setting{}", printable(&name), unknown::key(&name)));
+                self.warn(format!("{shown}: {} is not a setting{}", printable(&name), unknown::key(&name)));
                 continue;
             };
             if owner == Owner::Repository && !key.in_repository {
-                self.warn(format!("{shown}: {name} is ignored there; only your own settings may say it"));
+                self.warn(format!("{shown}: {name} is ignored, because a repository may not set it"));
                 continue;
             }
-            self.set(key, key.kind.take(value).map_err(|fits| unfit(&shown, key.name, &fits))?);
+            let value = key.kind.take(value).map_err(|expected| invalid_value(&shown, key.name, &expected))?;
+            self.set(key, value);
         }
         Ok(())
     }
 
     fn value(&self, name: &str) -> Value {
-        let key = KEYS.iter().find(|key| key.name == name).expect("only keys of the table are asked for");
+        let key = KEYS.iter().find(|key| key.name == name).expect("callers use keys of the table");
         self.values.get(name).cloned().unwrap_or_else(|| key.default_value())
     }
 
@@ -371,7 +376,7 @@ impl Settings {
         let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
         let time = |name| if let Value::Duration(time) = self.value(name) { time } else { Duration::MAX };
         let python =
-            Python { server: self.python_server(), idle: time("python.idle"), longest: time("python.longest") };
+            Python { server: self.python_server(), idle: time("python.idle"), timeout: time("python.longest") };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {
@@ -399,15 +404,17 @@ impl Settings {
     }
 }
 
-fn unfit(source: &str, name: &str, fits: &str) -> Error {
-    Error::invalid_argument(format!("{source}: {name} must be {fits}")).hint("Mend it or remove it.")
+const CORRECT_OR_REMOVE: &str = "Correct it or remove it.";
+
+fn invalid_value(source: &str, name: &str, expected: &str) -> Error {
+    Error::invalid_argument(format!("{source}: {name} must be {expected}")).hint(CORRECT_OR_REMOVE)
 }
 
-/// The text of a settings file; `None` when there is none.
+/// The text of a settings file; `None` if it does not exist.
 fn text_of(file: &Path, owner: Owner) -> Result<Option<String>> {
     let metadata = match owner {
         Owner::User => std::fs::metadata(file),
-        // A link could make a repository show any file's shape in an error.
+        // Error messages reveal something about a file, which a link in a repository could direct at any file.
         Owner::Repository => std::fs::symlink_metadata(file),
     };
     let metadata = match metadata {
@@ -418,17 +425,17 @@ fn text_of(file: &Path, owner: Owner) -> Result<Option<String>> {
         Err(error) => return Err(Error::io("read", file, error)),
     };
     let shown = printable(&file.to_string_lossy());
-    if !metadata.is_file() || metadata.len() > LARGEST_FILE {
-        let unfit = format!("{shown} is not a settings file: it must be a regular file of at most 1 MiB");
-        return Err(Error::invalid_argument(unfit).hint("Mend it or remove it."));
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
+        let problem = format!("{shown} is not a settings file: it must be a regular file of at most 1 MiB");
+        return Err(Error::invalid_argument(problem).hint(CORRECT_OR_REMOVE));
     }
     let bytes = std::fs::read(file).map_err(|error| Error::io("read", file, error))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::invalid_argument(format!("{shown} is not UTF-8")).hint("Mend it or remove it."))?;
+        .map_err(|_| Error::invalid_argument(format!("{shown} is not UTF-8")).hint(CORRECT_OR_REMOVE))?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }
 
-/// `section.name` and value of every entry, in the file's order of names.
+/// The name (`section.name`) and value of every entry, sorted by name.
 fn flat(table: Table) -> Vec<(String, toml::Value)> {
     let mut entries = Vec::new();
     for (section, value) in table {

@@ -1,7 +1,7 @@
-//! The one error type: what went wrong, of which kind, and what to do next.
+//! The error type: a kind, what went wrong, and what to do next.
 //!
-//! Owns the kinds of CONTRACT §1 and their one mapping to exit codes and to JSON-RPC numbers.
-//! Does not own how an error is shown: `serve` and `cli` do that.
+//! Owns the kinds of errors, and their exit codes and JSON-RPC error codes. Does not own how an error is shown: `serve` and
+//! `cli` do.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, in the words of the protocol.
+/// The kind of an error, as clients see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     InvalidPath,
@@ -24,15 +24,15 @@ pub enum ErrorKind {
     CorruptIndex,
     NewerIndex,
     ReadOnly,
-    /// A machine elsewhere does not answer, or breaks off: of `ixmcp model pull` alone.
+    /// A remote server does not answer, or the connection to it is lost. Only from `ixmcp model pull`.
     Unreachable,
     Internal,
-    /// No tool of that name, or arguments that are no object: the caller's protocol fault.
+    /// No tool has the requested name: the client violates the protocol.
     UnknownTool,
 }
 
 impl ErrorKind {
-    /// The word that stands in every answer, and its JSON-RPC number.
+    /// The name in every answer, and the JSON-RPC error code.
     const fn row(self) -> (&'static str, i32) {
         match self {
             Self::InvalidPath => ("INVALID_PATH", 1001),
@@ -71,7 +71,7 @@ impl ErrorKind {
         Self::UnknownTool,
     ];
 
-    /// The kind of that word, as another process said it.
+    /// Parses a name, such as one from another process.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|kind| kind.name() == name).copied()
     }
@@ -84,7 +84,7 @@ impl ErrorKind {
         self.row().1
     }
 
-    /// Exit code of the program: 1 for "nothing there", 2 for every fault.
+    /// The exit code of the program: 1 if nothing was found, 2 for errors.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::NotFound => 1,
@@ -93,9 +93,9 @@ impl ErrorKind {
     }
 }
 
-/// An error that reaches a person or an agent. `message` says what happened, `hint` what to do.
+/// An error that is shown to a user or an agent. `message` says what happened, `hint` what to do.
 ///
-/// Neither ever holds the content of a file.
+/// Neither contains the content of a file.
 #[derive(Debug)]
 pub struct Error {
     pub kind: ErrorKind,
@@ -137,13 +137,13 @@ impl Error {
         self
     }
 
-    /// The same error for another who waited for the same work.
+    /// A copy for another caller that waited for the same work. It lacks the source, which cannot be cloned.
     #[must_use]
-    pub fn again(&self) -> Self {
+    pub fn duplicate(&self) -> Self {
         Self { kind: self.kind, message: self.message.clone(), hint: self.hint.clone(), source: None }
     }
 
-    /// What happened and what to do, for one who has an answer all the same.
+    /// What happened and what to do, as a warning in an otherwise successful answer.
     pub fn to_warning(&self) -> String {
         let dot = if self.message.ends_with(['.', '?', '!']) { "" } else { "." };
         match &self.hint {
@@ -152,36 +152,36 @@ impl Error {
         }
     }
 
-    /// As people's JSON has it: `{code, message, hint}`.
-    pub fn told(&self) -> serde_json::Value {
+    /// The error as `{code, message, hint}`, for the output of commands and for the web page.
+    pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({ "code": self.kind.name(), "message": self.message, "hint": self.hint })
     }
 
-    /// A failed system call on `path`, told as the reader needs it: what was tried, on what.
+    /// A failed I/O operation on `path`. `what` is its verb.
     pub fn io(what: &str, path: &std::path::Path, error: std::io::Error) -> Self {
         let shown = crate::model::printable(&path.to_string_lossy());
         use std::io::ErrorKind as Io;
         let (kind, hint) = match error.kind() {
             Io::NotFound if what == "write" => {
-                (ErrorKind::InvalidPath, "Make its folder first, or name another place.")
+                (ErrorKind::InvalidPath, "Create its folder first, or choose another path.")
             }
-            Io::NotFound => (ErrorKind::InvalidPath, "Look at the path: nothing is there."),
-            Io::IsADirectory => (ErrorKind::InvalidPath, "Name a file: that is a folder."),
+            Io::NotFound => (ErrorKind::InvalidPath, "Check the path: the file does not exist."),
+            Io::IsADirectory => (ErrorKind::InvalidPath, "Specify a file: this path is a folder."),
             Io::NotADirectory | Io::InvalidFilename => {
-                (ErrorKind::InvalidPath, "Look at the path: there can be no such file.")
+                (ErrorKind::InvalidPath, "Check the path: a file with this path cannot exist.")
             }
             Io::PermissionDenied | Io::ReadOnlyFilesystem => {
-                (ErrorKind::ReadOnly, "Look at the rights of the file and of its folder.")
+                (ErrorKind::ReadOnly, "Check the permissions of the file and its folder.")
             }
-            Io::StorageFull | Io::QuotaExceeded => (ErrorKind::Internal, "Make room on that disk."),
+            Io::StorageFull | Io::QuotaExceeded => (ErrorKind::Internal, "Free some disk space."),
             _ => (ErrorKind::Internal, ""),
         };
-        let told = Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error);
-        if hint.is_empty() { told } else { told.hint(hint) }
+        let io_error = Self::new(kind, format!("cannot {what} {shown}: {error}")).caused_by(error);
+        if hint.is_empty() { io_error } else { io_error.hint(hint) }
     }
 }
 
-/// `CODE: what happened. What to do next.`: the whole of an error in one text.
+/// `CODE: what happened. What to do next.`: the complete error on one line.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.name(), self.to_warning())
@@ -194,7 +194,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// An error on its way between two processes of this program.
+/// An error as a message between two processes of this program.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Fault {
     kind: String,

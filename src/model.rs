@@ -1,41 +1,41 @@
-//! The plain values that every part speaks of: paths, hashes, stats, and what extraction makes.
+//! The plain values that all modules share: paths, hashes, file metadata, and the results of extraction.
 //!
-//! Owns their shapes and nothing else: no disk, no database, no JSON.
+//! Owns their types and nothing else: no file access, no database, no JSON.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The folder of the repository itself, around all paths that are not outside.
+/// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";
 
-/// Whether a path as the index has it is `folder`, or lies in it.
+/// Whether a path, as the index stores it, is `folder` or is in it.
 pub fn is_in(path: &str, folder: &str) -> bool {
     let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
     if folder == ROOT { !path.starts_with('/') } else { path.strip_prefix(folder).is_some_and(below) }
 }
 
-/// A path inside the repository: relative, UTF-8, `/` between parts, never empty, no `.` or `..`. One in an indexed folder
-/// outside is absolute.
+/// The path of a file, in UTF-8, with `/` between its parts, and without `.`, `..` and empty parts. It is relative if the
+/// file is in the repository, and absolute if it is in an indexed folder outside.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepoPath(String);
 
 impl RepoPath {
-    /// `None` for what cannot be a repository path: absolute, empty, or with `.` or `..` in it.
+    /// `None` if the path is absolute or empty, or contains `.` or `..`.
     pub fn new(path: impl Into<String>) -> Option<Self> {
         let path = path.into();
         let fits = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         fits.then_some(Self(path))
     }
 
-    /// The path of a file outside the repository, in a folder that a person had indexed: absolute, else alike.
+    /// The absolute path of a file in an indexed folder outside the repository.
     pub fn outside(path: impl Into<String>) -> Option<Self> {
         let path = path.into();
         let fits = path.strip_prefix('/').is_some_and(|rest| Self::new(rest).is_some());
         fits.then_some(Self(path))
     }
 
-    /// A path as the index has it.
+    /// A path as the index stores it.
     pub fn stored(path: &str) -> Option<Self> {
         if path.starts_with('/') { Self::outside(path) } else { Self::new(path) }
     }
@@ -44,12 +44,12 @@ impl RepoPath {
         self.0.starts_with('/')
     }
 
-    /// Whether this is `folder`, or lies in it: see [`is_in`].
+    /// Whether this is `folder` or is in it: see [`is_in`].
     pub fn is_in(&self, folder: &str) -> bool {
         is_in(&self.0, folder)
     }
 
-    /// The path of `file` under `root`; `None` when it lies elsewhere or is not UTF-8.
+    /// The path of `file` relative to `root`; `None` if it is not under `root` or not UTF-8.
     pub fn under(root: &Path, file: &Path) -> Option<Self> {
         let mut path = String::new();
         for part in file.strip_prefix(root).ok()?.components() {
@@ -69,7 +69,7 @@ impl RepoPath {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
-    /// What follows the last dot of the file name; none for dot files.
+    /// The part after the last dot of the file name; `None` for dot files.
     pub fn extension(&self) -> Option<&str> {
         let (stem, extension) = self.file_name().rsplit_once('.')?;
         (!stem.is_empty()).then_some(extension)
@@ -86,7 +86,7 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// `text` with control, bidirectional and zero-width characters escaped: safe in a terminal and in an error.
+/// Escapes control, bidirectional and zero-width characters: the result is safe in a terminal and in an error.
 pub fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
@@ -99,14 +99,14 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// The first `most` of these, printable, with commas between and a sign where more follow.
-pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
-    let shown: Vec<String> = names.iter().take(most).map(|name| printable(name.as_ref())).collect();
-    let more = if names.len() > most { ", …" } else { "" };
+/// Joins the first `max` names by commas, escaped by [`printable`], with an ellipsis if there are more.
+pub fn first_of<T: AsRef<str>>(names: &[T], max: usize) -> String {
+    let shown: Vec<String> = names.iter().take(max).map(|name| printable(name.as_ref())).collect();
+    let more = if names.len() > max { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
-/// blake3 of a file's bytes.
+/// The BLAKE3 hash of a file's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -122,7 +122,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// What the file system says of a file without reading it. Times in nanoseconds since 1970.
+/// A file's metadata. Times are in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Stat {
     pub size: u64,
@@ -131,7 +131,7 @@ pub struct Stat {
     pub inode: u64,
 }
 
-/// Why a file that was found is not indexed. The text form is what people and answers see.
+/// Why a file is not indexed. Answers contain the text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SkipReason {
     Secret,
@@ -144,23 +144,23 @@ pub enum SkipReason {
     Symlink,
     Special,
     Unreadable,
-    /// A folder, with whatever is in it.
+    /// A folder with everything in it.
     UnreadableFolder,
-    /// A document that asks for a password.
+    /// A document that requires a password.
     Encrypted,
-    /// A document that is encrypted in a way that its reader does not know.
+    /// A document whose encryption the reader does not support.
     Sealed,
-    /// A document that breaks the rules of its format.
+    /// A document that violates its format.
     Malformed,
-    /// A document that unpacks to more than is read.
+    /// A document that exceeds the size limit when unpacked.
     Overfull,
-    /// A document whose reader took too long.
+    /// A document whose reader exceeded its time limit.
     Overrun,
-    /// A document whose reader asked for too much memory.
+    /// A document whose reader exceeded its memory limit.
     Overweight,
-    /// A document without a word in it, such as an empty file or scanned pages.
+    /// A document without text, such as an empty file or scanned pages.
     NoText,
-    /// One more than its folder may have.
+    /// The folder already contains the maximum number of files.
     MaxFiles,
 }
 
@@ -211,27 +211,27 @@ impl SkipReason {
         }
     }
 
-    /// What the word means where that is not plain, for those who have not read the manual.
-    const fn meaning(self) -> Option<&'static str> {
+    /// An explanation, if the name alone is not clear.
+    const fn explanation(self) -> Option<&'static str> {
         Some(match self {
-            Self::Encrypted => "it asks for a password",
-            Self::Sealed => "it is encrypted in a way that its reader does not know",
-            Self::Malformed => "it breaks the rules of its format",
-            Self::Overfull => "it unpacks to more than 128 MiB, or holds more than 16 MiB of text",
-            Self::Overrun => "its reader took more than 20 seconds of processor time, or two minutes in all",
-            Self::Overweight => "it unpacks to more than its reader's 2 GiB of memory",
-            Self::NoText => "it holds no text: it is empty, or of pictures alone, as scanned pages are",
+            Self::Encrypted => "it requires a password",
+            Self::Sealed => "its encryption is not supported by the reader",
+            Self::Malformed => "it violates its format",
+            Self::Overfull => "it unpacks to more than 128 MiB, or contains more than 16 MiB of text",
+            Self::Overrun => "its reader took more than 20 seconds of CPU time, or two minutes in total",
+            Self::Overweight => "its reader needs more than 2 GiB of memory",
+            Self::NoText => "it contains no text: it is empty, or it consists only of images, such as scanned pages",
             Self::UnreadableFolder => {
-                "the folder, or an ignore file in it, cannot be read: nothing of it is in the index"
+                "the folder, or an ignore file in it, cannot be read, so none of its files is indexed"
             }
             _ => return None,
         })
     }
 
-    /// The word, and what it means where that is not plain.
+    /// The name, with an explanation if the name alone is not clear.
     pub fn explained(self) -> String {
-        match self.meaning() {
-            Some(meaning) => format!("{}: {meaning}", self.as_str()),
+        match self.explanation() {
+            Some(explanation) => format!("{}: {explanation}", self.as_str()),
             None => self.as_str().to_owned(),
         }
     }
@@ -241,16 +241,16 @@ impl SkipReason {
     }
 }
 
-/// Everything one file's bytes mean.
+/// Everything that is extracted from a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extracted {
     pub language: &'static str,
-    /// Changes when the same bytes would give other rows.
+    /// The version of the extractor. It changes when the same bytes would result in other rows.
     pub extractor: u32,
-    /// `None` is UTF-8.
+    /// `None` for UTF-8.
     pub encoding: Option<&'static str>,
     pub lines: u32,
-    /// How it was cut, in words to compare with, where a folder says so.
+    /// The chunking options of the folder, if it has any, as text that can be compared.
     pub chunking: Option<String>,
     pub chunks: Vec<Chunk>,
     pub symbols: Vec<Symbol>,
@@ -261,7 +261,7 @@ pub struct Extracted {
     pub problems: Vec<Problem>,
 }
 
-/// A piece of a file's text. In order, the chunks of a file are its text.
+/// A piece of a file's text. The concatenated chunks of a file are its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     pub start_line: u32,
@@ -269,72 +269,73 @@ pub struct Chunk {
     /// In characters of the decoded text.
     pub start_offset: u32,
     pub text: String,
-    /// What it is found by beside `text`: see [`crate::words::Terms`], which these two are.
+    /// Search terms in addition to `text`: see [`crate::words::Terms`].
     pub words: String,
     pub names: String,
-    /// These definitions: places in the file's symbols.
+    /// The definitions in this chunk, as a range in the file's symbols.
     pub symbols: Range<usize>,
-    /// The end of the text before, to be read and found with this: what neighbours are to overlap by.
+    /// The end of the preceding text, if chunks are to overlap. It is returned and searched with this chunk.
     pub lead: String,
-    /// Of a document: the headings that the piece stands under, outermost first, each in a line.
+    /// For documents: the enclosing headings, outermost first, one per line.
     pub headings: String,
-    /// Of a document with pages: the one on which the piece begins.
+    /// For documents with pages: the page on which the chunk begins.
     pub page: Option<u32>,
 }
 
-/// What a file defines above so many is left out: ids of symbols have no room for it.
-pub const MOST_SYMBOLS: u32 = 1 << 20;
+/// Symbols per file. More are left out, because the ids of symbols have 20 bits for them.
+pub const MAX_SYMBOLS: u32 = 1 << 20;
 
-/// A definition. Lines and columns 1-based; columns count code points.
+/// A definition. Lines and columns are 1-based; columns count code points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
     pub name: String,
-    /// class, function, method, heading, … : the word of the language's query.
+    /// class, function, method, heading, …, as the language's patterns name it.
     pub kind: &'static str,
-    /// Place of the symbol around it in the same list.
+    /// The index of the enclosing symbol in the same list.
     pub parent: Option<usize>,
-    /// Qualified name around it, whether or not that is a symbol of this file.
+    /// The qualified name of the enclosing symbol, whether or not this file defines it.
     pub container: Option<String>,
     pub signature: Option<String>,
-    /// Where the signature stands in the text, in characters, if it is there word for word: only white space differs.
+    /// The span of the signature in the text, in characters, if the text contains it literally, up to white space.
     pub written: Option<Range<u32>>,
-    /// Of the name.
+    /// The position of the name.
     pub line: u32,
     pub column: u32,
-    /// Of the whole definition.
+    /// The lines of the whole definition.
     pub start_line: u32,
     pub end_line: u32,
 }
 
-/// The uses of one name in a file, as one kind of reference.
+/// The references to one name in a file that are of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct References {
     pub name: String,
     /// call, type, inherits, implements, import or use.
     pub kind: &'static str,
-    /// Lines and columns, in order of the text.
+    /// Lines and columns, sorted.
     pub places: Vec<(u32, u32)>,
 }
 
-/// A relation that the file states: from the symbol (by place in the list) or the file itself, to a name as written.
+/// A relation that the file states, from a symbol or the file itself to a name as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// imports, inherits or implements.
     pub kind: &'static str,
+    /// The index of the symbol in the file's list.
     pub symbol: Option<usize>,
-    /// A module, or a type, as written.
+    /// A module or a type, as written.
     pub target: String,
-    /// imports: the name taken from the module.
+    /// imports: the name that is imported from the module.
     pub name: Option<String>,
-    /// imports: what it is called here.
+    /// imports: the local name.
     pub alias: Option<String>,
     pub line: u32,
 }
 
-/// A node of the knowledge graph: a Markdown file with an id. What is kept of its fields is as it was written.
+/// A node of the knowledge graph: a Markdown file with an id. Its fields are stored as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entity {
-    /// The id that people write.
+    /// The id as written.
     pub key: String,
     pub kind: String,
     pub title: String,
@@ -344,25 +345,25 @@ pub struct Entity {
     pub updated_at: Option<String>,
     pub created_by: Option<String>,
     pub priority: Option<String>,
-    /// What links may call it, and how sure that is: 0 is the key.
+    /// The names by which links may refer to it, each with a rank: 0 is the key, higher ranks are less certain.
     pub names: Vec<(u8, String)>,
-    /// Its outgoing edges, in the order of the file.
+    /// The outgoing edges, in the order of the file.
     pub links: Vec<Link>,
 }
 
 /// An edge from an entity, as its file states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The relationship: `depends_on`, `blocks`, whatever the field is called.
+    /// The relationship, which is the name of the field: `depends_on`, `blocks`, …
     pub rel: String,
-    /// One of the names of the entity that is meant, if there is one.
+    /// A name of the target entity, whether or not that exists.
     pub target: String,
-    /// It is an id by its looks; else it is one only while an entity has it.
+    /// Whether the target has the form of an id. Otherwise the link counts only while an entity has that name.
     pub certain: bool,
     pub line: u32,
 }
 
-/// A word that a Markdown file is filed under.
+/// A label of a Markdown file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     pub name: String,
@@ -385,7 +386,7 @@ impl TagSource {
     }
 }
 
-/// Something extraction could not make sense of.
+/// Something in a file that extraction did not understand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub line: Option<u32>,

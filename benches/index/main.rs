@@ -21,7 +21,8 @@ use std::time::Duration;
 
 use samples::Samples;
 
-/// As the program has it: builds and parses are measured as they run there.
+/// The allocator of installed programs, so that builds and parses run as they do there.
+#[cfg(all(feature = "jemalloc", unix))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

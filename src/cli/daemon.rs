@@ -9,10 +9,10 @@ use super::{Outcome, Session, log, output, sync};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::platform::process;
-use crate::serve::Listing;
-use crate::serve::daemon::{self, Settings};
+use crate::serve::ToolListing;
+use crate::serve::daemon::{self, DaemonSettings};
 use crate::serve::launch::{self, Launcher};
-use crate::serve::place::Place;
+use crate::serve::socket_path::SocketPath;
 
 /// Run, start, stop or look at the repository's daemon
 ///
@@ -108,7 +108,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         process::leave_terminal();
     }
     let root = session.workspaces.root(&session.start)?;
-    let Some(claim) = Place::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {
+    let Some(claim) = SocketPath::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {
         output::note("the repository has a daemon already");
         return Ok(Outcome::Found);
     };
@@ -117,9 +117,9 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
     if is_detached {
         log::open_file(&root)?;
     }
-    let settings = Settings {
+    let settings = DaemonSettings {
         config: session.config.daemon.clone(),
-        listing: Listing::parse(&session.config.tools),
+        listing: ToolListing::parse(&session.config.tools),
         environment: session.sources.environment.clone(),
         launcher: Some(Launcher::new(&session.sources.environment, options.words())?),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -158,7 +158,7 @@ fn status(session: &Session, as_json: bool) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let client = launch::find(&root, &session.sources.environment)?;
     let answer =
-        client.and_then(|mut client| client.ask("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
+        client.and_then(|mut client| client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
     let status = answer.transpose()?.unwrap_or_else(|| json!({ "running": false, "root": root }));
     let is_running = status["running"] == Value::Bool(true);
     if as_json {

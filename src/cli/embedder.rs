@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Outcome;
-use crate::embed::transformer::{self, Gpu, Means};
+use crate::embed::transformer::{self, Gpu, RunnerConfig};
 use crate::error::Result;
 
 /// Run a model on stdin and stdout, within a limit of memory
@@ -24,6 +24,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     let library = arguments.library.clone();
-    let means = Means { gpu: Gpu::named(&arguments.gpu), library, ..Means::default() };
-    transformer::serve(&arguments.model, &means).map(|()| Outcome::Found)
+    let config = RunnerConfig { gpu: Gpu::named(&arguments.gpu), library, ..RunnerConfig::default() };
+    transformer::serve(&arguments.model, &config).map(|()| Outcome::Found)
 }

@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::error::{Error, Result};
 use crate::locked::locked;
-use crate::serve::place;
+use crate::serve::socket_path;
 
 /// The file is renamed at this size; there is one of before.
 const LARGEST: u64 = 1 << 20;
@@ -46,7 +46,7 @@ fn parse(filter: &str) -> EnvFilter {
 
 pub(super) fn open_file(root: &Path) -> Result<()> {
     let path = root.join(".ixmcp/log");
-    let opened = place::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
+    let opened = socket_path::open_own(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
     let (size, file) = opened.map_err(|error| Error::io("write", &path, error))?;
     let mut sink = locked(&SINK);
     let waiting = std::mem::replace(&mut *sink, Sink::File { file, path, size });
@@ -64,7 +64,7 @@ impl Sink {
             Self::File { file, path, size } => {
                 if *size > LARGEST {
                     fs::rename(&*path, path.with_extension("1"))?;
-                    (*file, *size) = (place::open_own(path)?, 0);
+                    (*file, *size) = (socket_path::open_own(path)?, 0);
                 }
                 file.write_all(line)?;
                 *size += line.len() as u64;
@@ -104,7 +104,7 @@ mod tests {
     fn a_grown_log_makes_room_and_keeps_one_of_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let mut sink = Sink::File { file: place::open_own(&path).unwrap(), path: path.clone(), size: 0 };
+        let mut sink = Sink::File { file: socket_path::open_own(&path).unwrap(), path: path.clone(), size: 0 };
         let line = vec![b'x'; 300_000];
         for _ in 0..9 {
             sink.take(&line).unwrap();

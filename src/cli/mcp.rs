@@ -7,7 +7,7 @@ use clap::Args;
 use super::{Outcome, Session};
 use crate::error::{Error, Result};
 use crate::serve::launch::Launcher;
-use crate::serve::{self, Handover, Hello, Listing, Relay, Server};
+use crate::serve::{self, CallRouter, Hello, Relay, Server, ToolListing};
 
 /// Serve the tools over stdin and stdout: MCP, and plain JSON-RPC methods
 ///
@@ -25,16 +25,16 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     let tools = arguments.tools.as_deref().unwrap_or(&session.config.tools);
-    let listing = Listing::parse(tools);
+    let listing = ToolListing::parse(tools);
     // A folder that can be no repository is told by each call, and lists its tools all the same.
     let root = session.workspaces.root_of(None, &session.start).ok();
     let (workspaces, environment, own) =
         (Arc::clone(&session.workspaces), session.sources.environment.clone(), root.clone());
     let alone = move || {
-        let handover = Handover::new(Arc::clone(&workspaces), environment.clone(), own.clone(), None);
-        Server::new(Arc::new(handover))
+        let router = CallRouter::new(Arc::clone(&workspaces), environment.clone(), own.clone(), None);
+        Server::new(Arc::new(router))
     };
-    if matches!(listing, Listing::Only(_)) {
+    if matches!(listing, ToolListing::Only(_)) {
         alone().check(&listing)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -332,8 +332,8 @@ impl Session {
         let budget = Budget::unlimited();
         let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
-            let asked = serve::asked(tool, &arguments, None, true);
-            let answer = output::with_remote_progress(|tell| daemon.ask("ixmcp/call", asked, &budget, tell));
+            let asked = serve::call_params(tool, &arguments, None, true);
+            let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
             // One that went away leaves the question to this process.
             if let Ok(answer) = answer {
                 return answer;

@@ -79,7 +79,7 @@ pub(super) fn error(error: &Error) {
 
 /// An error of a command that was asked for JSON: the result is that object.
 pub(super) fn json_error(error: &Error) {
-    json(&serde_json::json!({ "error": error.told() }));
+    json(&serde_json::json!({ "error": error.to_json() }));
 }
 
 /// A number with the word for so many.
@@ -129,10 +129,10 @@ pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl F
 }
 
 /// The same for work that another process does, and tells of.
-pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::HowFar) + Sync)) -> T) -> T {
+pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteProgress) + Sync)) -> T) -> T {
     let latest = std::sync::Mutex::new(HowFar::default());
     let now = || *locked(&latest);
-    let tell = |far: client::HowFar| {
+    let tell = |far: client::RemoteProgress| {
         let how_far = HowFar { files: (0, 0), bytes: (far.done, far.total) };
         *locked(&latest) = how_far;
     };

@@ -117,7 +117,7 @@ impl Standing {
             "root": self.root,
             "index": match &self.index {
                 None => Value::Null,
-                Some(Err(error)) => json!({ "error": error.told() }),
+                Some(Err(error)) => json!({ "error": error.to_json() }),
                 Some(Ok((totals, size))) => json!({
                     "files": totals.files, "symbols": totals.symbols, "entities": totals.entities,
                     "tags": totals.tags, "bytes": size,
@@ -125,7 +125,7 @@ impl Standing {
             },
             "daemon": match &self.daemon {
                 Ok(pid) => json!({ "pid": pid }),
-                Err(error) => json!({ "error": error.told() }),
+                Err(error) => json!({ "error": error.to_json() }),
             },
             "clients": self.clients,
             "next": self.next().iter().map(|(command, what)| json!({ "command": command, "what": what })).collect::<Vec<_>>(),

@@ -109,7 +109,7 @@ impl store::Embedding for Embedding {
     }
 
     fn embed(&self, text: &str) -> Result<Vec<i8>> {
-        let vector = self.embedder()?.embed(Purpose::Question, &[text])?.into_iter().next();
+        let vector = self.embedder()?.embed(Purpose::Query, &[text])?.into_iter().next();
         let vector = vector.ok_or_else(|| Error::internal("the model returned no vector"))?;
         Ok(vector.components().to_vec())
     }

@@ -94,7 +94,7 @@ fn by_daemon(session: &Session, root: &Path, thoroughness: Thoroughness) -> Opti
     let mut daemon = session.daemon(root)?;
     let params = Map::from_iter([("thoroughness".to_owned(), json!(thoroughness.name()))]);
     let budget = Budget::unlimited();
-    let answer = output::with_remote_progress(|tell| daemon.ask("ixmcp/sync", params, &budget, tell)).ok()?;
+    let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/sync", params, &budget, tell)).ok()?;
     Some(answer.and_then(|report| {
         let unlike = |error| Error::internal("the daemon answered in another form").caused_by(error);
         serde_json::from_value(report).map_err(unlike)

@@ -12,7 +12,7 @@ use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::process::TerminationSignal;
 use crate::platform::replace::{Durability, Permissions, replace};
-use crate::serve::page::{Page, Settings};
+use crate::serve::page::{Page, PageSettings};
 
 /// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
 ///
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 const LEAD: &str = ".ixmcp/ui.html";
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let settings = Settings {
+    let settings = PageSettings {
         root: session.workspaces.root(&session.start)?,
         start: session.start.clone(),
         port: typed.port,

@@ -1,43 +1,44 @@
-//! The settings as data: one row a key, and what fits it.
+//! The settings as data: one row per key, and the values that it accepts.
 //!
-//! Owns names, variables, defaults and bounds; README's table is rendered from `KEYS`. Where values come from is the
-//! parent's.
+//! Owns names, variables, defaults and bounds. The table in `docs/settings.md` is generated from `KEYS`. Does not own where
+//! values come from; the parent module does.
 
 use std::fmt;
 use std::time::Duration;
 
 use toml::Table;
 
-/// One setting, as data: the reader of files and variables, and README's table, come from this.
+/// One setting. Files and variables are parsed by it, and the table in `docs/settings.md` is generated from it.
 #[derive(Debug)]
 pub struct Key {
     /// `section.name`, as in the files.
     pub name: &'static str,
     pub variable: &'static str,
     pub kind: Kind,
-    /// As it would be written in a file.
+    /// As it is written in a file.
     pub default: &'static str,
-    /// Whether a repository's file may set it: nothing that starts a program, opens a port or widens access may.
+    /// Whether a repository's file may set it: no setting that starts a program, loads a library, opens a port or widens
+    /// access.
     pub in_repository: bool,
     pub about: &'static str,
 }
 
-/// What fits a key.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Flag,
-    /// A whole number in these bounds.
+    /// An integer between these bounds, inclusive.
     Number(u64, u64),
     Text,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Lines of an ignore file. Those of all sources count together.
+    /// Lines of an ignore file. The lists of all sources are combined.
     Globs,
     /// Folders of the repository, relative to it.
     Folders,
     /// `ADDRESS:PORT` on this machine, or `off`.
     Address,
-    /// A number of minutes, or with s, m or h behind it.
+    /// A number of minutes, or a number with the suffix s, m or h.
     Duration,
 }
 
@@ -64,7 +65,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Number(200, 20_000),
         default: "1500",
         in_repository: true,
-        about: "The most bytes of a chunk.",
+        about: "The maximum size of a chunk in bytes.",
     },
     Key {
         name: "index.skip_minified",
@@ -72,7 +73,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "true",
         in_repository: true,
-        about: "Leave out minified scripts and styles.",
+        about: "Skip minified scripts and style sheets.",
     },
     Key {
         name: "index.skip_generated",
@@ -80,7 +81,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "true",
         in_repository: true,
-        about: "Leave out generated files and lock files.",
+        about: "Skip generated files and lock files.",
     },
     Key {
         name: "index.skip_secrets",
@@ -88,7 +89,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "true",
         in_repository: false,
-        about: "Leave out private keys, `.env` files and the like, by name and by content, and refuse to show them.",
+        about: "Skip private keys, `.env` files and similar files, by name and by content, and refuse to show them.",
     },
     Key {
         name: "secrets.mask",
@@ -96,7 +97,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Flag,
         default: "false",
         in_repository: false,
-        about: "Mask tokens and private keys in the files that are shown, `*` for each of their characters: in the index, and in slices of files on disk. Changing it makes the index anew.",
+        about: "Mask tokens and private keys in the files that are shown, `*` for each of their characters: in the index, and in slices of files on disk. A change rebuilds the index.",
     },
     Key {
         name: "index.exclude",
@@ -104,7 +105,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Globs,
         default: "[]",
         in_repository: true,
-        about: "More files to ignore, as lines of a `.gitignore`. Those of all sources count together; in the variable, commas separate them.",
+        about: "Additional files to ignore, as lines of a `.gitignore`. The lists of all sources are combined. In the variable, commas separate the lines.",
     },
     Key {
         name: "index.trigrams_from",
@@ -112,7 +113,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Number(0, 1 << 50),
         default: "67108864",
         in_repository: true,
-        about: "Bytes of text from which on literal and regex search have an index of their own, a fifth of the text's size. Below, looking at all of it is fast enough.",
+        about: "If the text of the index has at least this many bytes, a trigram index speeds up literal and regex search. It takes a fifth of the text's size. For less text, reading all of it is fast enough.",
     },
     Key {
         name: "entities.notes",
@@ -120,7 +121,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Folders,
         default: "[]",
         in_repository: true,
-        about: "Folders of Markdown notes (Obsidian, Logseq, zk) that are read as entities: `[[wiki links]]` become edges. In the variable, commas separate them.",
+        about: "Folders of Markdown notes (Obsidian, Logseq, zk) whose files are entities: `[[wiki links]]` become edges. In the variable, commas separate the folders.",
     },
     Key {
         name: "log.filter",
@@ -128,7 +129,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "\"warn\"",
         in_repository: false,
-        about: "What is logged, as `RUST_LOG` says it: `info`, `ixmcp::index=debug`.",
+        about: "What is logged, in the syntax of `RUST_LOG`: `info`, `ixmcp::index=debug`.",
     },
     Key {
         name: "daemon.tcp",
@@ -136,7 +137,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Address,
         default: "\"localhost:7777\"",
         in_repository: false,
-        about: "Loopback address and port that the daemon also serves, or `off`.",
+        about: "The loopback address and port on which the daemon also listens, or `off`.",
     },
     Key {
         name: "daemon.idle",
@@ -144,7 +145,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration,
         default: "\"30m\"",
         in_repository: false,
-        about: "Time without a connection after which the daemon ends: minutes, or a number with s, m or h.",
+        about: "The daemon exits after this time without a connection: minutes, or a number with s, m or h.",
     },
     Key {
         name: "mcp.tools",
@@ -152,7 +153,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "\"all\"",
         in_repository: false,
-        about: "Tools that `tools/list` shows: `all`, `core`, or names separated by commas.",
+        about: "The tools that `tools/list` returns: `all`, `core`, or names separated by commas.",
     },
     Key {
         name: "model.gpu",
@@ -160,7 +161,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Choice(&["off", "auto", "required"]),
         default: "\"auto\"",
         in_repository: false,
-        about: "Where a transformer runs: `auto` takes a GPU that works and else the CPU, `required` fails without one.",
+        about: "Where an embedding model runs: `off` on the CPU, `auto` on a GPU if one works and otherwise on the CPU, `required` on a GPU or not at all.",
     },
     Key {
         name: "model.onnxruntime",
@@ -168,7 +169,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Text,
         default: "\"\"",
         in_repository: false,
-        about: "The full path of ONNX Runtime's library (1.17 or later), which runs transformers faster, and on a GPU. Without it tract runs them, which is part of this program.",
+        about: "The full path of ONNX Runtime's library (1.17 or later), which runs embedding models faster, and on a GPU. Without it, rten runs them, which is built into ixmcp.",
     },
     Key {
         name: "model.rerank_ms",
@@ -176,7 +177,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Number(0, 10_000),
         default: "200",
         in_repository: false,
-        about: "Milliseconds after a question's begin in which vectors of its best hits are made by a transformer; what is not ready by then keeps its place. 0: those that are kept alone.",
+        about: "The time for reranking, in milliseconds from the start of a query. Hits that the embedding model has not embedded by then keep their rank. 0: use only vectors that are already stored.",
     },
     Key {
         name: "python.engine",
@@ -184,7 +185,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Choice(&["embedded", "ty-server"]),
         default: "\"embedded\"",
         in_repository: false,
-        about: "What answers of Python types: the engine in this program, or `ty-server`, the language server of an installed ty.",
+        about: "What answers requests about Python types: `embedded`, the type engine that is built into ixmcp, or `ty-server`, the language server of an installed ty.",
     },
     Key {
         name: "python.ty",
@@ -200,7 +201,7 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration,
         default: "\"10m\"",
         in_repository: false,
-        about: "Time without a question after which the Python type engine's process ends and gives its memory back.",
+        about: "The process of the Python type engine exits after this time without a request, which frees its memory.",
     },
     Key {
         name: "python.longest",
@@ -208,11 +209,11 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration,
         default: "\"10m\"",
         in_repository: false,
-        about: "Time after which a question to the Python type engine, such as a whole check, is given up and the engine ended.",
+        about: "The timeout of a request to the Python type engine, such as a check of the whole repository. The engine is killed when it expires.",
     },
 ];
 
-/// A loopback address; `localhost` stands for both 127.0.0.1 and ::1.
+/// A loopback address; `localhost` means both 127.0.0.1 and ::1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub host: String,
@@ -226,7 +227,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A value that fits its key.
+/// A value that its key accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Flag(bool),
@@ -239,29 +240,27 @@ pub(super) enum Value {
 
 impl Key {
     pub(super) fn default_value(&self) -> Value {
-        let written: Table = format!("value = {}", self.default).parse().expect("defaults in the table are TOML");
-        self.kind.take(written["value"].clone()).expect("defaults in the table fit their keys")
+        let written: Table = format!("value = {}", self.default).parse().expect("defaults are TOML");
+        self.kind.take(written["value"].clone()).expect("keys accept their defaults")
     }
 }
 
 impl Kind {
-    /// Said after "… must be ".
-    pub fn fits(self) -> String {
+    /// Describes the accepted values, to follow "… must be ".
+    pub fn expected(self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
-            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Text => "a text".to_owned(),
+            Self::Number(min, max) => format!("an integer from {min} to {max}"),
+            Self::Text => "a string".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::Globs => "a list of texts, each a line of a .gitignore".to_owned(),
+            Self::Globs => "a list of strings, each a line of a .gitignore".to_owned(),
             Self::Folders => "a list of folders inside the repository, such as \"notes\"".to_owned(),
-            Self::Address => {
-                "an address of this machine with its port, such as \"localhost:7777\", or \"off\"".to_owned()
-            }
-            Self::Duration => "a time from a second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
+            Self::Address => "a loopback address with a port, such as \"localhost:7777\", or \"off\"".to_owned(),
+            Self::Duration => "a time from 1 second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
         }
     }
 
-    /// From a variable or a flag; the error says what would fit.
+    /// Parses the value of a variable or an option. The error describes the accepted values.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let value = match self {
@@ -270,8 +269,8 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Some(Value::Flag(false)),
                 _ => None,
             },
-            Self::Number(least, most) => {
-                text.parse().ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
+            Self::Number(min, max) => {
+                text.parse().ok().filter(|number| (min..=max).contains(number)).map(Value::Number)
             }
             Self::Text => Some(Value::Text(text.to_owned())),
             Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
@@ -286,15 +285,15 @@ impl Kind {
             Self::Address => address(text).map(Value::Address),
             Self::Duration => duration(text).map(Value::Duration),
         };
-        value.ok_or_else(|| self.fits())
+        value.ok_or_else(|| self.expected())
     }
 
-    /// From a file; the error says what would fit.
+    /// Converts a value of a file. The error describes the accepted values.
     pub(super) fn take(self, value: toml::Value) -> Result<Value, String> {
         let value = match (self, value) {
             (Self::Flag, toml::Value::Boolean(flag)) => Some(Value::Flag(flag)),
-            (Self::Number(least, most), toml::Value::Integer(number)) => {
-                u64::try_from(number).ok().filter(|number| (least..=most).contains(number)).map(Value::Number)
+            (Self::Number(min, max), toml::Value::Integer(number)) => {
+                u64::try_from(number).ok().filter(|number| (min..=max).contains(number)).map(Value::Number)
             }
             (Self::Text, toml::Value::String(text)) => Some(Value::Text(text)),
             (Self::Choice(words), toml::Value::String(text)) => {
@@ -313,11 +312,11 @@ impl Kind {
             }
             _ => None,
         };
-        value.ok_or_else(|| self.fits())
+        value.ok_or_else(|| self.expected())
     }
 }
 
-/// A folder below the repository without slashes around it; the repository itself is `.`.
+/// A folder in the repository, without leading `./` and trailing slashes; the repository itself is `.`.
 fn folder(text: &str) -> Option<String> {
     let bare = text.trim().trim_start_matches("./").trim_end_matches('/');
     let is_inside = !bare.starts_with('/') && bare.split('/').all(|part| part != ".." && !part.is_empty());
@@ -327,7 +326,7 @@ fn folder(text: &str) -> Option<String> {
     }
 }
 
-/// The outer `None` is what does not fit, the inner one `off`.
+/// The outer `None` means that the text is not accepted, the inner one `off`.
 fn address(text: &str) -> Option<Option<Address>> {
     if text.eq_ignore_ascii_case("off") {
         return Some(None);
@@ -340,7 +339,7 @@ fn address(text: &str) -> Option<Option<Address>> {
     is_loopback.then(|| Some(Address { host: host.to_owned(), port }))
 }
 
-/// From a second to 30 days.
+/// From 1 second to 30 days.
 fn duration(text: &str) -> Option<Duration> {
     let (number, seconds) = match text.strip_suffix(['s', 'm', 'h']) {
         Some(number) if text.ends_with('s') => (number, 1),

@@ -1,9 +1,9 @@
-//! Where each setting comes from, and what is refused.
+//! The precedence of sources, and which values are rejected.
 
 use super::*;
 use crate::error::ErrorKind;
 
-/// Loads with these variables, a user's file and a repository's file.
+/// Loads settings from variables, a user's file and a repository's file.
 fn load(variables: &[(&str, &str)], user: &str, repository: &str) -> Result<(Config, Vec<String>)> {
     let dir = tempfile::tempdir().unwrap();
     let (home, root) = (dir.path().join("home"), dir.path().join("root"));
@@ -18,7 +18,7 @@ fn load(variables: &[(&str, &str)], user: &str, repository: &str) -> Result<(Con
 }
 
 #[test]
-fn every_default_fits_its_key_and_every_key_is_listed_once() {
+fn every_key_accepts_its_default_and_is_listed_once() {
     for key in KEYS {
         key.default_value();
         assert_eq!(KEYS.iter().filter(|other| other.name == key.name || other.variable == key.variable).count(), 1);
@@ -31,7 +31,7 @@ fn every_default_fits_its_key_and_every_key_is_listed_once() {
 }
 
 #[test]
-fn the_first_source_that_says_wins() {
+fn the_first_source_that_sets_a_key_wins() {
     let user = "[index]\nchunk_size = 900\nmax_file_size = 5000\nexclude = ['a']";
     let repository = "[index]\nchunk_size = 800\nmax_file_size = 6000\nskip_minified = false\nexclude = ['b']";
     let (config, warnings) = load(&[("IXMCP_CHUNK_SIZE", "700"), ("IXMCP_EXCLUDE", "c, d")], user, repository).unwrap();
@@ -43,7 +43,7 @@ fn the_first_source_that_says_wins() {
 }
 
 #[test]
-fn flags_win_over_all() {
+fn flags_override_all_other_sources() {
     let environment = Environment::new([("IXMCP_TCP".into(), "off".into())], "/nowhere".into(), "/nowhere".into());
     let flags = Flags { settings: vec![("daemon.tcp", "127.0.0.1:9".into())], ..Flags::default() };
     let (config, _) = Config::load(&flags, &environment, None).unwrap();
@@ -65,7 +65,7 @@ fn a_repository_cannot_widen_access() {
 }
 
 #[test]
-fn an_unknown_key_is_named_with_the_nearest() {
+fn an_unknown_key_is_reported_with_the_most_similar_key() {
     let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "9")], "top = 1\n[index]\nmax_filesize = 1", "").unwrap();
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     assert!(warnings.iter().any(|text| text.contains("IXMCP_CHUNKSIZE") && text.contains("IXMCP_CHUNK_SIZE")));
@@ -73,7 +73,7 @@ fn an_unknown_key_is_named_with_the_nearest() {
 }
 
 #[test]
-fn a_wrong_value_names_file_key_and_what_fits_but_not_itself() {
+fn an_invalid_value_is_reported_with_file_and_key_but_not_quoted() {
     for wrong in ["chunk_size = 'hunter2'", "chunk_size = 5", "chunk_size = -1", "exclude = [1]", "skip_minified = 1"] {
         let error = load(&[], "", &format!("[index]\n{wrong}")).unwrap_err();
         assert_eq!(error.kind, ErrorKind::InvalidArgument);
@@ -89,7 +89,7 @@ fn a_wrong_value_names_file_key_and_what_fits_but_not_itself() {
 }
 
 #[test]
-fn a_linked_repository_file_is_refused() {
+fn a_repository_file_that_is_a_link_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("other"), "x = 1").unwrap();
     std::os::unix::fs::symlink("other", dir.path().join(REPOSITORY_FILE)).unwrap();
@@ -99,7 +99,7 @@ fn a_linked_repository_file_is_refused() {
 }
 
 #[test]
-fn folders_follow_xdg_and_the_start_folder_its_order() {
+fn folders_follow_xdg_and_the_start_folder_its_precedence() {
     let variables = [
         ("XDG_STATE_HOME".to_owned(), "relative".to_owned()),
         ("XDG_CONFIG_HOME".to_owned(), "/conf".to_owned()),
@@ -114,7 +114,7 @@ fn folders_follow_xdg_and_the_start_folder_its_order() {
 }
 
 #[test]
-fn the_idle_time_is_minutes_or_says_its_unit() {
+fn a_time_is_in_minutes_or_has_a_unit() {
     for (text, seconds) in [("30", 1800), ("2s", 2), ("45m", 2700), ("2h", 7200)] {
         let (config, _) = load(&[("IXMCP_IDLE", text)], "", "").unwrap();
         assert_eq!(config.daemon.idle.as_secs(), seconds, "{text}");

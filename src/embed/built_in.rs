@@ -1,34 +1,35 @@
-//! The embedder that is always there: one vector a token, from a table compiled into the program.
+//! The embedder that is always available: static embeddings, one vector per token, compiled into the program.
 //!
-//! Owns the reading of the table and the pooling: the sum of a text's token vectors, in which a token that comes n times
-//! counts √n. A row's length is its token's weight. `table/` holds the table, how it was made, and of what.
+//! Owns the reading of the embedding table and the pooling: the sum of a text's token vectors, in which a token that occurs
+//! n times counts √n. The length of a row is the weight of its token. `table/` contains the table, how it was made, and from
+//! which sources.
 
 use std::sync::OnceLock;
 
 use super::wordpiece::Vocabulary;
-use super::{Embedder, Purpose, Scale, Space, Vector};
+use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::Result;
 
 const MODEL: &str = "ixmcp-static";
 const VOCABULARY: &str = include_str!("table/vocabulary.txt");
 
-/// Little-endian: rows and dimension (u32 each), a scale for each row (f32), then the rows (i8).
+/// Little-endian: number of rows and dimension (u32 each), a scale per row (f32), then the rows (i8).
 const TABLE: &[u8] = include_bytes!("table/table.bin");
-const HEAD: usize = 8;
+const HEADER_BYTES: usize = 8;
 
-/// How long the row of a common word is.
-const COMMON: f64 = 150.0;
+/// The length of a common word's vector.
+const COMMON_LENGTH: f64 = 150.0;
 
-/// How often a token may come in one text before it counts no more: its root is looked up.
+/// Square roots that are computed ahead. A token that occurs more often in one text counts no more than that.
 const ROOTS: usize = 256;
 
-/// The built-in embedder; read once, when first asked for.
-pub fn built_in() -> &'static BuiltIn {
-    static BUILT_IN: OnceLock<BuiltIn> = OnceLock::new();
-    BUILT_IN.get_or_init(|| BuiltIn::read(VOCABULARY, TABLE))
+/// The built-in embedder, which is read on first use.
+pub fn built_in() -> &'static StaticEmbeddings {
+    static BUILT_IN: OnceLock<StaticEmbeddings> = OnceLock::new();
+    BUILT_IN.get_or_init(|| StaticEmbeddings::read(VOCABULARY, TABLE))
 }
 
-pub struct BuiltIn {
+pub struct StaticEmbeddings {
     space: Space,
     vocabulary: Vocabulary,
     scales: Vec<f32>,
@@ -36,15 +37,15 @@ pub struct BuiltIn {
     roots: Vec<f32>,
 }
 
-impl BuiltIn {
+impl StaticEmbeddings {
     #[expect(clippy::cast_precision_loss, reason = "numbers below ROOTS")]
     fn read(vocabulary: &str, table: &'static [u8]) -> Self {
         let number = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| table[at + byte]));
         let (count, dimension) = (number(0) as usize, number(4) as usize);
-        let (scales, rows) = table[HEAD..].split_at(count * 4);
+        let (scales, rows) = table[HEADER_BYTES..].split_at(count * 4);
         assert!(
             rows.len() == count * dimension && vocabulary.lines().count() == count,
-            "the table that was compiled in is whole"
+            "the compiled-in embedding table is complete"
         );
         let scales = scales.chunks_exact(4).map(|bytes| f32::from_le_bytes(std::array::from_fn(|byte| bytes[byte])));
         let mut hasher = blake3::Hasher::new();
@@ -59,15 +60,16 @@ impl BuiltIn {
         }
     }
 
-    /// How much a word says, by how far it moves a text's vector: about 1 for a common word; `None` for one of no known token.
+    /// How informative a word is, by how far it moves a text's vector: about 1 for a common word; `None` for a word without
+    /// known tokens.
     pub fn weight(&self, word: &str) -> Option<f64> {
         let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
         self.pool(word, &mut tokens, &mut sum);
         let length = sum.iter().map(|value| f64::from(value * value)).sum::<f64>().sqrt();
-        (length > 0.0).then_some(length / COMMON)
+        (length > 0.0).then_some(length / COMMON_LENGTH)
     }
 
-    /// Adds the weighted rows of a text's tokens to `sum`, which is zero. `tokens` is room to work in.
+    /// Adds the weighted rows of a text's tokens to `sum`, which must be zero. `tokens` is a reused buffer.
     fn pool(&self, text: &str, tokens: &mut Vec<u32>, sum: &mut [f32]) {
         tokens.clear();
         self.vocabulary.tokens(text, tokens);
@@ -83,25 +85,25 @@ impl BuiltIn {
     }
 }
 
-impl Embedder for BuiltIn {
+impl Embedder for StaticEmbeddings {
     fn space(&self) -> &Space {
         &self.space
     }
 
-    /// Questions and passages are alike to a table.
+    /// Static embeddings treat queries and passages the same.
     fn embed(&self, _: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
         let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
         let vector = |text: &&str| {
             sum.fill(0.0);
             self.pool(text, &mut tokens, &mut sum);
-            Vector::pointing(&sum)
+            Vector::quantized(&sum)
         };
         Ok(texts.iter().map(vector).collect())
     }
 
-    fn scale(&self) -> Option<&Scale> {
-        static SCALE: OnceLock<Option<Scale>> = OnceLock::new();
-        SCALE.get_or_init(|| Scale::of(self).ok().flatten()).as_ref()
+    fn calibration(&self) -> Option<&Calibration> {
+        static CALIBRATION: OnceLock<Option<Calibration>> = OnceLock::new();
+        CALIBRATION.get_or_init(|| Calibration::of(self).ok().flatten()).as_ref()
     }
 }
 
@@ -113,13 +115,13 @@ mod tests {
         built_in().embed(Purpose::Passage, &[text]).unwrap().remove(0)
     }
 
-    fn likeness(a: &str, b: &str) -> f32 {
+    fn similarity(a: &str, b: &str) -> f32 {
         embed(a).cosine(&embed(b))
     }
 
-    /// `references.jsonl` was written by the script that made the table.
+    /// The script that made the table wrote `references.jsonl`.
     #[test]
-    fn vectors_are_those_that_the_training_had() {
+    fn vectors_equal_those_of_the_training_script() {
         for line in include_str!("table/references.jsonl").lines() {
             let reference: serde_json::Value = serde_json::from_str(line).unwrap();
             let text = reference["text"].as_str().unwrap();
@@ -141,25 +143,25 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_is_nearer_than_what_does_not() {
+    fn texts_with_the_same_meaning_are_more_similar_than_others() {
         let code = "pub fn remove_dir_all(path: &Path) -> io::Result<()> { for entry in fs::read_dir(path)? { unlink(entry) } }";
         assert!(
-            likeness("delete a folder and everything in it", code) > likeness("parse a date from text", code) + 0.1
+            similarity("delete a folder and everything in it", code) > similarity("parse a date from text", code) + 0.1
         );
-        assert!(likeness("erase the file", "delete a document") > likeness("erase the file", "draw a circle"));
+        assert!(similarity("erase the file", "delete a document") > similarity("erase the file", "draw a circle"));
     }
 
     #[test]
-    fn a_text_of_no_known_word_is_like_nothing() {
+    fn a_text_without_known_words_has_a_zero_vector() {
         assert!(embed("漢字 --- !!!").is_zero());
         assert!(embed("").is_zero());
     }
 
     #[test]
-    fn the_space_names_this_very_table() {
+    fn the_space_identifies_the_table() {
         let space = built_in().space();
         assert_eq!(space.hash.len(), 32);
         assert_eq!(embed("word").components().len(), space.dimension);
-        assert!(space.dimension.is_multiple_of(8), "a bit for each component fills whole bytes");
+        assert!(space.dimension.is_multiple_of(8), "one bit per component fills whole bytes");
     }
 }

@@ -1,32 +1,32 @@
-//! From text to vectors that can be compared.
+//! Turns text into vectors that can be compared.
 //!
-//! Owns the embedders: what is built in, and models that a person names. Does not own where vectors are kept
-//! (`store`) nor when they are made (`index`).
+//! Owns the embedders: the built-in static embeddings, and the models that a user selects. Does not own where vectors are
+//! stored (`store`) or when they are computed (`index`).
 
 mod built_in;
-mod scale;
-pub mod shelf;
+mod calibration;
+pub mod model_store;
 pub mod transformer;
 mod wordpiece;
 
 use crate::error::Result;
 
-pub use built_in::{BuiltIn, built_in};
-pub use scale::Scale;
+pub use built_in::{StaticEmbeddings, built_in};
+pub use calibration::Calibration;
 
-/// Vectors can be compared only within one space: one model, the very same file of it, one dimension.
+/// Vectors can be compared only within one space: the same model, the same version of its files, the same dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Space {
     pub model: String,
-    /// Hexadecimal, of the model's files.
+    /// Hash of the model's files, in hexadecimal.
     pub hash: String,
     pub dimension: usize,
 }
 
-/// What a text is to be compared as: some models want to be told.
+/// The role of a text in a comparison. Some models embed queries and passages differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    Question,
+    Query,
     Passage,
 }
 
@@ -34,22 +34,22 @@ pub enum Purpose {
 pub trait Embedder: Send + Sync {
     fn space(&self) -> &Space;
 
-    /// One vector a text, in order.
+    /// One vector per text, in order.
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>>;
 
-    /// What its cosines say; `None` where they say nothing.
-    fn scale(&self) -> Option<&Scale>;
+    /// How to read the model's cosine similarities; `None` if they do not separate right answers from unrelated texts.
+    fn calibration(&self) -> Option<&Calibration>;
 }
 
-/// A direction in a space: whole numbers from -127 to 127, the largest of them one of the two. All zero for a text that
-/// the model knows nothing of; that is like no other, itself included.
+/// A direction in a space: integers from -127 to 127, scaled so that the largest has the magnitude 127. All zero for a text
+/// without known tokens; the similarity of a zero vector to any vector, itself included, is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vector(Vec<i8>);
 
 impl Vector {
-    /// The direction of `values`, whatever their length.
+    /// Quantizes the direction of `values`; their length is lost.
     #[expect(clippy::cast_possible_truncation, reason = "scaled to lie between -127 and 127")]
-    pub fn pointing(values: &[f32]) -> Self {
+    pub fn quantized(values: &[f32]) -> Self {
         let largest = values.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         let scale = if largest.is_normal() { 127.0 / largest } else { 0.0 };
         Self(values.iter().map(|value| (value * scale).round() as i8).collect())
@@ -67,7 +67,7 @@ impl Vector {
         self.0.iter().all(|&component| component == 0)
     }
 
-    /// From -1 to 1; 0 when either says nothing.
+    /// From -1 to 1; 0 if either vector is zero.
     #[expect(clippy::cast_precision_loss, reason = "sums of some thousand products of bytes")]
     pub fn cosine(&self, other: &Self) -> f32 {
         let dot = |a: &[i8], b: &[i8]| -> i32 { a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum() };
@@ -82,18 +82,18 @@ mod tests {
 
     #[test]
     fn a_vector_keeps_its_direction() {
-        let vector = Vector::pointing(&[0.5, -1.0, 0.25]);
+        let vector = Vector::quantized(&[0.5, -1.0, 0.25]);
         assert_eq!(vector.components(), [64, -127, 32]);
-        assert_eq!(Vector::pointing(&[1e-3, -2e-3, 5e-4]), vector);
+        assert_eq!(Vector::quantized(&[1e-3, -2e-3, 5e-4]), vector);
         assert!((vector.cosine(&vector) - 1.0).abs() < 1e-6);
-        let opposite = Vector::pointing(&[-0.5, 1.0, -0.25]);
+        let opposite = Vector::quantized(&[-0.5, 1.0, -0.25]);
         assert!((vector.cosine(&opposite) + 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn nothing_is_like_nothing() {
+    fn a_zero_vector_is_similar_to_nothing() {
         for values in [[0.0, 0.0], [f32::NAN, 0.0], [f32::INFINITY, 1.0]] {
-            let vector = Vector::pointing(&values);
+            let vector = Vector::quantized(&values);
             assert!(vector.is_zero(), "{values:?}");
             assert!(vector.cosine(&vector).abs() < 1e-6);
         }

@@ -1,7 +1,8 @@
-//! From text to the table's tokens: words of identifiers, in small letters without accents, then WordPiece.
+//! The tokenizer of the static embeddings: splits identifiers into words, lowercases them, removes accents, and applies
+//! WordPiece.
 //!
-//! Owns the fast path that embedding spends its time on. It gives what the `tokenizers` library gives for the same
-//! words, which a test holds; `table/tokens.py` does the same when the table is trained.
+//! Owns the hot path of embedding. A test checks that it returns the same tokens as the `tokenizers` library for the same
+//! words; `table/tokens.py` does the same during training.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,12 +13,12 @@ use unicode_normalization::char::is_combining_mark;
 use crate::words;
 
 /// Longer words are data: digests, keys, encoded bytes.
-const LONGEST_WORD: usize = 40;
+const MAX_WORD_BYTES: usize = 40;
 
-/// The longest token of a vocabulary that is still looked for.
-const LONGEST_TOKEN: usize = 24;
+/// The longest token that the vocabulary contains.
+const MAX_TOKEN_BYTES: usize = 24;
 
-/// The tokens of a table, by their text.
+/// Token numbers by text.
 pub(super) struct Vocabulary {
     first: Tokens,
     continuing: Tokens,
@@ -25,7 +26,7 @@ pub(super) struct Vocabulary {
 
 type Tokens = HashMap<Box<[u8]>, u32, BuildHasherDefault<Fnv>>;
 
-/// FNV-1a over words: keys come from our own file, so nobody can choose ones that collide.
+/// FNV-1a. The keys come from our own vocabulary, so an attacker cannot choose keys that collide.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -41,17 +42,17 @@ impl Hasher for Fnv {
         }
     }
 
-    /// A slice's length: its bytes say it too.
+    /// Ignores a slice's length, which its bytes imply.
     fn write_usize(&mut self, _: usize) {}
 
     fn finish(&self) -> u64 {
-        // The map takes the high bits for its tags, the low bits for the place.
+        // The map uses the high bits as tags and the low bits as the bucket.
         self.0 ^ (self.0 >> 29)
     }
 }
 
 impl Vocabulary {
-    /// One token a line, `##` before those that go on a word; the line's number is the token's.
+    /// One token per line, with the prefix `##` if it continues a word. The line number is the token's number.
     pub(super) fn new(lines: &str) -> Self {
         let mut vocabulary = Self { first: Tokens::default(), continuing: Tokens::default() };
         for (number, line) in (0_u32..).zip(lines.lines()) {
@@ -64,16 +65,16 @@ impl Vocabulary {
         vocabulary
     }
 
-    /// Adds the tokens of `text` to `found`, in order.
+    /// Appends the tokens of `text` to `found`, in order.
     pub(super) fn tokens(&self, text: &str, found: &mut Vec<u32>) {
-        let mut small = [0; LONGEST_WORD];
+        let mut lowercase = [0; MAX_WORD_BYTES];
         for run in words::tokens(text) {
             for word in words::parts(run) {
-                if word.len() <= LONGEST_WORD && word.is_ascii() {
-                    let small = &mut small[..word.len()];
-                    small.copy_from_slice(word.as_bytes());
-                    small.make_ascii_lowercase();
-                    self.pieces(small, found);
+                if word.len() <= MAX_WORD_BYTES && word.is_ascii() {
+                    let lowercase = &mut lowercase[..word.len()];
+                    lowercase.copy_from_slice(word.as_bytes());
+                    lowercase.make_ascii_lowercase();
+                    self.pieces(lowercase, found);
                 } else if let Some(plain) = without_accents(word) {
                     self.pieces(plain.as_bytes(), found);
                 }
@@ -81,13 +82,13 @@ impl Vocabulary {
         }
     }
 
-    /// The longest piece first, each time. A word of which any rest is unknown has no tokens.
+    /// Takes the longest known prefix, repeatedly. A word that cannot be covered completely has no tokens.
     fn pieces(&self, word: &[u8], found: &mut Vec<u32>) {
         let before = found.len();
         let mut tokens = &self.first;
         let mut rest = word;
         while !rest.is_empty() {
-            let longest = rest.len().min(LONGEST_TOKEN);
+            let longest = rest.len().min(MAX_TOKEN_BYTES);
             let Some((end, token)) =
                 (1..=longest).rev().find_map(|end| tokens.get(&rest[..end]).map(|&token| (end, token)))
             else {
@@ -101,13 +102,13 @@ impl Vocabulary {
     }
 }
 
-/// In small ASCII letters and digits; `None` where that is not all of the word, or it is too long.
+/// The word in lowercase ASCII; `None` if it has other characters or is too long.
 fn without_accents(word: &str) -> Option<String> {
     let base = word.nfd().filter(|c| !is_combining_mark(*c));
-    let small = base.flat_map(char::to_lowercase);
-    // One more than fits tells that it does not.
-    let plain: String = small.take(LONGEST_WORD + 1).collect();
-    (plain.is_ascii() && plain.len() <= LONGEST_WORD).then_some(plain)
+    let lowercase = base.flat_map(char::to_lowercase);
+    // One character more than fits, to detect words that are too long.
+    let plain: String = lowercase.take(MAX_WORD_BYTES + 1).collect();
+    (plain.is_ascii() && plain.len() <= MAX_WORD_BYTES).then_some(plain)
 }
 
 #[cfg(test)]
@@ -116,10 +117,10 @@ mod tests {
 
     const LINES: &str = include_str!("table/vocabulary.txt");
 
-    /// `tokenized.jsonl` has texts put together at random of what meets in source files and what should not, and what the
-    /// `tokenizers` package makes of their words: the script that makes the table asks it.
+    /// `tokenized.jsonl` contains random texts, made of pieces of source files and of hostile input, with the tokens that the
+    /// `tokenizers` package finds in their words. The script that makes the table writes it.
     #[test]
-    fn tokens_are_those_of_the_tokenizers_package() {
+    fn tokens_equal_those_of_the_tokenizers_package() {
         let vocabulary = Vocabulary::new(LINES);
         let mut texts = 0;
         for line in include_str!("table/tokenized.jsonl").lines() {
@@ -133,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn no_token_is_longer_than_is_looked_for() {
+    fn no_token_exceeds_the_maximum_length() {
         for line in LINES.lines() {
             let text = line.strip_prefix("##").unwrap_or(line);
-            assert!((1..=LONGEST_TOKEN).contains(&text.len()), "{line}");
+            assert!((1..=MAX_TOKEN_BYTES).contains(&text.len()), "{line}");
             assert!(text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{line}");
         }
     }

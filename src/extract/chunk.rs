@@ -7,7 +7,7 @@
 use super::documents::{Heading, Outline};
 use super::source::Lines;
 use super::syntax::{Node, ROOT, Syntax};
-use crate::model::{Chunk, MOST_SYMBOLS, Symbol};
+use crate::model::{Chunk, MAX_SYMBOLS, Symbol};
 use crate::words;
 
 /// A place where a cut does no harm, and how deep in the syntax it stands: 0 is the file's own level.
@@ -148,7 +148,7 @@ fn tell(text: &str, chunks: &mut [Chunk], outline: &Outline) {
 /// Tells each chunk what begins in it: in the last that begins on that line or before. Symbols come in the order in which they
 /// begin.
 pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
-    let symbols = &symbols[..symbols.len().min(MOST_SYMBOLS as usize)];
+    let symbols = &symbols[..symbols.len().min(MAX_SYMBOLS as usize)];
     let mut end = symbols.len();
     for chunk in chunks.iter_mut().rev() {
         let start = symbols[..end].partition_point(|symbol| symbol.start_line < chunk.start_line);

@@ -307,7 +307,7 @@ impl Workspace {
             }
         };
         let outcome = sync::update(self, thoroughness, progress, budget);
-        run.end(outcome.as_ref().copied().map_err(Error::again));
+        run.end(outcome.as_ref().copied().map_err(Error::duplicate));
         outcome?;
         self.gather_trigrams(budget)?;
         self.embed(budget)
@@ -574,7 +574,7 @@ impl Run {
         let mut outcome = locked(&self.outcome);
         loop {
             if let Some(outcome) = &*outcome {
-                return Some(outcome.as_ref().copied().map_err(Error::again));
+                return Some(outcome.as_ref().copied().map_err(Error::duplicate));
             }
             if stands() {
                 return Some(Ok(()));

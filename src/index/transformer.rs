@@ -17,8 +17,8 @@ use super::vectors::{if_free, key};
 use super::{Workspace, locked};
 use crate::budget::Budget;
 use crate::config::warn_once;
-use crate::embed::transformer::{Gpu, Means, Recipe, Transformer};
-use crate::embed::{Embedder, Purpose, Vector, built_in, shelf};
+use crate::embed::transformer::{Gpu, Recipe, RunnerConfig, Transformer};
+use crate::embed::{Embedder, Purpose, Vector, built_in, model_store};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::Stat;
 use crate::panics;
@@ -72,8 +72,8 @@ enum Loaded {
 struct Wanted {
     name: String,
     folder: PathBuf,
-    means: Means,
-    files: shelf::Stamp,
+    runner: RunnerConfig,
+    files: model_store::Stamp,
 }
 
 impl Loaded {
@@ -82,7 +82,7 @@ impl Loaded {
         match self {
             Self::Ready(known, model) if known == wanted => Some(Ok(Arc::clone(model))),
             Self::Failed(known, when, error) if known == wanted && when.elapsed() < TRY_AGAIN => {
-                Some(Err(error.again()))
+                Some(Err(error.duplicate()))
             }
             _ => None,
         }
@@ -175,11 +175,11 @@ impl Workspace {
         if let Some(known) = loaded.known(&wanted) {
             return known.map(Some);
         }
-        match Transformer::shared(&wanted.name, &wanted.folder, &wanted.means) {
+        match Transformer::shared(&wanted.name, &wanted.folder, &wanted.runner) {
             Ok(model) => {
                 if self.watch.get().is_some() {
                     // It takes as long as many texts do, and no question is to wait for it.
-                    model.scale();
+                    model.calibration();
                 }
                 if let Some(warning) = model.warning() {
                     warn_once(warning.to_owned());
@@ -192,7 +192,7 @@ impl Workspace {
                     // Elsewhere whoever asked is told.
                     warn_once(error.to_string());
                 }
-                *loaded = Loaded::Failed(wanted, Instant::now(), error.again());
+                *loaded = Loaded::Failed(wanted, Instant::now(), error.duplicate());
                 Err(error)
             }
         }
@@ -200,27 +200,27 @@ impl Workspace {
 
     fn wanted(&self, name: String) -> Result<Wanted> {
         let folder = self.folder_of_model(&name)?;
-        Ok(Wanted { files: shelf::stamp(&folder), means: self.means(), name, folder })
+        Ok(Wanted { files: model_store::stamp(&folder), runner: self.runner(), name, folder })
     }
 
     /// `GPU_NOT_AVAILABLE` where a model is chosen and must run on a GPU, and cannot: for those who have just brought the
     /// index up to date, which that does not stop.
     pub(super) fn insist_on_gpu(&self) -> Result<()> {
-        if self.chosen_model().is_none() || self.means().gpu != Gpu::Required {
+        if self.chosen_model().is_none() || self.runner().gpu != Gpu::Required {
             return Ok(());
         }
         match self.transformer() {
             Err(error) if error.kind == ErrorKind::GpuNotAvailable => {
                 let hint = error.hint.as_deref().unwrap_or_default();
                 let told = format!("The index is up to date all the same, by words and the built-in table. {hint}");
-                Err(error.again().hint(told))
+                Err(error.duplicate().hint(told))
             }
             _ => Ok(()),
         }
     }
 
-    fn means(&self) -> Means {
-        Means::of(&self.config().model, self.sources.environment.program())
+    fn runner(&self) -> RunnerConfig {
+        RunnerConfig::of(&self.config().model, self.sources.environment.program())
     }
 
     /// Does without a model that failed at a text, until it is tried again.
@@ -229,7 +229,7 @@ impl Workspace {
             tracing::warn!("{error}");
         }
         let missing = AtHand::without(&model.space().model, &error);
-        Transformer::disown(model);
+        Transformer::unshare(model);
         let mut loaded = locked(&self.chosen.model);
         *loaded = match std::mem::take(&mut *loaded) {
             Loaded::Ready(wanted, known) if Arc::ptr_eq(&known, model) => Loaded::Failed(wanted, Instant::now(), error),
@@ -243,12 +243,12 @@ impl Workspace {
         let folder = if name.starts_with('/') {
             PathBuf::from(name)
         } else {
-            shelf::folder_of(&shelf::of(&self.sources.environment)?, name)?
+            model_store::folder_of(&model_store::location(&self.sources.environment)?, name)?
         };
-        if shelf::is_model(&folder) {
+        if model_store::is_model(&folder) {
             return Ok(folder);
         }
-        Err(shelf::missing(name))
+        Err(model_store::missing(name))
     }
 
     /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but

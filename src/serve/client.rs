@@ -1,6 +1,6 @@
-//! Our own end of a daemon's socket: connecting, knowing who answers, and asking one thing at a time.
+//! The client side of a daemon's socket: connecting, identifying the daemon, and sending one request at a time.
 //!
-//! Owns the check that the peer is this user's daemon for this repository. Starting one is `launch`'s.
+//! Owns the check that the other end is this user's daemon for this repository. `launch` starts daemons.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,21 +11,21 @@ use tokio::io::AsyncWriteExt;
 
 use super::framing::{Line, Lines};
 use super::hello::{Hello, PROTO};
-use super::place::Place;
+use super::socket_path::SocketPath;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::socket::{self, OwnedReadHalf, OwnedWriteHalf};
 
-/// Answers of a daemon have no bound of ours: a list of every file may be long.
-const LONGEST_ANSWER: usize = 1 << 30;
-/// A daemon that does not say who it is in this time hangs.
-const INTRODUCTION: Duration = Duration::from_secs(5);
-/// How soon a cancelled question is given up.
-const LOOK: Duration = Duration::from_millis(20);
+/// Bytes of an answer. Answers to the plain methods are not truncated; a list of all files may be long.
+const MAX_ANSWER_BYTES: usize = 1 << 30;
+/// A daemon that does not identify itself within this time hangs.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a waiting request checks for cancellation.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a daemon says of itself.
+/// A daemon's identity.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct About {
     pub proto: u32,
@@ -34,51 +34,51 @@ pub struct About {
     pub root: PathBuf,
 }
 
-/// How a daemon's release compares with this program's.
+/// Whether this program can use a daemon of another release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Age {
-    /// It gives way.
+pub enum Compatibility {
+    /// This program replaces it.
     Older,
     Usable,
-    /// It speaks with its own kind alone.
-    Foreign,
+    /// A later release with another protocol.
+    Incompatible,
 }
 
 impl About {
-    pub fn age(&self) -> Age {
-        age(self.proto, &self.version, PROTO, env!("CARGO_PKG_VERSION"))
+    pub fn compatibility(&self) -> Compatibility {
+        compatibility(self.proto, &self.version, PROTO, env!("CARGO_PKG_VERSION"))
     }
 }
 
-fn age(proto: u32, version: &str, own_proto: u32, own_version: &str) -> Age {
+fn compatibility(proto: u32, version: &str, own_proto: u32, own_version: &str) -> Compatibility {
     let numbers = |version: &str| -> Vec<u64> {
         let core = version.split(['-', '+']).next().unwrap_or_default();
         core.split('.').map(|number| number.parse().unwrap_or(0)).collect()
     };
     if numbers(version) < numbers(own_version) {
-        Age::Older
+        Compatibility::Older
     } else if proto == own_proto {
-        Age::Usable
+        Compatibility::Usable
     } else {
-        Age::Foreign
+        Compatibility::Incompatible
     }
 }
 
-/// A connection to a daemon that has said who it is.
-pub struct Peer {
+/// A connection to a daemon that has identified itself.
+pub struct DaemonConnection {
     pub about: About,
     pub reader: Lines<OwnedReadHalf>,
     pub writer: OwnedWriteHalf,
 }
 
-impl Peer {
-    /// `None` when no daemon listens there. The error is one of trust, or of a daemon that hangs.
-    pub async fn connect(place: &Place, hello: &Hello) -> Result<Option<Self>> {
-        if !place.check()? {
+impl DaemonConnection {
+    /// Connects to a daemon; `None` if none listens. Fails if the listener cannot be trusted or the daemon hangs.
+    pub async fn connect(path: &SocketPath, hello: &Hello) -> Result<Option<Self>> {
+        if !path.check()? {
             return Ok(None);
         }
-        // The folder is ours, and so must be whoever listens in it.
-        let Some(stream) = socket::connect(&place.socket).await.map_err(|_| {
+        // This user owns the folder, but the listening process must be checked, too.
+        let Some(stream) = socket::connect(&path.socket).await.map_err(|_| {
             Error::invalid_path("another user listens on this repository's socket")
                 .hint("Remove the folder .flashgrep.")
         })?
@@ -86,39 +86,39 @@ impl Peer {
             return Ok(None);
         };
         let (reader, mut writer) = stream.into_split();
-        let mut reader = Lines::up_to(LONGEST_ANSWER, reader);
-        let introduction = async {
+        let mut reader = Lines::up_to(MAX_ANSWER_BYTES, reader);
+        let identify = async {
             let about = json!({ "jsonrpc": "2.0", "id": "ixmcp/about", "method": "ixmcp/about" });
             writer.write_all(format!("{}\n{about}\n", hello.line()).as_bytes()).await.ok()?;
             answer(&mut reader).await
         };
-        let introduced = tokio::time::timeout(INTRODUCTION, introduction).await;
-        let introduced = introduced.map_err(|_| Error::new(ErrorKind::Busy, "the repository's daemon does not answer"));
-        // One that ends right now is none.
-        let Some(line) = introduced? else { return Ok(None) };
+        let identity = tokio::time::timeout(HELLO_TIMEOUT, identify).await;
+        let identity = identity.map_err(|_| Error::new(ErrorKind::Busy, "the repository's daemon does not answer"));
+        // A daemon that is ending closes the connection.
+        let Some(line) = identity? else { return Ok(None) };
         let about: Answer = serde_json::from_slice(&line).unwrap_or_default();
         match serde_json::from_value::<About>(about.result.unwrap_or_default()) {
-            Ok(about) if about.root == place.root => Ok(Some(Self { about, reader, writer })),
-            _ => Err(Error::internal("what listens on this repository's socket is not its daemon")
+            Ok(about) if about.root == path.root => Ok(Some(Self { about, reader, writer })),
+            _ => Err(Error::internal("the process that listens on this repository's socket is not its daemon")
                 .hint("End it, or remove the folder .flashgrep.")),
         }
     }
 
-    /// Asks one thing. The outer error is that the daemon went away.
-    pub async fn ask(
+    /// Sends a request and waits for its answer. The outer error means that the daemon closed the connection.
+    pub async fn call(
         &mut self,
         method: &str,
         mut params: Map<String, Value>,
         budget: &Budget,
-        tell: &(dyn Fn(HowFar) + Sync),
-    ) -> Result<Result<Value>, Gone> {
+        report: &(dyn Fn(RemoteProgress) + Sync),
+    ) -> Result<Result<Value>, ConnectionClosed> {
         params.insert("_meta".to_owned(), json!({ "progressToken": 0 }));
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.send(&request).await?;
         let mut is_cancelled = false;
         loop {
-            let line = match tokio::time::timeout(LOOK, answer(&mut self.reader)).await {
-                Ok(line) => line.ok_or(Gone)?,
+            let line = match tokio::time::timeout(CHECK_INTERVAL, answer(&mut self.reader)).await {
+                Ok(line) => line.ok_or(ConnectionClosed)?,
                 Err(_) if budget.is_spent() && !is_cancelled => {
                     is_cancelled = true;
                     let params = json!({ "requestId": 1 });
@@ -128,9 +128,9 @@ impl Peer {
                 }
                 Err(_) => continue,
             };
-            let Ok(answer) = serde_json::from_slice::<Answer>(&line) else { return Err(Gone) };
+            let Ok(answer) = serde_json::from_slice::<Answer>(&line) else { return Err(ConnectionClosed) };
             match answer {
-                Answer { params: Some(far), .. } => tell(far),
+                Answer { params: Some(progress), .. } => report(progress),
                 Answer { error: Some(_), .. } if is_cancelled => return Ok(Err(budget.error())),
                 Answer { error: Some(fault), .. } => return Ok(Err(fault.into())),
                 Answer { result, .. } => return Ok(Ok(result.unwrap_or_default())),
@@ -138,33 +138,33 @@ impl Peer {
         }
     }
 
-    async fn send(&mut self, message: &Value) -> Result<(), Gone> {
-        self.writer.write_all(format!("{message}\n").as_bytes()).await.map_err(|_| Gone)
+    async fn send(&mut self, message: &Value) -> Result<(), ConnectionClosed> {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.map_err(|_| ConnectionClosed)
     }
 
-    /// Returns when the daemon has closed the connection.
-    pub async fn gone(&mut self) {
+    /// Waits until the daemon closes the connection.
+    pub async fn closed(&mut self) {
         while answer(&mut self.reader).await.is_some() {}
     }
 }
 
 /// The daemon ended before it answered.
 #[derive(Debug)]
-pub struct Gone;
+pub struct ConnectionClosed;
 
-/// How far the work that is waited for has come.
+/// The progress of a request that a daemon works on.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub struct HowFar {
+pub struct RemoteProgress {
     #[serde(rename = "progress")]
     pub done: u64,
     #[serde(default)]
     pub total: u64,
 }
 
-/// An answer, or a word on progress.
+/// An answer, or a progress notification.
 #[derive(Default, Deserialize)]
 struct Answer {
-    params: Option<HowFar>,
+    params: Option<RemoteProgress>,
     result: Option<Value>,
     error: Option<RemoteFault>,
 }
@@ -201,51 +201,51 @@ async fn answer<R: tokio::io::AsyncRead + Unpin>(lines: &mut Lines<R>) -> Option
     }
 }
 
-/// A daemon to ask from a thread that may wait.
+/// A daemon connection for threads that may block.
 pub struct Client {
     runtime: tokio::runtime::Runtime,
-    peer: Peer,
+    connection: DaemonConnection,
 }
 
 impl Client {
-    /// The running daemon of the repository at `root` for a client that stands in `cwd`; `None` when there is none,
-    /// or none that this program should use.
+    /// Connects to the running daemon of the repository at `root`, for a client with the current directory `cwd`. `None` if
+    /// there is no daemon, or none that this program can use.
     pub fn find(root: &Path, cwd: &Path, environment: &Environment) -> Option<Self> {
-        let place = Place::of(root, environment);
-        // Most often there is none: that is known without a runtime.
-        place.socket.symlink_metadata().ok()?;
+        let path = SocketPath::of(root, environment);
+        // Usually there is no daemon, and then no runtime is needed.
+        path.socket.symlink_metadata().ok()?;
         let runtime = runtime().ok()?;
         let hello = Hello { env: environment.python(), ..Hello::ours(cwd.to_owned()) };
-        let found = runtime.block_on(Peer::connect(&place, &hello));
-        let peer = found.inspect_err(|error| tracing::warn!("{}", printable(&error.to_string()))).ok()??;
-        (peer.about.age() == Age::Usable).then_some(Self { runtime, peer })
+        let connected = runtime.block_on(DaemonConnection::connect(&path, &hello));
+        let connection = connected.inspect_err(|error| tracing::warn!("{}", printable(&error.to_string()))).ok()??;
+        (connection.about.compatibility() == Compatibility::Usable).then_some(Self { runtime, connection })
     }
 
-    pub fn over(peer: Peer, runtime: tokio::runtime::Runtime) -> Self {
-        Self { runtime, peer }
+    pub fn new(connection: DaemonConnection, runtime: tokio::runtime::Runtime) -> Self {
+        Self { runtime, connection }
     }
 
     pub fn about(&self) -> &About {
-        &self.peer.about
+        &self.connection.about
     }
 
-    pub fn ask(
+    pub fn call(
         &mut self,
         method: &str,
         params: Map<String, Value>,
         budget: &Budget,
-        tell: &(dyn Fn(HowFar) + Sync),
-    ) -> Result<Result<Value>, Gone> {
-        self.runtime.block_on(self.peer.ask(method, params, budget, tell))
+        report: &(dyn Fn(RemoteProgress) + Sync),
+    ) -> Result<Result<Value>, ConnectionClosed> {
+        self.runtime.block_on(self.connection.call(method, params, budget, report))
     }
 
-    /// Waits until the daemon has closed the connection; false when it did not in this time.
-    pub fn wait_gone(&mut self, time: Duration) -> bool {
-        self.runtime.block_on(async { tokio::time::timeout(time, self.peer.gone()).await.is_ok() })
+    /// Waits until the daemon closes the connection; false on a timeout.
+    pub fn wait_closed(&mut self, timeout: Duration) -> bool {
+        self.runtime.block_on(async { tokio::time::timeout(timeout, self.connection.closed()).await.is_ok() })
     }
 }
 
-/// A small runtime for one thread that waits.
+/// A single-threaded runtime.
 pub fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
@@ -256,16 +256,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_newer_program_replaces_a_daemon() {
+    fn only_a_later_release_replaces_a_daemon() {
         for (version, proto, is) in [
-            ("0.1.0", 1, Age::Usable),
-            ("0.0.9", 1, Age::Older),
-            ("0.0.9", 0, Age::Older),
-            ("0.10.0", 1, Age::Usable),
-            ("0.10.0", 2, Age::Foreign),
-            ("0.1.0-rc.1", 1, Age::Usable),
+            ("0.1.0", 1, Compatibility::Usable),
+            ("0.0.9", 1, Compatibility::Older),
+            ("0.0.9", 0, Compatibility::Older),
+            ("0.10.0", 1, Compatibility::Usable),
+            ("0.10.0", 2, Compatibility::Incompatible),
+            ("0.1.0-rc.1", 1, Compatibility::Usable),
         ] {
-            assert_eq!(age(proto, version, 1, "0.1.0"), is, "{version}");
+            assert_eq!(compatibility(proto, version, 1, "0.1.0"), is, "{version}");
         }
     }
 }

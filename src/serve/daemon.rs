@@ -1,7 +1,8 @@
-//! The daemon: one process per repository behind a Unix socket and a TCP port, until nobody needs it.
+//! The daemon: one process per repository that listens on a Unix socket and a TCP port until no client needs it.
 //!
-//! Owns the doors' accept loops, how many may be connected, and the end: asked to, idle, signalled, or not found any
-//! more. Does not own what is answered (`resident`), nor who may be the daemon (`place`).
+//! Owns the accept loops of the listeners, the maximum number of connections, and when the daemon ends: on request, when
+//! idle, on a signal, or when clients can no longer find it. Does not own the answers (`daemon_service`), or which process
+//! becomes the daemon (`socket_path`).
 
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -15,13 +16,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use super::call_router::CallRouter;
 use super::client::About;
-use super::handover::Handover;
+use super::daemon_service::DaemonService;
 use super::hello::PROTO;
 use super::launch::Launcher;
-use super::place::Claim;
-use super::resident::Resident;
-use super::{Door, Listing, Reach, Server, Writing, envelope, mux, tcp, token};
+use super::socket_path::Claim;
+use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, envelope, mux, tcp, token};
 use crate::config::{self, Environment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
@@ -30,207 +31,209 @@ use crate::platform::socket;
 
 /// Connections that may be open at once.
 const MAX_CLIENTS: usize = 1024;
-/// Connections to the port that have said nothing yet, and how long they may: any program of the machine can open them.
-const MAX_STRANGERS: usize = 256;
-const FIRST_WORD: Duration = Duration::from_secs(60);
-/// How long open calls may go on once the daemon is to end.
+/// TCP connections that have not been admitted yet, and the timeout for that. Any program of the machine can open them.
+const MAX_UNADMITTED: usize = 256;
+const ADMISSION_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long in-flight requests may continue when the daemon ends.
 const DRAIN: Duration = Duration::from_secs(10);
-/// How often it looks whether it is still needed and still found.
-const LOOK: Duration = Duration::from_millis(500);
-/// After a failed accept, such as one for want of file numbers.
-const BREATH: Duration = Duration::from_millis(50);
+/// How often the daemon checks whether it is still needed and can be found.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// The pause after a failed accept, for example because the process has no free file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a daemon is started with.
-pub struct Settings {
+pub struct DaemonSettings {
     pub config: config::Daemon,
-    pub listing: Listing,
+    pub listing: ToolListing,
     pub environment: Environment,
     pub launcher: Option<Launcher>,
-    /// The release that it says it is.
+    /// The release that it reports.
     pub version: String,
 }
 
 /// Serves the claimed repository until the daemon ends.
-pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: Settings) -> Result<()> {
-    let root = claim.place.root.clone();
+pub async fn run(claim: Claim, workspaces: Arc<Workspaces>, settings: DaemonSettings) -> Result<()> {
+    let root = claim.path.root.clone();
     let workspace = workspaces.at(&root)?;
     let token = token::of(&root, &settings.environment)?;
-    let Settings { config, listing, environment, launcher, version } = settings;
+    let DaemonSettings { config, listing, environment, launcher, version } = settings;
     let about = About { proto: PROTO, version, pid: std::process::id(), root: root.clone() };
-    let handover = Handover::new(Arc::clone(&workspaces), environment, Some(root.clone()), launcher);
-    let resident = Arc::new(Resident::new(handover, workspace, about, claim.place.socket.clone()));
-    let house = Arc::new(House {
-        server: Server::new(Arc::clone(&resident) as _),
-        resident: Arc::clone(&resident),
-        places: Semaphore::new(MAX_CLIENTS),
-        strangers: Semaphore::new(MAX_STRANGERS),
+    let router = CallRouter::new(Arc::clone(&workspaces), environment, Some(root.clone()), launcher);
+    let service = Arc::new(DaemonService::new(router, workspace, about, claim.path.socket.clone()));
+    let state = Arc::new(DaemonState {
+        server: Server::new(Arc::clone(&service) as _),
+        service: Arc::clone(&service),
+        client_slots: Semaphore::new(MAX_CLIENTS),
+        unadmitted_slots: Semaphore::new(MAX_UNADMITTED),
         root,
         listing,
         token,
     });
-    // Each client needs a file number; the usual bound is for programs that have none.
+    // Each client needs a file descriptor, and the default limit is too low.
     process::raise_file_limit();
 
     let listener =
         claim.bound.listener().map_err(|error| Error::internal("cannot listen on the socket").caused_by(error))?;
-    let mut doors = JoinSet::new();
-    // First, so that the state that the socket tells knows the port.
+    let mut listeners = JoinSet::new();
+    // Opened before the socket, so that the status that clients read contains the port.
     if let Some(address) = &config.tcp {
-        open_tcp(&house, address, &mut doors).await;
+        open_tcp(&state, address, &mut listeners).await;
     }
-    doors.spawn(Arc::clone(&house).accept(Listening::Local(Arc::new(listener))));
-    tracing::info!(root = %house.root.display(), pid = std::process::id(), "the daemon serves");
+    listeners.spawn(Arc::clone(&state).accept(Listener::Local(Arc::new(listener))));
+    tracing::info!(root = %state.root.display(), pid = std::process::id(), "the daemon has started");
 
-    let reason = until_end(&claim, &resident, config.idle).await?;
+    let reason = until_end(&claim, &service, config.idle).await?;
     tracing::info!(reason, "the daemon ends");
     claim.withdraw();
-    resident.end();
-    let drained = async { while doors.join_next().await.is_some() {} };
+    service.end();
+    let drained = async { while listeners.join_next().await.is_some() {} };
     if tokio::time::timeout(DRAIN, drained).await.is_err() {
-        tracing::warn!("calls were still open at the end");
+        tracing::warn!("requests were still in flight at the end");
     }
     Ok(())
 }
 
-async fn open_tcp(house: &Arc<House>, address: &config::Address, doors: &mut JoinSet<()>) {
+async fn open_tcp(state: &Arc<DaemonState>, address: &config::Address, listeners: &mut JoinSet<()>) {
     match tcp::listen(address).await {
-        Ok(listeners) => {
+        Ok(opened) => {
             let own = |listener: &TcpListener| listener.local_addr().ok().map(|own| own.to_string());
-            house.resident.say_tcp(json!({ "listening": listeners.iter().filter_map(own).collect::<Vec<_>>() }));
-            for listener in listeners {
-                doors.spawn(Arc::clone(house).accept(Listening::Tcp(listener)));
+            state.service.set_tcp_status(json!({ "listening": opened.iter().filter_map(own).collect::<Vec<_>>() }));
+            for listener in opened {
+                listeners.spawn(Arc::clone(state).accept(Listener::Tcp(listener)));
             }
         }
         Err(reason) => {
             tracing::warn!("{reason}: only the Unix socket is served");
-            house.resident.say_tcp(json!({ "failed": reason }));
+            state.service.set_tcp_status(json!({ "failed": reason }));
         }
     }
 }
 
-/// Why the daemon is to end, once it is.
-async fn until_end(claim: &Claim, resident: &Arc<Resident>, idle: Duration) -> Result<&'static str> {
-    let mut told =
-        TerminationSignal::new().map_err(|error| Error::internal("cannot await signals").caused_by(error))?;
-    let mut ending = resident.ending();
+/// Waits until the daemon should end, and returns the reason.
+async fn until_end(claim: &Claim, service: &Arc<DaemonService>, idle: Duration) -> Result<&'static str> {
+    let mut signals =
+        TerminationSignal::new().map_err(|error| Error::internal("cannot wait for signals").caused_by(error))?;
+    let mut ending = service.ending();
     let mut last_seen = Instant::now();
     loop {
         tokio::select! {
-            signal = told.recv() => return Ok(signal),
-            _ = ending.wait_for(|ends| *ends) => return Ok("asked to"),
-            () = tokio::time::sleep(LOOK) => {}
+            signal = signals.recv() => return Ok(signal),
+            _ = ending.wait_for(|ends| *ends) => return Ok("a client requested it"),
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
         }
         if !claim.holds() {
-            return Ok("its socket, its lock or its repository is gone");
+            return Ok("its socket, its lock or its repository was removed");
         }
-        if resident.clients() > 0 {
+        if service.clients() > 0 {
             last_seen = Instant::now();
         } else if last_seen.elapsed() >= idle {
-            return Ok("nobody was connected for long");
+            return Ok("it was idle");
         }
     }
 }
 
-/// A door that clients come to.
-enum Listening {
+enum Listener {
     Local(Arc<socket::Listener>),
     Tcp(TcpListener),
 }
 
-/// Who came.
-enum Arrival {
+/// An accepted connection.
+enum Accepted {
     Local(socket::Stream, Arc<socket::Listener>),
     Tcp(TcpStream),
 }
 
-impl Listening {
-    async fn accept(&self) -> std::io::Result<Arrival> {
+impl Listener {
+    async fn accept(&self) -> std::io::Result<Accepted> {
         match self {
-            Self::Local(listener) => listener.accept().await.map(|stream| Arrival::Local(stream, Arc::clone(listener))),
-            Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| Arrival::Tcp(stream)),
+            Self::Local(listener) => {
+                listener.accept().await.map(|stream| Accepted::Local(stream, Arc::clone(listener)))
+            }
+            Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| Accepted::Tcp(stream)),
         }
     }
 }
 
-/// What every door of the daemon leads to.
-struct House {
+/// What all listeners of the daemon share.
+struct DaemonState {
     server: Arc<Server>,
-    resident: Arc<Resident>,
-    places: Semaphore,
-    strangers: Semaphore,
+    service: Arc<DaemonService>,
+    client_slots: Semaphore,
+    unadmitted_slots: Semaphore,
     root: PathBuf,
-    listing: Listing,
+    listing: ToolListing,
     token: String,
 }
 
-impl House {
-    fn door(&self, writing: Writing, reach: Reach) -> Door {
+impl DaemonState {
+    fn policy(&self, writing: WriteAccess, scope: ClientScope) -> ConnectionPolicy {
         let (root, listing) = (self.root.clone(), self.listing.clone());
-        Door { root, listing, writing, reach, drain: mux::DEADLINE }
+        ConnectionPolicy { root, listing, writing, scope, drain: mux::DEADLINE }
     }
 
-    async fn accept(self: Arc<Self>, listening: Listening) {
+    async fn accept(self: Arc<Self>, listener: Listener) {
         let mut clients = JoinSet::new();
-        let mut ending = self.resident.ending();
+        let mut ending = self.service.ending();
         loop {
             let accepted = tokio::select! {
-                accepted = listening.accept() => accepted,
+                accepted = listener.accept() => accepted,
                 _ = ending.wait_for(|ends| *ends) => break,
                 Some(_) = clients.join_next() => continue,
             };
             match accepted {
-                Ok(Arrival::Local(stream, door)) => _ = clients.spawn(Arc::clone(&self).receive_local(stream, door)),
-                Ok(Arrival::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
-                Err(_) => tokio::time::sleep(BREATH).await,
+                Ok(Accepted::Local(stream, socket)) => {
+                    clients.spawn(Arc::clone(&self).receive_local(stream, socket));
+                }
+                Ok(Accepted::Tcp(stream)) => _ = clients.spawn(Arc::clone(&self).receive_tcp(stream)),
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
             }
         }
         while clients.join_next().await.is_some() {}
     }
 
-    async fn receive_local(self: Arc<Self>, stream: socket::Stream, door: Arc<socket::Listener>) {
-        let stream = match tokio::time::timeout(FIRST_WORD, door.admit(stream)).await {
+    async fn receive_local(self: Arc<Self>, stream: socket::Stream, listener: Arc<socket::Listener>) {
+        let stream = match tokio::time::timeout(ADMISSION_TIMEOUT, listener.admit(stream)).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(user)) => return tracing::warn!(user, "another user's connection was refused"),
             Err(_) => return,
         };
         let (reader, writer) = stream.into_split();
-        self.serve(reader, writer, self.door(Writing::Allowed, Reach::Machine)).await;
+        self.serve(reader, writer, self.policy(WriteAccess::Allowed, ClientScope::Machine)).await;
     }
 
     async fn receive_tcp(self: Arc<Self>, stream: TcpStream) {
-        // Nothing is looked up for more: that takes longer than opening a connection.
-        let Ok(stranger) = self.strangers.try_acquire() else { return };
-        let mut ending = self.resident.ending();
+        // Looking up the owner takes longer than opening a connection, so the number of lookups is limited.
+        let Ok(slot) = self.unadmitted_slots.try_acquire() else { return };
+        let mut ending = self.service.ending();
         let admitted = tokio::select! {
-            admitted = tokio::time::timeout(FIRST_WORD, tcp::admit(stream)) => admitted.ok().flatten(),
+            admitted = tokio::time::timeout(ADMISSION_TIMEOUT, tcp::admit(stream)) => admitted.ok().flatten(),
             _ = ending.wait_for(|ends| *ends) => None,
         };
-        drop(stranger);
+        drop(slot);
         if let Some((reader, writer)) = admitted {
-            let door = self.door(Writing::WithToken(self.token.clone()), Reach::Repository);
-            self.serve(reader, writer, door).await;
+            let policy = self.policy(WriteAccess::WithToken(self.token.clone()), ClientScope::Repository);
+            self.serve(reader, writer, policy).await;
         }
     }
 
-    async fn serve<R, W>(&self, reader: R, mut writer: W, door: Door)
+    async fn serve<R, W>(&self, reader: R, mut writer: W, policy: ConnectionPolicy)
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let Ok(_place) = self.places.try_acquire() else {
+        let Ok(_slot) = self.client_slots.try_acquire() else {
             let error = Error::new(ErrorKind::Busy, format!("{MAX_CLIENTS} clients are connected"));
-            let line = envelope::error(None, &envelope::Fault::from(&error)) + "\n";
-            // It is told if it listens.
+            let line = envelope::error(None, &envelope::RpcError::from(&error)) + "\n";
+            // The client may have left.
             let _ = writer.write_all(line.as_bytes()).await;
             return;
         };
-        let _present = self.resident.client();
-        let reader = UntilEnd::of(reader, self.resident.ending());
-        super::connection(Arc::clone(&self.server), reader, writer, door).await;
+        let _connected = self.service.client();
+        let reader = UntilEnd::of(reader, self.service.ending());
+        super::connection(Arc::clone(&self.server), reader, writer, policy).await;
     }
 }
 
-/// A reader whose input ends with the daemon: what was asked before is still answered.
+/// A reader whose input ends when the daemon ends. Requests that were read before are still answered.
 struct UntilEnd<R> {
     reader: R,
     ending: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -240,7 +243,7 @@ struct UntilEnd<R> {
 impl<R> UntilEnd<R> {
     fn of(reader: R, mut ending: watch::Receiver<bool>) -> Self {
         let ending = Box::pin(async move {
-            // The sender lives as long as the connections do.
+            // The sender outlives all connections.
             let _ = ending.wait_for(|ends| *ends).await;
         });
         Self { reader, ending, has_ended: false }

@@ -1,6 +1,6 @@
-//! JSON-RPC 2.0: what a message is, and the text of replies.
+//! JSON-RPC 2.0: parsing of messages, and the text of replies.
 //!
-//! Owns the envelope `{jsonrpc, id, method, params}` and its faults. Knows no method and no tool.
+//! Owns the envelope `{jsonrpc, id, method, params}` and its errors. Does not know methods or tools.
 
 use std::fmt;
 
@@ -16,19 +16,19 @@ pub const INVALID_REQUEST: i32 = -32600;
 pub const METHOD_NOT_FOUND: i32 = -32601;
 pub const INVALID_PARAMS: i32 = -32602;
 
-/// A request's id, kept as it was sent: a string or a number.
+/// A request's id, a string or a number, as it was sent.
 #[derive(Clone, Debug)]
 pub struct Id(Box<RawValue>);
 
 impl Id {
-    /// `None` for what cannot be an id.
+    /// `None` if the value cannot be an id.
     pub fn new(raw: &RawValue) -> Option<Self> {
         let first = raw.get().bytes().next()?;
         let fits = first == b'-' || first.is_ascii_digit() || serde_json::from_str::<String>(raw.get()).is_ok();
         fits.then(|| Self(raw.to_owned()))
     }
 
-    /// The same for two ids that are the same value, however a string is escaped.
+    /// A key that is equal for equal ids, however their strings are escaped.
     pub fn key(&self) -> String {
         match serde_json::from_str::<String>(self.0.get()) {
             Ok(text) => format!("\"{text}"),
@@ -36,7 +36,7 @@ impl Id {
         }
     }
 
-    /// The id that a member of another message's params names.
+    /// An id in the params of another message.
     pub fn from_value(value: &Value) -> Option<Self> {
         Self::new(&serde_json::value::to_raw_value(value).ok()?)
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Id {
     }
 }
 
-/// A message that has a method.
+/// A request or a notification.
 #[derive(Debug)]
 pub struct Message<'a> {
     /// Absent in a notification.
@@ -57,14 +57,14 @@ pub struct Message<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// A message that cannot be answered as asked; the id is there when it could be read.
+/// A malformed message, with its id if that could be parsed.
 #[derive(Debug)]
 pub struct Malformed {
     pub id: Option<Id>,
-    pub fault: Fault,
+    pub fault: RpcError,
 }
 
-/// The members as they stand; `null` is not the same as absent.
+/// The unparsed members; `null` is not the same as absent.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -85,20 +85,20 @@ fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<&'de RawValue>
     <&RawValue>::deserialize(member).map(Some)
 }
 
-/// Reads one message. `Ok(None)` is a reply to us: we ask nothing, so it is nobody's.
+/// Parses one message. `Ok(None)` is a reply, which is ignored because we send clients no requests.
 pub fn parse(text: &str) -> Result<Option<Message<'_>>, Malformed> {
     let nameless = |fault| Malformed { id: None, fault };
     if !text.starts_with('{') {
         return Err(nameless(match serde_json::from_str::<&RawValue>(text) {
-            Ok(_) => Fault::request("a message is an object"),
-            Err(error) => Fault::syntax(&error),
+            Ok(_) => RpcError::request("a message must be an object"),
+            Err(error) => RpcError::syntax(&error),
         }));
     }
     let members: Members = serde_json::from_str(text).map_err(|error| {
         nameless(if error.is_data() {
-            Fault::request("a member of the message stands twice")
+            RpcError::request("the message has a duplicate member")
         } else {
-            Fault::syntax(&error)
+            RpcError::syntax(&error)
         })
     })?;
     let id = members.id.map(Id::new);
@@ -106,24 +106,24 @@ pub fn parse(text: &str) -> Result<Option<Message<'_>>, Malformed> {
         return Ok(None);
     }
     let Some(id) = id.map_or(Some(None), |id| id.map(Some)) else {
-        return Err(nameless(Fault::request("the id is neither a string nor a number")));
+        return Err(nameless(RpcError::request("the id must be a string or a number")));
     };
     if members.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
-        return Err(Malformed { id, fault: Fault::request("jsonrpc is not \"2.0\"") });
+        return Err(Malformed { id, fault: RpcError::request("jsonrpc must be \"2.0\"") });
     }
     let method = members.method.and_then(|method| serde_json::from_str(method.get()).ok());
     let Some(method) = method else {
-        return Err(Malformed { id, fault: Fault::request("method is missing or no string") });
+        return Err(Malformed { id, fault: RpcError::request("method is missing or not a string") });
     };
     Ok(Some(Message { id, method, params: members.params }))
 }
 
 /// The messages of a batch.
-pub fn parse_batch(text: &str) -> Result<Vec<&RawValue>, Fault> {
-    serde_json::from_str(text).map_err(|error| Fault::syntax(&error))
+pub fn parse_batch(text: &str) -> Result<Vec<&RawValue>, RpcError> {
+    serde_json::from_str(text).map_err(|error| RpcError::syntax(&error))
 }
 
-/// The params of a message, with `_meta` set apart.
+/// The params of a message, with `_meta` separated.
 #[derive(Debug, Default)]
 pub struct Params {
     pub fields: Map<String, Value>,
@@ -131,31 +131,31 @@ pub struct Params {
 }
 
 impl Params {
-    pub fn parse(raw: Option<&RawValue>) -> Result<Self, Fault> {
+    pub fn parse(raw: Option<&RawValue>) -> Result<Self, RpcError> {
         let Some(raw) = raw else { return Ok(Self::default()) };
         let mut fields = match serde_json::from_str(raw.get()) {
             Ok(Value::Object(fields)) => fields,
             Ok(Value::Null) => return Ok(Self::default()),
-            Ok(_) => return Err(Fault::params("the params are no object: name each argument")),
-            Err(error) => return Err(Fault::params(format!("the params cannot be read: {error}"))),
+            Ok(_) => return Err(RpcError::params("the params must be an object")),
+            Err(error) => return Err(RpcError::params(format!("the params are invalid: {error}"))),
         };
         match fields.remove("_meta") {
             None => Ok(Self { fields, meta: Map::new() }),
             Some(Value::Object(meta)) => Ok(Self { fields, meta }),
-            Some(_) => Err(Fault::params("_meta is no object")),
+            Some(_) => Err(RpcError::params("_meta must be an object")),
         }
     }
 }
 
 /// An error reply's `{code, message, data}`.
 #[derive(Debug)]
-pub struct Fault {
+pub struct RpcError {
     pub code: i32,
     pub message: String,
     pub data: Option<Value>,
 }
 
-impl Fault {
+impl RpcError {
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -164,12 +164,12 @@ impl Fault {
         Self::new(INVALID_REQUEST, message)
     }
 
-    /// Tells where, never what: the line may hold anything.
+    /// Reports the position but does not quote the line, which may contain a secret.
     pub fn syntax(error: &serde_json::Error) -> Self {
-        Self::new(PARSE_ERROR, format!("the line is no JSON: {error}"))
+        Self::new(PARSE_ERROR, format!("the line is not JSON: {error}"))
     }
 
-    /// An argument fault, in the words of the plain methods.
+    /// The error for invalid params, in the form of the plain methods.
     pub fn params(message: impl Into<String>) -> Self {
         Self::from(&Error::invalid_argument(message))
     }
@@ -179,7 +179,7 @@ impl Fault {
         Self::new(METHOD_NOT_FOUND, format!("no method {}", printable(&shown)))
     }
 
-    /// The whole of `error` in the message, for callers that show nothing else.
+    /// The error with its hint in the message, for clients that show only that.
     pub fn spelled_out(error: &Error) -> Self {
         let mut fault = Self::from(error);
         if let Some(hint) = &error.hint {
@@ -190,7 +190,7 @@ impl Fault {
     }
 }
 
-impl From<&Error> for Fault {
+impl From<&Error> for RpcError {
     fn from(error: &Error) -> Self {
         let code = match error.kind {
             ErrorKind::InvalidArgument => INVALID_PARAMS,
@@ -204,13 +204,13 @@ impl From<&Error> for Fault {
     }
 }
 
-/// The line that answers `id` with a result, given as JSON.
+/// The reply to `id` with a result, which is JSON.
 pub fn result(id: &Id, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// The line that answers `id`, or nobody in particular, with a fault.
-pub fn error(id: Option<&Id>, fault: &Fault) -> String {
+/// The reply to `id` with an error. The id is `None` if that of the request is unknown.
+pub fn error(id: Option<&Id>, fault: &RpcError) -> String {
     let mut error = json!({ "code": fault.code, "message": fault.message });
     if let Some(data) = &fault.data {
         error["data"] = data.clone();

@@ -1,6 +1,6 @@
-//! Lines in and lines out: bounded reading, and one writer a connection.
+//! Reading and writing of lines: bounded reading, and one writer per connection.
 //!
-//! Owns where a line ends, how long it may be, and how much may wait to be written. Knows no JSON.
+//! Owns line ends, the maximum length of a line, and the limits on queued output. Does not know JSON.
 
 use std::io;
 use std::sync::Arc;
@@ -9,32 +9,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// The longest line that is read, without its end.
+/// Bytes of a line, without its end.
 pub const MAX_LINE: usize = 4 << 20;
-/// Read at once: small, because most connections are idle most of the time.
-const BUFFER: usize = 16 << 10;
-/// Replies joined into one write, and their bytes: a large one is written from where it is.
-const JOINED: usize = 64;
-const JOINED_BYTES: usize = 64 << 10;
-/// Replies that may wait for the writer, and their bytes: beyond either, whoever answers waits too.
-const WAITING: usize = 256;
-const WAITING_BYTES: usize = 16 << 20;
-/// Bytes of answers that a client may have without reading them, those that wait for the writer's queue included.
-const UNREAD_BYTES: usize = 32 << 20;
+/// Bytes of a read buffer. It is small because most connections are idle most of the time.
+const BUFFER_BYTES: usize = 16 << 10;
+/// Replies that are joined into one write, and their bytes. A larger reply is written without copying.
+const MAX_JOINED: usize = 64;
+const MAX_JOINED_BYTES: usize = 64 << 10;
+/// Replies that are queued for the writer, and their bytes. If the queue is full, senders wait.
+const MAX_QUEUED: usize = 256;
+const MAX_QUEUED_BYTES: usize = 16 << 20;
+/// Bytes of answers that a client may leave unread, including those that wait for the queue.
+const MAX_UNREAD_BYTES: usize = 32 << 20;
 
-/// What stands between two line ends.
+/// A line of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Text(Vec<u8>),
-    /// More than the reader admits; told as soon as it is known, the rest of the line is dropped.
+    /// The line exceeds the reader's limit. Returned as soon as that is known; the rest of the line is dropped.
     TooLong,
 }
 
-/// Reads lines; skips blank ones; strips a byte order mark and surrounding white space.
+/// Reads lines. Skips blank lines, and strips a byte order mark and surrounding white space.
 pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    longest: usize,
+    max_bytes: usize,
     skipping: bool,
 }
 
@@ -43,14 +43,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self::up_to(MAX_LINE, reader)
     }
 
-    /// Lines of at most so many bytes.
-    pub fn up_to(longest: usize, reader: R) -> Self {
-        Self { reader: BufReader::with_capacity(BUFFER, reader), line: Vec::new(), longest, skipping: false }
+    /// Reads lines of at most `max_bytes` bytes.
+    pub fn up_to(max_bytes: usize, reader: R) -> Self {
+        Self { reader: BufReader::with_capacity(BUFFER_BYTES, reader), line: Vec::new(), max_bytes, skipping: false }
     }
 
-    /// The next line; `None` at the end of the input, whose last line need not be ended.
+    /// The next line; `None` at the end of the input. The last line may lack a line end.
     ///
-    /// A dropped call loses nothing: what was read stays in `self`.
+    /// Cancel safe: the bytes that were read stay in `self`.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let read = self.reader.fill_buf().await?;
@@ -63,7 +63,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let used = piece.len() + usize::from(end.is_some());
             let mut too_long = false;
             if !self.skipping {
-                too_long = self.line.len() + piece.len() > self.longest;
+                too_long = self.line.len() + piece.len() > self.max_bytes;
                 if too_long {
                     self.line = Vec::new();
                 } else {
@@ -84,7 +84,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// `None` when nothing is left.
+/// Strips white space and a byte order mark; `None` if nothing is left.
 fn stripped(mut line: Vec<u8>) -> Option<Vec<u8>> {
     line.truncate(line.trim_ascii_end().len());
     let text = line.trim_ascii_start();
@@ -94,15 +94,15 @@ fn stripped(mut line: Vec<u8>) -> Option<Vec<u8>> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Where replies go: the way to a connection's writer. Clones are the same way.
+/// The sending end of a connection's writer. Clones send to the same writer.
 #[derive(Clone)]
 pub struct Outbox {
     lines: mpsc::Sender<Outgoing>,
-    room: Arc<Semaphore>,
+    queue_bytes: Arc<Semaphore>,
     unread: Arc<AtomicUsize>,
 }
 
-/// Counts an answer among those that its client has not read, until it is dropped.
+/// Counts the bytes of an answer as unread until it is dropped.
 pub struct Unread {
     unread: Arc<AtomicUsize>,
     bytes: usize,
@@ -117,74 +117,75 @@ impl Drop for Unread {
 enum Outgoing {
     Line {
         text: String,
-        /// Keeps the line's bytes counted until they are written.
-        _room: OwnedSemaphorePermit,
+        /// Counts the line's bytes as queued until they are written.
+        _permit: OwnedSemaphorePermit,
         _unread: Vec<Unread>,
     },
     End,
 }
 
 impl Outbox {
-    /// The way, and the task's work at its end, which lasts until [`Outbox::end`] or until the peer is gone.
+    /// The outbox, and the future that writes its lines. The future completes after [`Outbox::end`], or with an error if the
+    /// client has disconnected.
     pub fn to<W: AsyncWrite + Unpin>(writer: W) -> (Self, impl Future<Output = io::Result<()>>) {
-        let (lines, waiting) = mpsc::channel(WAITING);
-        let room = Arc::new(Semaphore::new(WAITING_BYTES));
-        (Self { lines, room, unread: Arc::default() }, write(writer, waiting))
+        let (lines, queue) = mpsc::channel(MAX_QUEUED);
+        let queue_bytes = Arc::new(Semaphore::new(MAX_QUEUED_BYTES));
+        (Self { lines, queue_bytes, unread: Arc::default() }, write(writer, queue))
     }
 
-    /// Queues a line. Waits while too much is queued; drops the line when nobody is there to read it.
+    /// Queues a line. Waits while the queue is full; drops the line if the client has disconnected.
     pub async fn send(&self, line: String) {
         self.send_counted(line, Vec::new()).await;
     }
 
-    /// The same for answers that are counted.
+    /// Queues a line of answers that are counted as unread until it is written.
     pub async fn send_counted(&self, mut line: String, unread: Vec<Unread>) {
         line.push('\n');
-        let Ok(_room) = Arc::clone(&self.room).acquire_many_owned(weight(&line)).await else { return };
-        let _gone = self.lines.send(Outgoing::Line { text: line, _room, _unread: unread }).await;
+        let Ok(_permit) = Arc::clone(&self.queue_bytes).acquire_many_owned(weight(&line)).await else { return };
+        let _disconnected = self.lines.send(Outgoing::Line { text: line, _permit, _unread: unread }).await;
     }
 
-    /// Counts an answer of so many bytes as unread; none where its client has left too much unread. One answer alone,
-    /// however large, is never too much.
+    /// Counts an answer as unread; `None` if the client has too many unread bytes. A single answer is always accepted,
+    /// however large it is.
     pub fn count_unread(&self, bytes: usize) -> Option<Unread> {
         let fits = |unread: usize| {
             let after = unread.checked_add(bytes)?;
-            (unread == 0 || after <= UNREAD_BYTES).then_some(after)
+            (unread == 0 || after <= MAX_UNREAD_BYTES).then_some(after)
         };
         self.unread.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
         Some(Unread { unread: Arc::clone(&self.unread), bytes })
     }
 
-    /// Queues a line if there is room for it now.
+    /// Queues a line if the queue is not full.
     pub fn try_send(&self, mut line: String) -> bool {
         line.push('\n');
-        let Ok(_room) = Arc::clone(&self.room).try_acquire_many_owned(weight(&line)) else { return false };
-        self.lines.try_send(Outgoing::Line { text: line, _room, _unread: Vec::new() }).is_ok()
+        let Ok(_permit) = Arc::clone(&self.queue_bytes).try_acquire_many_owned(weight(&line)) else { return false };
+        self.lines.try_send(Outgoing::Line { text: line, _permit, _unread: Vec::new() }).is_ok()
     }
 
-    /// The writer stops after what is queued now.
+    /// Lets the writer stop after the lines that are queued now.
     pub async fn end(&self) {
-        let _gone = self.lines.send(Outgoing::End).await;
+        let _disconnected = self.lines.send(Outgoing::End).await;
     }
 
-    /// Returns once nothing can be written any more.
+    /// Waits until the writer has stopped.
     pub async fn closed(&self) {
         self.lines.closed().await;
     }
 }
 
 fn weight(line: &str) -> u32 {
-    u32::try_from(line.len().min(WAITING_BYTES)).expect("the bound fits")
+    u32::try_from(line.len().min(MAX_QUEUED_BYTES)).expect("the limit fits")
 }
 
-async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut waiting: mpsc::Receiver<Outgoing>) -> io::Result<()> {
-    let mut batch = Vec::with_capacity(JOINED);
+async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut queue: mpsc::Receiver<Outgoing>) -> io::Result<()> {
+    let mut batch = Vec::with_capacity(MAX_JOINED);
     let mut joined = Vec::new();
     let mut ended = false;
-    while !ended && waiting.recv_many(&mut batch, JOINED).await > 0 {
+    while !ended && queue.recv_many(&mut batch, MAX_JOINED).await > 0 {
         for outgoing in batch.drain(..) {
             match outgoing {
-                Outgoing::Line { text, .. } if joined.len() + text.len() <= JOINED_BYTES => {
+                Outgoing::Line { text, .. } if joined.len() + text.len() <= MAX_JOINED_BYTES => {
                     joined.extend_from_slice(text.as_bytes());
                 }
                 Outgoing::Line { text, .. } => {

@@ -1,16 +1,16 @@
-//! The optional first line of a connection, by which `ixmcp mcp` says on whose behalf it speaks.
+//! The optional first line of a connection, with which `ixmcp mcp` describes its client.
 //!
-//! Owns its shape. What a door lets the client do because of it is the connection's business.
+//! Owns its fields. The connection decides what the client may do because of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Which hello and controls a daemon understands. A client of another number does not use it.
+/// The version of the hello and the controls. A client does not use a daemon with another version.
 pub const PROTO: u32 = 1;
 
-/// Fields that are not known are ignored, so that a newer client can say more.
+/// Unknown fields are ignored, so that newer clients can add some.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Hello {
@@ -31,26 +31,26 @@ pub struct Hello {
 impl Hello {
     pub const METHOD: &str = "ixmcp/hello";
 
-    /// What this program says of itself, for a client that stands in `cwd`.
+    /// The hello of this program for a client with the current directory `cwd`.
     pub fn ours(cwd: PathBuf) -> Self {
         let version = Some(env!("CARGO_PKG_VERSION").to_owned());
         Self { proto: Some(PROTO), version, cwd: Some(cwd), ..Self::default() }
     }
 
-    /// The line that says it.
+    /// The hello as a line of JSON.
     pub fn line(&self) -> String {
         serde_json::json!({ "jsonrpc": "2.0", "method": Self::METHOD, "params": self }).to_string()
     }
 
-    /// The client's directory, when it is one that means the same to every process.
+    /// The client's current directory, if it is an absolute path.
     pub fn root(&self) -> Option<PathBuf> {
         self.cwd.as_ref().filter(|cwd| cwd.is_absolute()).cloned()
     }
 
-    /// Whether the client knows the door's token. Takes the same time wherever the two differ.
-    pub fn brings(&self, token: &str) -> bool {
-        let Some(brought) = &self.token else { return false };
-        let differing = brought.bytes().zip(token.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b));
-        !token.is_empty() && brought.len() == token.len() && differing == 0
+    /// Whether the client sent this token. Compares in constant time.
+    pub fn has_token(&self, token: &str) -> bool {
+        let Some(sent) = &self.token else { return false };
+        let differing = sent.bytes().zip(token.bytes()).fold(0, |differing, (a, b)| differing | (a ^ b));
+        !token.is_empty() && sent.len() == token.len() && differing == 0
     }
 }

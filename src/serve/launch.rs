@@ -1,7 +1,7 @@
-//! Starting and ending daemons from outside.
+//! Starting and stopping daemons from other processes.
 //!
-//! Owns the detached process and the wait until it answers. Who becomes the daemon when several start at once is
-//! settled by `place`.
+//! Owns the detached process and the wait until it answers. If several processes start at the same time, `socket_path` decides
+//! which becomes the daemon.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,37 @@ use std::time::{Duration, Instant};
 
 use serde_json::Map;
 
-use super::client::{self, About, Age, Client, Peer};
+use super::client::{self, About, Client, Compatibility, DaemonConnection};
 use super::hello::Hello;
-use super::place::Place;
+use super::socket_path::SocketPath;
 use crate::budget::Budget;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process;
 
-/// How long a daemon gets to answer its first question, or to end.
-const START: Duration = Duration::from_secs(30);
-const STOP: Duration = Duration::from_secs(20);
-const RETRY: Duration = Duration::from_millis(4);
+/// The timeouts for a daemon to answer its first request, and to end.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(4);
 
-/// Starts daemons: this very program, with the settings of this process.
+/// Starts daemons from this program's executable, with the settings of this process.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     program: PathBuf,
-    /// Options of `ixmcp daemon run` that were given to this process.
+    /// Options of `ixmcp daemon run` from this process's command line.
     options: Vec<String>,
     environment: Environment,
 }
 
 impl Launcher {
     pub fn new(environment: &Environment, options: Vec<String>) -> Result<Self> {
-        let program = environment.program().ok_or_else(|| Error::internal("this program's file cannot be found"))?;
+        let program =
+            environment.program().ok_or_else(|| Error::internal("this program's executable cannot be found"))?;
         Ok(Self { program: program.to_owned(), options, environment: environment.clone() })
     }
 
-    /// Has another process start it, whose end leaves the daemon an orphan: this process never has to bury it.
+    /// Starts the daemon through another process that exits, so that the daemon is not a child of this process, which would
+    /// have to wait for it.
     pub fn start(&self, root: &Path) -> Result<()> {
         let mut command = self.command(root, "start");
         let output = command.stdin(Stdio::null()).output();
@@ -46,7 +48,7 @@ impl Launcher {
         if output.status.success() {
             return Ok(());
         }
-        Err(refused(&output.stderr))
+        Err(start_error(&output.stderr))
     }
 
     fn command(&self, root: &Path, verb: &str) -> Command {
@@ -55,88 +57,87 @@ impl Launcher {
         command
     }
 
-    /// Starts it as this process's own child and waits until it answers, or another daemon of the repository does.
+    /// Starts the daemon as a child process and waits until it, or another daemon of the repository, answers.
     pub fn spawn(&self, root: &Path) -> Result<About> {
         let mut command = self.command(root, "run");
         command.arg("--detached").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         process::detach(&mut command);
         let mut child = command.spawn().map_err(|error| Error::io("start", &self.program, error))?;
-        let give_up = Instant::now() + START;
+        let deadline = Instant::now() + START_TIMEOUT;
         loop {
             if let Some(client) = find(root, &self.environment)? {
                 return Ok(client.about().clone());
             }
             let ended = child.try_wait().ok().flatten();
             if let Some(status) = ended.filter(|status| !status.success()) {
-                let mut said = Vec::new();
+                let mut output = Vec::new();
                 if let Some(stderr) = &mut child.stderr {
-                    // What it said before it ended; nothing, if that cannot be read.
-                    let _ = stderr.take(64 << 10).read_to_end(&mut said);
+                    // If its messages cannot be read, the error is less specific.
+                    let _ = stderr.take(64 << 10).read_to_end(&mut output);
                 }
                 tracing::debug!(%status, "the daemon did not start");
-                return Err(refused(&said));
+                return Err(start_error(&output));
             }
-            if Instant::now() >= give_up {
+            if Instant::now() >= deadline {
                 return Err(Error::new(ErrorKind::Busy, "the daemon was started but does not answer")
                     .hint("See .ixmcp/log, or use --no-daemon."));
             }
-            std::thread::sleep(RETRY);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 }
 
-/// What the other process wrote, as an error of this one.
-fn refused(stderr: &[u8]) -> Error {
-    let said = String::from_utf8_lossy(stderr);
-    let said = said.lines().last().unwrap_or("it ended without a word");
-    let said = said.strip_prefix("ixmcp: ").unwrap_or(said);
-    let (kind, message) = said.split_once(": ").unwrap_or(("", said));
+/// Converts the error message of the started process to an error.
+fn start_error(stderr: &[u8]) -> Error {
+    let text = String::from_utf8_lossy(stderr);
+    let line = text.lines().last().unwrap_or("it exited without a message");
+    let line = line.strip_prefix("ixmcp: ").unwrap_or(line);
+    let (kind, message) = line.split_once(": ").unwrap_or(("", line));
     match ErrorKind::named(kind) {
         Some(kind) => Error::new(kind, message),
-        None => Error::internal(format!("the daemon did not start: {}", crate::model::printable(said))),
+        None => Error::internal(format!("the daemon did not start: {}", crate::model::printable(line))),
     }
 }
 
-/// The daemon of the repository at `root`, of whatever release.
+/// Connects to the daemon of the repository at `root`, of any release.
 pub fn find(root: &Path, environment: &Environment) -> Result<Option<Client>> {
-    let place = Place::of(root, environment);
+    let path = SocketPath::of(root, environment);
     let runtime = client::runtime()?;
-    let peer = runtime.block_on(Peer::connect(&place, &Hello::ours(root.to_owned())))?;
-    Ok(peer.map(|peer| Client::over(peer, runtime)))
+    let connection = runtime.block_on(DaemonConnection::connect(&path, &Hello::ours(root.to_owned())))?;
+    Ok(connection.map(|connection| Client::new(connection, runtime)))
 }
 
-/// Asks the daemon of the repository at `root` to end, and waits for that. False when there was none.
+/// Stops the daemon of the repository at `root` and waits for its end. False if there was none.
 pub fn stop(root: &Path, environment: &Environment) -> Result<bool> {
     let Some(mut client) = find(root, environment)? else { return Ok(false) };
-    let budget = Budget::lasting(STOP);
-    if let Ok(answer) = client.ask("ixmcp/stop", Map::new(), &budget, &|_| {}) {
+    let budget = Budget::lasting(STOP_TIMEOUT);
+    if let Ok(answer) = client.call("ixmcp/stop", Map::new(), &budget, &|_| {}) {
         answer?;
     }
-    let place = Place::of(root, environment);
-    let give_up = Instant::now() + STOP;
-    let is_gone = client.wait_gone(STOP);
-    while is_gone && place.is_held() && Instant::now() < give_up {
-        std::thread::sleep(RETRY);
+    let path = SocketPath::of(root, environment);
+    let deadline = Instant::now() + STOP_TIMEOUT;
+    let is_closed = client.wait_closed(STOP_TIMEOUT);
+    while is_closed && path.is_held() && Instant::now() < deadline {
+        std::thread::sleep(RETRY_INTERVAL);
     }
-    if !is_gone || place.is_held() {
+    if !is_closed || path.is_held() {
         return Err(Error::new(ErrorKind::Busy, format!("the daemon, process {}, does not end", client.about().pid))
-            .hint("End it by its process number."));
+            .hint("Kill that process."));
     }
     Ok(true)
 }
 
-/// Makes sure that the repository at `root` has a daemon that this program can use: starts one, or replaces one
-/// that is older.
+/// Ensures that the repository at `root` has a daemon that this program can use: starts one, or replaces an older one.
 pub fn ensure(root: &Path, launcher: &Launcher) -> Result<About> {
     if let Some(client) = find(root, &launcher.environment)? {
         let about = client.about().clone();
-        match about.age() {
-            Age::Usable => return Ok(about),
-            Age::Older => drop(client),
-            Age::Foreign => {
+        match about.compatibility() {
+            Compatibility::Usable => return Ok(about),
+            Compatibility::Older => drop(client),
+            Compatibility::Incompatible => {
                 return Err(Error::new(
                     ErrorKind::Busy,
-                    format!("the daemon is of a later release, {}", about.version),
+                    format!("the daemon is from a later release, {}", about.version),
                 )
                 .hint("Update this program."));
             }

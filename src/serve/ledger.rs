@@ -1,30 +1,30 @@
-//! What a client has asked through the relay and was not answered yet, and what becomes of it when the daemon ends.
+//! The in-flight requests of a relay's client, and what happens to them when the daemon ends.
 //!
-//! Owns the rule: reads are asked again, everything else is answered with an error that says so; the handshake is
-//! repeated, and its second answer is nobody's.
+//! Owns the rule: reads are sent to the next daemon, all other requests are answered with an error. The handshake is
+//! repeated, and its second answer is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::envelope::{self, Fault, Id, Malformed, Message};
+use super::envelope::{self, Id, Malformed, Message, RpcError};
 use super::mcp;
 use crate::error::{Error, ErrorKind};
 
 /// The id of a repeated handshake.
 const REPLAY: &str = "\"ixmcp/replay";
-/// A read that has ended so many daemons is not asked again: it may be what ends them.
-const ATTEMPTS: u8 = 12;
+/// How often a read is sent. One that this many daemons did not survive may be what crashes them.
+const MAX_ATTEMPTS: u8 = 12;
 
-/// Open requests of one client, in the order in which they came.
+/// The in-flight requests of one client, in the order in which they arrived.
 pub struct Ledger {
-    /// Whether a tool of that name only reads.
+    /// Whether a tool, given by name, only reads.
     reads: fn(&str) -> bool,
     last: u64,
     open: BTreeMap<u64, Entry>,
     numbers: HashMap<String, u64>,
-    /// The params of the `initialize` that was answered.
+    /// The params of the last successful `initialize`.
     handshake: Option<String>,
 }
 
@@ -33,7 +33,7 @@ struct Entry {
     line: String,
     requests: Vec<Request>,
     is_batch: bool,
-    asked: u8,
+    attempts: u8,
 }
 
 struct Request {
@@ -43,23 +43,23 @@ struct Request {
     is_mcp: bool,
     only_reads: bool,
     is_cancelled: bool,
-    /// Of `initialize` alone.
+    /// The params, if this is `initialize`.
     handshake: Option<String>,
 }
 
 /// What to do with a line of the client.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Take {
+pub enum Action {
     Forward,
     Reply(String),
     Drop,
 }
 
-/// What a lost daemon leaves to be done.
+/// What to do after a daemon ended.
 #[derive(Debug, Default)]
-pub struct Left {
+pub struct Recovery {
     /// Lines for the next daemon, the handshake first.
-    pub again: Vec<String>,
+    pub resend: Vec<String>,
     /// Lines for the client.
     pub replies: Vec<String>,
 }
@@ -73,36 +73,36 @@ impl Ledger {
         self.open.is_empty()
     }
 
-    /// Notes what a line of the client asks.
-    pub fn take(&mut self, line: &str) -> Take {
+    /// Records the requests in a line of the client.
+    pub fn take(&mut self, line: &str) -> Action {
         if line.starts_with('[') {
             return self.take_batch(line);
         }
         match envelope::parse(line) {
-            Err(Malformed { id, fault }) => Take::Reply(envelope::error(id.as_ref(), &fault)),
-            // We ask clients nothing.
-            Ok(None) => Take::Drop,
+            Err(Malformed { id, fault }) => Action::Reply(envelope::error(id.as_ref(), &fault)),
+            // A reply, but we send clients no requests.
+            Ok(None) => Action::Drop,
             Ok(Some(Message { id: None, method, params })) => {
                 if method == "notifications/cancelled" {
                     self.cancel(params);
                 }
-                Take::Forward
+                Action::Forward
             }
             Ok(Some(message)) => {
-                let Some(request) = self.request(message) else { return Take::Drop };
+                let Some(request) = self.request(message) else { return Action::Drop };
                 if self.numbers.contains_key(&request.id.key()) {
-                    let fault = Fault::request("a request with this id is still open");
-                    return Take::Reply(envelope::error(Some(&request.id), &fault));
+                    let fault = RpcError::request("a request with this id is still open");
+                    return Action::Reply(envelope::error(Some(&request.id), &fault));
                 }
                 self.note(line, vec![request], false);
-                Take::Forward
+                Action::Forward
             }
         }
     }
 
-    /// Its faults are the daemon's to find: what matters here is which ids it opens.
-    fn take_batch(&mut self, line: &str) -> Take {
-        let Ok(messages) = envelope::parse_batch(line) else { return Take::Forward };
+    /// Records the ids in a batch. The daemon reports its errors.
+    fn take_batch(&mut self, line: &str) -> Action {
+        let Ok(messages) = envelope::parse_batch(line) else { return Action::Forward };
         let requests = messages.into_iter().filter_map(|message| {
             let message = envelope::parse(message.get()).ok()??;
             self.request(message).filter(|request| !self.numbers.contains_key(&request.id.key()))
@@ -111,7 +111,7 @@ impl Ledger {
         if !requests.is_empty() {
             self.note(line, requests, true);
         }
-        Take::Forward
+        Action::Forward
     }
 
     fn request(&self, message: Message) -> Option<Request> {
@@ -143,7 +143,7 @@ impl Ledger {
         for request in &requests {
             self.numbers.insert(request.id.key(), self.last);
         }
-        self.open.insert(self.last, Entry { line: line.to_owned(), requests, is_batch, asked: 1 });
+        self.open.insert(self.last, Entry { line: line.to_owned(), requests, is_batch, attempts: 1 });
     }
 
     fn cancel(&mut self, params: Option<&RawValue>) {
@@ -160,7 +160,7 @@ impl Ledger {
         let request = entry.requests.iter_mut().find(|request| request.id.key() == key);
         let Some(request) = request else { return };
         request.is_cancelled = true;
-        // MCP answers it no more, and the id is free again.
+        // MCP sends no reply to a cancelled request, so its id is free again.
         if request.is_mcp && !entry.is_batch {
             self.close(number);
         }
@@ -174,7 +174,7 @@ impl Ledger {
         Some(entry)
     }
 
-    /// Notes what a line of the daemon answers; whether the client gets it.
+    /// Records the answers in a line of the daemon. Returns whether to send it to the client.
     pub fn settle(&mut self, line: &str) -> bool {
         if line.starts_with('[') {
             let Ok(replies) = envelope::parse_batch(line) else { return true };
@@ -208,49 +208,49 @@ impl Ledger {
         true
     }
 
-    /// The daemon has ended: what now?
-    pub fn lost(&mut self) -> Left {
-        let mut left = Left::default();
+    /// Decides what to do with the in-flight requests after the daemon has ended.
+    pub fn recover(&mut self) -> Recovery {
+        let mut recovery = Recovery::default();
         if let Some(params) = &self.handshake {
             let request = format!(r#"{{"jsonrpc":"2.0","id":{REPLAY}","method":"initialize","params":{params}}}"#);
-            left.again.push(request);
+            recovery.resend.push(request);
         }
         for number in self.open.keys().copied().collect::<Vec<_>>() {
             let Some(entry) = self.open.get_mut(&number) else { continue };
             let is_cancelled = entry.requests.iter().any(|request| request.is_cancelled);
             let only_reads = entry.requests.iter().all(|request| request.only_reads);
-            if only_reads && !is_cancelled && entry.asked < ATTEMPTS {
-                entry.asked += 1;
-                left.again.push(entry.line.clone());
+            if only_reads && !is_cancelled && entry.attempts < MAX_ATTEMPTS {
+                entry.attempts += 1;
+                recovery.resend.push(entry.line.clone());
                 continue;
             }
             if let Some(entry) = self.close(number) {
-                left.replies.extend(entry.apology());
+                recovery.replies.extend(entry.error_reply());
             }
         }
-        left
+        recovery
     }
 }
 
 impl Entry {
-    fn apology(&self) -> Option<String> {
-        let replies: Vec<String> = self.requests.iter().map(Request::apology).collect();
+    fn error_reply(&self) -> Option<String> {
+        let replies: Vec<String> = self.requests.iter().map(Request::error_reply).collect();
         if self.is_batch { Some(format!("[{}]", replies.join(","))) } else { replies.into_iter().next() }
     }
 }
 
 impl Request {
-    fn apology(&self) -> String {
+    fn error_reply(&self) -> String {
         let error = if self.is_cancelled {
             Error::new(ErrorKind::Cancelled, "the call was cancelled")
         } else {
-            Error::new(ErrorKind::Busy, "the daemon ended before it answered; what it had done stands")
-                .hint("Send the call again: retry.")
+            Error::new(ErrorKind::Busy, "the daemon ended before it answered; changes that it made are kept")
+                .hint("Send the request again (retry).")
         };
         if self.is_mcp_call {
             envelope::result(&self.id, &mcp::refused_call(&error, self.is_modern))
         } else {
-            envelope::error(Some(&self.id), &Fault::from(&error))
+            envelope::error(Some(&self.id), &RpcError::from(&error))
         }
     }
 }
@@ -264,74 +264,74 @@ mod tests {
     }
 
     #[test]
-    fn reads_are_asked_again_in_order_and_the_rest_is_answered() {
+    fn reads_are_sent_again_in_order_and_other_requests_are_answered() {
         let mut ledger = ledger();
         let query = r#"{"jsonrpc":"2.0","id":1,"method":"query","params":{"text":"x"}}"#;
         let call = r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"query","arguments":{}}}"#;
         let write = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"update_index"}}"#;
         let unknown = r#"{"jsonrpc":"2.0","id":4,"method":"whatever"}"#;
         for line in [query, call, write, unknown] {
-            assert_eq!(ledger.take(line), Take::Forward);
+            assert_eq!(ledger.take(line), Action::Forward);
         }
-        let Left { again, replies } = ledger.lost();
-        assert_eq!(again, [query, call]);
+        let Recovery { resend, replies } = ledger.recover();
+        assert_eq!(resend, [query, call]);
         assert_eq!(replies.len(), 2);
         assert!(replies[0].starts_with(r#"{"jsonrpc":"2.0","id":3,"result""#) && replies[0].contains("retry"));
         assert!(replies[1].starts_with(r#"{"jsonrpc":"2.0","id":4,"error":{"code":1007"#), "{}", replies[1]);
         assert!(ledger.settle(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#));
-        assert_eq!(ledger.lost().again, [call]);
-        for _ in 0..ATTEMPTS {
-            ledger.lost();
+        assert_eq!(ledger.recover().resend, [call]);
+        for _ in 0..MAX_ATTEMPTS {
+            ledger.recover();
         }
-        assert!(ledger.is_settled(), "a read that ends every daemon is given up");
+        assert!(ledger.is_settled(), "a read that crashes every daemon is answered with an error");
     }
 
     #[test]
-    fn the_handshake_is_repeated_once_it_was_answered_and_its_answer_swallowed() {
+    fn an_answered_handshake_is_repeated_and_its_second_answer_is_dropped() {
         let mut ledger = ledger();
         let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
-        assert_eq!(ledger.take(initialize), Take::Forward);
-        assert_eq!(ledger.lost().again, [initialize], "nobody was answered: it is asked as it was");
+        assert_eq!(ledger.take(initialize), Action::Forward);
+        assert_eq!(ledger.recover().resend, [initialize], "it was not answered, so it is sent unchanged");
         assert!(ledger.settle(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#));
-        let again = ledger.lost().again;
-        assert_eq!(again.len(), 1);
-        assert!(again[0].contains("2025-06-18"), "{}", again[0]);
+        let resend = ledger.recover().resend;
+        assert_eq!(resend.len(), 1);
+        assert!(resend[0].contains("2025-06-18"), "{}", resend[0]);
         assert!(!ledger.settle(r#"{"jsonrpc":"2.0","id":"ixmcp/replay","result":{}}"#));
     }
 
     #[test]
-    fn what_is_cancelled_is_not_asked_again() {
+    fn cancelled_requests_are_not_sent_again() {
         let mut ledger = ledger();
         ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"query"}"#);
         ledger.take(r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"query"}}"#);
         for id in [1, 2] {
             let cancel =
                 format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#);
-            assert_eq!(ledger.take(&cancel), Take::Forward);
+            assert_eq!(ledger.take(&cancel), Action::Forward);
         }
-        let Left { again, replies } = ledger.lost();
-        assert!(again.is_empty());
-        assert_eq!(replies.len(), 1, "MCP answers no cancelled request, the plain methods do");
+        let Recovery { resend, replies } = ledger.recover();
+        assert!(resend.is_empty());
+        assert_eq!(replies.len(), 1, "MCP does not answer cancelled requests, the plain methods do");
         assert!(replies[0].contains("CANCELLED"));
     }
 
     #[test]
-    fn malformed_lines_and_taken_ids_are_answered_here() {
+    fn malformed_lines_and_ids_in_use_are_answered_here() {
         let mut ledger = ledger();
-        let fault = |take| if let Take::Reply(line) = take { line } else { String::new() };
+        let fault = |action| if let Action::Reply(line) = action { line } else { String::new() };
         assert!(fault(ledger.take("{ no json")).contains("-32700"));
         assert!(fault(ledger.take(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#)).contains("-32600"));
-        assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), Take::Forward);
+        assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#), Action::Forward);
         assert!(fault(ledger.take(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)).contains("still open"));
-        assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Take::Drop);
+        assert_eq!(ledger.take(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), Action::Drop);
     }
 
     #[test]
-    fn a_batch_is_one_question() {
+    fn a_batch_is_sent_again_as_a_whole() {
         let mut ledger = ledger();
         let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"query"},7]"#;
-        assert_eq!(ledger.take(batch), Take::Forward);
-        assert_eq!(ledger.lost().again, [batch]);
+        assert_eq!(ledger.take(batch), Action::Forward);
+        assert_eq!(ledger.recover().resend, [batch]);
         assert!(ledger.settle(r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":2,"result":{}}]"#));
         assert!(ledger.is_settled());
     }

@@ -1,4 +1,4 @@
-//! What a daemon counts: calls by tool, and how long the latest of them took.
+//! A daemon's metrics: calls per tool, and the latencies of the latest ones.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::locked::locked;
 use crate::panics;
 
-/// Times kept of each tool: enough for a 99th percentile, little enough for memory.
-const KEPT: usize = 1000;
+/// Latencies that are kept per tool: enough for a 99th percentile, and little memory.
+const MAX_LATENCIES: usize = 1000;
 
 #[derive(Default)]
 pub struct Meters(Mutex<BTreeMap<String, Meter>>);
@@ -20,7 +20,7 @@ pub struct Meters(Mutex<BTreeMap<String, Meter>>);
 struct Meter {
     calls: u64,
     errors: u64,
-    /// A ring of the latest.
+    /// A ring buffer of the latest latencies.
     micros: Vec<u64>,
 }
 
@@ -37,10 +37,10 @@ impl Meters {
         let mut meters = locked(&self.0);
         let meter = meters.entry(tool.to_owned()).or_default();
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        if meter.micros.len() < KEPT {
+        if meter.micros.len() < MAX_LATENCIES {
             meter.micros.push(micros);
         } else {
-            let next = usize::try_from(meter.calls).unwrap_or(0) % KEPT;
+            let next = usize::try_from(meter.calls).unwrap_or(0) % MAX_LATENCIES;
             meter.micros[next] = micros;
         }
         meter.calls += 1;
@@ -60,8 +60,8 @@ impl Meters {
     }
 }
 
-/// Memory of this process in bytes, where the system tells: now, at most, and the part of now that is no file's (pages
-/// of the index that the system may take back at any time count for the rest).
+/// The memory of this process in bytes, if the system reports it: now, at its peak, and the part of now that is not mapped
+/// from files. Mapped pages of the index are the rest; the system can reclaim them at any time.
 pub fn memory() -> Value {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = |name: &str| -> Option<u64> {
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_of_the_latest_calls() {
+    fn percentiles_cover_the_latest_calls() {
         let meters = Meters::default();
-        for micros in 0..u64::try_from(KEPT).unwrap() {
+        for micros in 0..u64::try_from(MAX_LATENCIES).unwrap() {
             meters.count("query", Duration::from_micros(micros + 1_000_000), false);
         }
-        for micros in 1..=u64::try_from(KEPT).unwrap() {
+        for micros in 1..=u64::try_from(MAX_LATENCIES).unwrap() {
             meters.count("query", Duration::from_micros(micros), micros == 7);
         }
         let figures = &meters.by_tool()["query"];

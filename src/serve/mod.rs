@@ -1,42 +1,42 @@
-//! The transports: lines of JSON-RPC in, lines out, speaking MCP and the plain methods on every connection.
+//! The transports: JSON-RPC, one message per line, with MCP and the plain methods on every connection.
 //!
 //! ```text
 //! bytes ─► framing ─► envelope ─► mux ─┬─► plain method ─┬─► Service::call, on a blocking thread
 //!                                      └─► mcp (rmcp) ───┘        │
-//! bytes ◄─ framing ◄──────────────── flights ◄─ reply ◄───────────┘
+//! bytes ◄─ framing ◄────────────── in_flight ◄─ reply ◄───────────┘
 //! ```
-//! Where those bytes come from, and who answers:
+//! Where the bytes come from, and what answers:
 //!
 //! ```text
-//! ixmcp mcp (relay) ─► .flashgrep/mcp.sock (place) ─┐
-//! anybody of ours ───► 127.0.0.1:7777 (tcp, token) ─┴─► daemon ─► mux ─► resident ─► handover ─┬─► registry
-//! ixmcp mcp --no-daemon ──────────────────────────────► stdio ──► mux ─────────────► handover ─┴─► another's daemon
-//! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, else its own registry
+//! ixmcp mcp (relay) ────► .flashgrep/mcp.sock (socket_path) ─┐
+//! programs of the user ─► 127.0.0.1:7777 (tcp, token) ───────┴─► daemon ─► mux ─► daemon_service ─► call_router ─┬─► registry
+//! ixmcp mcp --no-daemon ───────────────────────────────────────► stdio ──► mux ───────────────────► call_router ─┴─► another daemon
+//! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, or without a daemon its own registry
 //! ```
-//! Owns bytes, protocol, ids, limits, cancellation, and the daemon's life. Does not own the tools: those stand behind
+//! Owns bytes, protocol, ids, limits, cancellation, and the lifetime of the daemon. Does not own the tools, which are behind
 //! [`Service`].
 
+mod call_router;
 pub mod client;
+mod connection_owner;
 pub mod daemon;
+mod daemon_service;
 mod envelope;
-mod flights;
 mod framing;
-mod handover;
 mod hello;
+mod in_flight;
 pub mod launch;
 mod ledger;
 mod mcp;
 mod meters;
 mod mux;
 pub mod page;
-mod peer;
-pub mod place;
 mod progress;
 mod recent;
 mod registry;
 mod relay;
-mod resident;
 mod service;
+pub mod socket_path;
 mod tcp;
 mod token;
 
@@ -44,12 +44,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use flights::MAX_OPEN;
+pub use call_router::{CallRouter, call_params};
 pub use framing::MAX_LINE;
-pub use handover::{Handover, asked};
 pub use hello::Hello;
+pub use in_flight::MAX_IN_FLIGHT;
 pub use mux::connection;
-pub use progress::Reporter;
+pub use progress::ProgressReporter;
 pub use registry::Registry;
 pub use relay::Relay;
 pub use service::{CallContext, Service, ToolCard};
@@ -57,7 +57,7 @@ pub use service::{CallContext, Service, ToolCard};
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-/// What every connection of a process shares.
+/// What all connections of a process share.
 pub struct Server {
     service: Arc<dyn Service>,
     cards: Vec<ToolCard>,
@@ -69,13 +69,13 @@ impl Server {
         Arc::new(Self { service, cards })
     }
 
-    /// A list that a person asked for must not show less than that person thinks.
-    pub fn check(&self, listing: &Listing) -> Result<()> {
-        let Listing::Only(names) = listing else { return Ok(()) };
+    /// Rejects a list of tools that contains an unknown name, which would silently hide a tool from clients.
+    pub fn check(&self, listing: &ToolListing) -> Result<()> {
+        let ToolListing::Only(names) = listing else { return Ok(()) };
         let Some(unknown) = names.iter().find(|name| self.card(name).is_none()) else { return Ok(()) };
         let known: Vec<_> = self.cards.iter().map(|card| card.name).collect();
         Err(Error::invalid_argument(format!("no tool is named {:?}", printable(unknown)))
-            .hint(format!("Give core, all, or names between commas: {}.", known.join(", "))))
+            .hint(format!("Use core, all, or names separated by commas: {}.", known.join(", "))))
     }
 
     fn is_control(&self, name: &str) -> bool {
@@ -87,46 +87,46 @@ impl Server {
     }
 }
 
-/// The rules of the way by which a client came in.
+/// The rules for the clients of a listener.
 #[derive(Clone, Debug)]
-pub struct Door {
-    /// The repository of calls that name none, unless the hello says otherwise.
+pub struct ConnectionPolicy {
+    /// The repository of calls that do not name one, unless the hello does.
     pub root: PathBuf,
-    pub listing: Listing,
-    pub writing: Writing,
-    pub reach: Reach,
-    /// How long open calls may go on after the client has closed its end.
+    pub listing: ToolListing,
+    pub writing: WriteAccess,
+    pub scope: ClientScope,
+    /// How long in-flight requests may continue after the client has closed its end.
     pub drain: Duration,
 }
 
 /// Whether tools that write may be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Writing {
+pub enum WriteAccess {
     Allowed,
-    /// Only by a client whose hello brings this token.
+    /// Only by a client whose hello contains this token.
     WithToken(String),
 }
 
-/// What a client can speak of.
+/// Which repositories a client may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// The door's own repository alone.
+pub enum ClientScope {
+    /// Only the policy's own repository.
     Repository,
     /// Any repository of this user, and the controls.
     Machine,
 }
 
-/// Which tools lists show. Each can be called all the same.
+/// Which tools `tools/list` returns. All tools can be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Listing {
+pub enum ToolListing {
     #[default]
     All,
     Core,
     Only(Vec<String>),
 }
 
-impl Listing {
-    /// Reads `core`, `all`, or names between commas.
+impl ToolListing {
+    /// Parses `core`, `all`, or names separated by commas.
     pub fn parse(text: &str) -> Self {
         match text.trim() {
             "all" | "" => Self::All,
@@ -146,16 +146,22 @@ impl Listing {
 
 /// Serves standard input and output until the input ends and every answer is written.
 ///
-/// A piped question deserves its answer, so open calls get their whole deadline after the end of the input. Where
-/// the input is no pipe, a thread may still wait for it afterwards: leave the runtime by `shutdown_background`.
-pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: Listing) {
-    let door = Door { root, listing, writing: Writing::Allowed, reach: Reach::Machine, drain: mux::DEADLINE };
-    // Pipes without a thread in between: half the latency of tokio's own stdio (which it is where they are no pipes).
+/// A client may pipe a request and close its end, so in-flight requests keep their deadline after the end of the input. If
+/// the input is not a pipe, a thread may still wait for it afterwards: end the runtime with `shutdown_background`.
+pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: ToolListing) {
+    let policy = ConnectionPolicy {
+        root,
+        listing,
+        writing: WriteAccess::Allowed,
+        scope: ClientScope::Machine,
+        drain: mux::DEADLINE,
+    };
+    // Reads pipes without a thread in between, with half the latency of tokio's own stdio. Falls back to that for other files.
     let (reader, writer) = rmcp::transport::stdio_pipes();
-    connection(server, reader, writer, door).await;
+    connection(server, reader, writer, policy).await;
 }
 
-/// The same, by way of the repository's daemon.
+/// Serves standard input and output through the repository's daemon.
 pub async fn stdio_by(relay: Relay) {
     let (reader, writer) = rmcp::transport::stdio_pipes();
     relay.serve(reader, writer).await;

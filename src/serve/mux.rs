@@ -1,9 +1,9 @@
 //! One connection: reads messages, answers the plain methods itself, hands MCP to rmcp, and sends every reply.
 //!
-//! rmcp never sees a line: it cannot answer before `initialize`, drops malformed input silently, ends the
-//! connection on a leading notification, and reads ids its own way. So the mux checks the envelope, the id and the
-//! shape of the params, and gives rmcp typed requests under ids of the mux's own. `notifications/*` stop here too:
-//! the open calls are known here, and nothing else follows from any of them.
+//! rmcp does not parse lines itself, because it cannot answer before `initialize`, silently drops malformed input, ends the
+//! connection on a leading notification, and normalizes ids. Instead the mux checks the envelope, the id and the type of the
+//! params, and passes rmcp typed requests with ids of its own. It also handles `notifications/*`, because it knows the
+//! in-flight requests, which are all that notifications affect.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,73 +15,75 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 
-use super::envelope::{self, Fault, Id, Malformed, Message, Params};
-use super::flights::{Batch, Dialect, Flight, Flights, MAX_OPEN, Refusal, Reply, Route, Ticket};
+use super::envelope::{self, Id, Malformed, Message, Params, RpcError};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
+use super::in_flight::{
+    Batch, BeginError, Dialect, InFlightRequest, InFlightRequests, MAX_IN_FLIGHT, Reply, Route, Ticket,
+};
 use super::mcp::{self, Incoming};
-use super::{CallContext, Door, Hello, Listing, Reach, Reporter, Server, Writing};
+use super::{CallContext, ClientScope, ConnectionPolicy, Hello, ProgressReporter, Server, ToolListing, WriteAccess};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 use crate::locked::locked;
 use crate::panics;
 
-/// How long a call may take that does not say otherwise.
+/// The time from a call's start to its deadline, except for long-running tools.
 pub const DEADLINE: Duration = Duration::from_secs(30);
-/// How long cancelled calls get to notice, once nobody waits for them.
-const NOTICE: Duration = Duration::from_secs(1);
-/// Messages in one batch; more would be a flood, not a question.
+/// How long cancelled calls may take to stop when the connection is closed.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Messages in one batch.
 const MAX_BATCH: usize = 1000;
 
-/// What is known of one connection.
+/// The state of one connection.
 pub struct Connection {
     pub server: Arc<Server>,
-    door: Door,
+    policy: ConnectionPolicy,
     outbox: Outbox,
-    flights: Flights,
+    in_flight: InFlightRequests,
     hello: OnceLock<Option<Arc<Hello>>>,
-    /// What `initialize` settled on; none for clients that never send it.
+    /// The revision that `initialize` negotiated; `None` for clients that have not sent it.
     revision: Mutex<Option<ProtocolVersion>>,
 }
 
-/// Serves one client until it leaves. Nothing that a client does is an error here.
-pub async fn connection<R, W>(server: Arc<Server>, reader: R, writer: W, door: Door)
+/// Serves one client until it disconnects.
+pub async fn connection<R, W>(server: Arc<Server>, reader: R, writer: W, policy: ConnectionPolicy)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let (outbox, writing) = Outbox::to(writer);
     let writing = tokio::spawn(writing);
-    let drain = door.drain;
+    let drain = policy.drain;
     let connection = Arc::new(Connection {
         server,
-        door,
+        policy,
         outbox,
-        flights: Flights::new(),
+        in_flight: InFlightRequests::new(),
         hello: OnceLock::new(),
         revision: Mutex::new(None),
     });
-    // As many as can be open, so that handing over never waits.
-    let (inbox, incoming) = mpsc::channel(MAX_OPEN as usize);
+    // The capacity is the maximum number of in-flight requests, so sending never waits.
+    let (inbox, incoming) = mpsc::channel(MAX_IN_FLIGHT as usize);
     let running = mcp::serve(Arc::clone(&connection), incoming);
 
     let ended = read(&connection, &inbox, Lines::new(reader)).await;
-    if !ended || tokio::time::timeout(drain, connection.flights.all_landed()).await.is_err() {
-        connection.flights.cancel_all();
-        let _late = tokio::time::timeout(NOTICE, connection.flights.all_landed()).await;
+    if !ended || tokio::time::timeout(drain, connection.in_flight.all_finished()).await.is_err() {
+        connection.in_flight.cancel_all();
+        let _late = tokio::time::timeout(CANCEL_TIMEOUT, connection.in_flight.all_finished()).await;
     }
     let writer = writing.abort_handle();
-    let last_words = async {
+    let flush = async {
         connection.outbox.end().await;
         writing.await
     };
-    // A client that does not read its answers has left.
-    if tokio::time::timeout(drain.max(NOTICE), last_words).await.is_err() {
+    // A client that does not read its answers counts as disconnected.
+    if tokio::time::timeout(drain.max(CANCEL_TIMEOUT), flush).await.is_err() {
         writer.abort();
     }
     drop(running);
 }
 
-/// Takes messages until the input ends (true) or nobody can be answered any more (false).
+/// Reads messages until the input ends (true) or answers can no longer be sent (false).
 async fn read<R: AsyncRead + Unpin>(
     connection: &Arc<Connection>,
     inbox: &mpsc::Sender<Incoming>,
@@ -96,12 +98,12 @@ async fn read<R: AsyncRead + Unpin>(
             Ok(Some(Line::Text(line))) => match std::str::from_utf8(&line) {
                 Ok(text) => connection.take(text, inbox).await,
                 Err(_) => {
-                    let fault = Fault::new(envelope::PARSE_ERROR, "the line is no UTF-8");
+                    let fault = RpcError::new(envelope::PARSE_ERROR, "the line is not UTF-8");
                     connection.outbox.send(envelope::error(None, &fault)).await;
                 }
             },
             Ok(Some(Line::TooLong)) => {
-                let fault = Fault::request(format!("the line is longer than {MAX_LINE} bytes"));
+                let fault = RpcError::request(format!("the line is longer than {MAX_LINE} bytes"));
                 connection.outbox.send(envelope::error(None, &fault)).await;
             }
             Ok(None) => return true,
@@ -119,14 +121,14 @@ impl Connection {
             return self.take_one(text, Route::Line, inbox).await;
         }
         let fault = match envelope::parse_batch(text) {
-            Ok(messages) if messages.is_empty() => Fault::request("the batch is empty"),
+            Ok(messages) if messages.is_empty() => RpcError::request("the batch is empty"),
             Ok(messages) if messages.len() > MAX_BATCH => {
-                Fault::request(format!("the batch has more than {MAX_BATCH} messages"))
+                RpcError::request(format!("the batch has more than {MAX_BATCH} messages"))
             }
             Ok(messages) => {
                 let batch = Batch::of(messages.len());
-                for (place, message) in messages.into_iter().enumerate() {
-                    self.take_one(message.get(), Route::Batch(Arc::clone(&batch), place), inbox).await;
+                for (index, message) in messages.into_iter().enumerate() {
+                    self.take_one(message.get(), Route::Batch(Arc::clone(&batch), index), inbox).await;
                 }
                 return;
             }
@@ -142,7 +144,7 @@ impl Connection {
                     Ok(reply) => reply,
                     Err(fault) => Some(envelope::error(Some(&id), &fault)),
                 }
-                .map_or(Next::UnderWay, Next::Settled)
+                .map_or(Next::InFlight, Next::Settled)
             }
             Ok(Some(Message { id: None, method, params })) => {
                 self.notification(&method, params);
@@ -155,11 +157,11 @@ impl Connection {
         match reply {
             Next::Settled(reply) => self.settle(route, Some(Reply::from(reply))).await,
             Next::Silent => self.settle(route, None).await,
-            Next::UnderWay => {}
+            Next::InFlight => {}
         }
     }
 
-    /// Answers at once, or starts what will answer later and gives `None`.
+    /// Returns the answer, or `None` if it starts work that answers later.
     async fn request(
         self: &Arc<Self>,
         id: &Id,
@@ -167,22 +169,24 @@ impl Connection {
         params: Option<&RawValue>,
         route: &Route,
         inbox: &mpsc::Sender<Incoming>,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<String>, RpcError> {
         match method {
             "ping" if !mcp::is_modern(&Params::parse(params)?.meta) => Ok(Some(envelope::result(id, "{}"))),
-            // A revision without handshake has no such method; who speaks it is told so as of any other.
+            // A revision without a handshake does not have this method.
             "initialize" if mcp::is_modern(&Params::parse(params)?.meta) => Err(mcp::no_handshake()),
             _ if mcp::METHODS.contains(&method) => {
                 if matches!(route, Route::Batch(..)) && !self.may_batch(method) {
-                    return Err(Fault::request(
-                        "MCP has batches in revision 2025-03-26 alone: send one message a line",
+                    return Err(RpcError::request(
+                        "MCP supports batches only in revision 2025-03-26: send one message per line",
                     ));
                 }
                 self.mcp_request(id, method, Params::parse(params)?, route, inbox).await
             }
             name if self.is_callable(name) => self.plain_call(id, name, Params::parse(params)?, route).await,
-            Hello::METHOD => Err(Fault::request("the hello is a notification: send it without id, as the first line")),
-            _ => Err(Fault::unknown_method(method)),
+            Hello::METHOD => {
+                Err(RpcError::request("the hello is a notification: send it without an id, as the first line"))
+            }
+            _ => Err(RpcError::unknown_method(method)),
         }
     }
 
@@ -191,7 +195,7 @@ impl Connection {
         method != "initialize" && revision.as_ref() == Some(&ProtocolVersion::V_2025_03_26)
     }
 
-    /// Hands a request to rmcp. Openings are waited for: what the client sent behind one may lean on it.
+    /// Passes a request to rmcp. Waits for the answer to an opening request, because later requests may depend on it.
     async fn mcp_request(
         self: &Arc<Self>,
         id: &Id,
@@ -199,24 +203,25 @@ impl Connection {
         params: Params,
         route: &Route,
         inbox: &mpsc::Sender<Incoming>,
-    ) -> Result<Option<String>, Fault> {
+    ) -> Result<Option<String>, RpcError> {
         let is_call = method == "tools/call";
         let is_modern = mcp::is_modern(&params.meta);
         let long = !is_call || self.is_long(params.fields.get("name").and_then(Value::as_str).unwrap_or_default());
         let meta = params.meta.clone();
         let request = mcp::request(method, params)?;
-        let ticket = match self.take_off(id, Dialect::Mcp, route, long, &meta) {
+        let ticket = match self.begin(id, Dialect::Mcp, route, long, &meta) {
             Ok(ticket) => ticket,
-            Err(Takeoff::Busy(error)) if is_call => {
+            Err(CannotBegin::Busy(error)) if is_call => {
                 return Ok(Some(envelope::result(id, &mcp::refused_call(&error, is_modern))));
             }
             Err(refusal) => return Err(refusal.into()),
         };
-        let landed = matches!(method, "initialize" | "server/discover").then(|| self.flights.landing(&ticket));
+        let finished =
+            matches!(method, "initialize" | "server/discover").then(|| self.in_flight.until_finished(&ticket));
         if inbox.send(mcp::incoming(request, ticket)).await.is_ok()
-            && let Some(landed) = landed
+            && let Some(finished) = finished
         {
-            let _answered = landed.await;
+            let _answered = finished.await;
         }
         Ok(None)
     }
@@ -227,52 +232,54 @@ impl Connection {
         name: &str,
         params: Params,
         route: &Route,
-    ) -> Result<Option<String>, Fault> {
-        let ticket = self.take_off(id, Dialect::Plain, route, self.is_long(name), &params.meta)?;
+    ) -> Result<Option<String>, RpcError> {
+        let ticket = self.begin(id, Dialect::Plain, route, self.is_long(name), &params.meta)?;
         let (connection, name) = (Arc::clone(self), name.to_owned());
         tokio::spawn(async move {
             let number = ticket.number;
             let answer = connection.call(name, params.fields, None, ticket).await;
             let outcome = match answer {
                 Ok(value) => Ok(value.to_string()),
-                Err(error) => Err(Fault::from(&error)),
+                Err(error) => Err(RpcError::from(&error)),
             };
-            connection.land(number, outcome).await;
+            connection.finish(number, outcome).await;
         });
         Ok(None)
     }
 
     fn is_callable(&self, name: &str) -> bool {
-        self.server.card(name).is_some() || (self.door.reach == Reach::Machine && self.server.is_control(name))
+        self.server.card(name).is_some() || (self.policy.scope == ClientScope::Machine && self.server.is_control(name))
     }
 
     fn is_long(&self, name: &str) -> bool {
         self.server.card(name).map_or_else(|| self.server.is_control(name), |card| card.long)
     }
 
-    fn take_off(
+    fn begin(
         &self,
         id: &Id,
         dialect: Dialect,
         route: &Route,
         long: bool,
         meta: &Map<String, Value>,
-    ) -> Result<Ticket, Takeoff> {
+    ) -> Result<Ticket, CannotBegin> {
         let budget = if long { Budget::unlimited() } else { Budget::lasting(DEADLINE) };
         let progress = match meta.get("progressToken") {
-            Some(token @ (Value::String(_) | Value::Number(_))) => Reporter::new(token.clone(), self.outbox.clone()),
-            _ => Reporter::default(),
+            Some(token @ (Value::String(_) | Value::Number(_))) => {
+                ProgressReporter::new(token.clone(), self.outbox.clone())
+            }
+            _ => ProgressReporter::default(),
         };
-        self.flights.take_off(id, dialect, route.clone(), budget, progress).map_err(|refusal| match refusal {
-            Refusal::IdTaken => Takeoff::IdTaken,
-            Refusal::Full => Takeoff::Busy(
-                Error::new(ErrorKind::Busy, format!("{MAX_OPEN} requests are open on this connection"))
-                    .hint("Wait for one of them, then send this one again."),
+        self.in_flight.begin(id, dialect, route.clone(), budget, progress).map_err(|refusal| match refusal {
+            BeginError::IdTaken => CannotBegin::IdTaken,
+            BeginError::Full => CannotBegin::Busy(
+                Error::new(ErrorKind::Busy, format!("{MAX_IN_FLIGHT} requests are in flight on this connection"))
+                    .hint("Wait for an answer, then send this request again."),
             ),
         })
     }
 
-    /// Asks the service, off the connection's own threads. A tool that panics has failed; the connection has not.
+    /// Calls the service on a blocking thread. If a tool panics, its call fails; the connection continues.
     pub async fn call(
         self: &Arc<Self>,
         name: String,
@@ -283,14 +290,14 @@ impl Connection {
         let hello = self.hello();
         if self.server.card(&name).is_some_and(|card| card.writes) && !self.may_write() {
             return Err(Error::new(ErrorKind::ReadOnly, format!("{name} writes, and this connection may only read"))
-                .hint("Use the Unix socket or stdio, or send the token in ixmcp/hello."));
+                .hint("Use the Unix socket or stdio, or send the token in `ixmcp/hello`."));
         }
         let context = CallContext {
-            root: hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.door.root.clone()),
+            root: hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.policy.root.clone()),
             cap,
             budget: ticket.budget,
             progress: ticket.progress,
-            reach: self.door.reach,
+            scope: self.policy.scope,
             hello,
         };
         let service = Arc::clone(&self.server.service);
@@ -299,9 +306,9 @@ impl Connection {
     }
 
     fn may_write(&self) -> bool {
-        match &self.door.writing {
-            Writing::Allowed => true,
-            Writing::WithToken(token) => self.hello().is_some_and(|hello| hello.brings(token)),
+        match &self.policy.writing {
+            WriteAccess::Allowed => true,
+            WriteAccess::WithToken(token) => self.hello().is_some_and(|hello| hello.has_token(token)),
         }
     }
 
@@ -309,45 +316,49 @@ impl Connection {
         self.hello.get().cloned().flatten()
     }
 
-    /// Which tools this client is shown.
-    pub fn listing(&self) -> Listing {
-        let chosen = self.hello().and_then(|hello| hello.tools.as_deref().map(Listing::parse));
-        chosen.unwrap_or_else(|| self.door.listing.clone())
+    /// Which tools `tools/list` returns to this client.
+    pub fn listing(&self) -> ToolListing {
+        let chosen = self.hello().and_then(|hello| hello.tools.as_deref().map(ToolListing::parse));
+        chosen.unwrap_or_else(|| self.policy.listing.clone())
     }
 
-    pub fn settle_on(&self, revision: ProtocolVersion) {
+    pub fn set_revision(&self, revision: ProtocolVersion) {
         *locked(&self.revision) = Some(revision);
     }
 
-    /// Sends the answer to an open request: a result as JSON, or a fault.
-    pub fn land(self: &Arc<Self>, number: u64, outcome: Result<String, Fault>) -> impl Future<Output = ()> + 'static {
+    /// Sends the answer to an in-flight request: a result as JSON, or an error.
+    pub fn finish(
+        self: &Arc<Self>,
+        number: u64,
+        outcome: Result<String, RpcError>,
+    ) -> impl Future<Output = ()> + 'static {
         let connection = Arc::clone(self);
-        let flight = connection.flights.land(number);
+        let request = connection.in_flight.finish(number);
         async move {
-            let Some(mut flight) = flight else { return };
+            let Some(mut request) = request else { return };
             let reply = match outcome {
-                _ if flight.is_forgotten => None,
-                Ok(result) => Some(envelope::result(&flight.id, &result)),
-                Err(fault) => Some(envelope::error(Some(&flight.id), &fault)),
+                _ if request.is_cancelled => None,
+                Ok(result) => Some(envelope::result(&request.id, &result)),
+                Err(fault) => Some(envelope::error(Some(&request.id), &fault)),
             };
-            let reply = reply.map(|reply| connection.counted(&flight, reply));
-            connection.settle(flight.route.clone(), reply).await;
-            if let Some(landed) = flight.landed.take() {
-                let _nobody_waits = landed.send(());
+            let reply = reply.map(|reply| connection.counted(&request, reply));
+            connection.settle(request.route.clone(), reply).await;
+            if let Some(finished) = request.finished.take() {
+                let _not_awaited = finished.send(());
             }
         }
     }
 
-    /// An answer that its client would leave unread with too many others is not kept for it. Those of MCP are small by
-    /// their cap, so that only plain ones are given up.
-    fn counted(&self, flight: &Flight, reply: String) -> Reply {
+    /// Counts a reply as unread. If the client has too many unread bytes, an error replaces it. MCP replies are always kept,
+    /// because their size is limited.
+    fn counted(&self, request: &InFlightRequest, reply: String) -> Reply {
         let unread = self.outbox.count_unread(reply.len());
-        if unread.is_some() || flight.dialect == Dialect::Mcp {
+        if unread.is_some() || request.dialect == Dialect::Mcp {
             return Reply { text: reply, unread };
         }
-        let error = Error::new(ErrorKind::Busy, "too many bytes of earlier answers are not read yet")
-            .hint("Read them, then send this again.");
-        Reply::from(envelope::error(Some(&flight.id), &Fault::from(&error)))
+        let error = Error::new(ErrorKind::Busy, "too many bytes of earlier answers are unread")
+            .hint("Read them, then send this request again.");
+        Reply::from(envelope::error(Some(&request.id), &RpcError::from(&error)))
     }
 
     async fn settle(&self, route: Route, reply: Option<Reply>) {
@@ -356,14 +367,14 @@ impl Connection {
                 Some(Reply { text, unread }) => (Some(text), unread.into_iter().collect()),
                 None => return,
             },
-            Route::Batch(batch, place) => batch.settle(place, reply),
+            Route::Batch(batch, index) => batch.settle(index, reply),
         };
         if let Some(line) = line {
             self.outbox.send_counted(line, unread).await;
         }
     }
 
-    /// Notifications are never answered, and only these do anything: a tool named in one is not run.
+    /// Handles a notification. All others than these are ignored: a notification does not run a tool.
     fn notification(&self, method: &str, params: Option<&RawValue>) {
         match method {
             Hello::METHOD => {
@@ -373,7 +384,7 @@ impl Connection {
             "notifications/cancelled" => {
                 let params = Params::parse(params).unwrap_or_default();
                 if let Some(id) = params.fields.get("requestId").and_then(Id::from_value) {
-                    self.flights.cancel(&id);
+                    self.in_flight.cancel(&id);
                 }
             }
             _ => {}
@@ -381,24 +392,24 @@ impl Connection {
     }
 }
 
-/// What became of a message.
+/// What happens to a message.
 enum Next {
     Settled(String),
     Silent,
-    UnderWay,
+    InFlight,
 }
 
-/// Why a request cannot be begun.
-enum Takeoff {
+/// Why a request is rejected, with an error for the client.
+enum CannotBegin {
     IdTaken,
     Busy(Error),
 }
 
-impl From<Takeoff> for Fault {
-    fn from(refusal: Takeoff) -> Self {
+impl From<CannotBegin> for RpcError {
+    fn from(refusal: CannotBegin) -> Self {
         match refusal {
-            Takeoff::IdTaken => Self::request("a request with this id is still open"),
-            Takeoff::Busy(error) => Self::from(&error),
+            CannotBegin::IdTaken => Self::request("a request with this id is still open"),
+            CannotBegin::Busy(error) => Self::from(&error),
         }
     }
 }

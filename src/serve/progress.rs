@@ -1,6 +1,7 @@
 //! Progress notifications of one call.
 //!
-//! Owns when one is sent: only when asked for, never faster than ten a second, never downwards, never after the reply.
+//! Owns when a notification is sent: only if the client requests them, at most ten per second, only if the number rises, and
+//! never after the reply.
 
 use crate::locked::locked;
 use std::sync::{Arc, Mutex};
@@ -10,31 +11,31 @@ use serde_json::{Value, json};
 
 use super::framing::Outbox;
 
-const APART: Duration = Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Given to a call; says nothing when its caller gave no token. Clones report for the same call.
+/// Reports the progress of a call, if its client sent a progress token. Clones report for the same call.
 #[derive(Clone, Default)]
-pub struct Reporter(Option<Arc<Mutex<Ticks>>>);
+pub struct ProgressReporter(Option<Arc<Mutex<Ticks>>>);
 
 struct Ticks {
     token: Value,
-    /// Gone once the call is answered.
+    /// `None` once the call has been answered.
     outbox: Option<Outbox>,
     last: Option<(u64, Instant)>,
 }
 
-impl Reporter {
-    /// `token` as the caller gave it: a string or a number.
+impl ProgressReporter {
+    /// `token` is the client's: a string or a number.
     pub(super) fn new(token: Value, outbox: Outbox) -> Self {
         Self(Some(Arc::new(Mutex::new(Ticks { token, outbox: Some(outbox), last: None }))))
     }
 
-    /// Whether anybody listens: counting for nobody can be spared.
+    /// Whether the client requested progress. If not, the work need not be counted.
     pub fn is_wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The same for those who know nothing of connections; none when nobody listens.
+    /// The reporter as a function, for modules that do not know connections; `None` if the client did not request progress.
     pub fn listener(&self) -> Option<Arc<dyn Fn(u64, u64) + Send + Sync>> {
         let reporter = self.clone();
         self.is_wanted().then(|| -> Arc<dyn Fn(u64, u64) + Send + Sync> {
@@ -42,8 +43,8 @@ impl Reporter {
         })
     }
 
-    /// `total` when it is known. A tick that comes too soon, or does not rise, is left out; so is one that finds
-    /// the connection busy, because work never waits for those who watch it.
+    /// Sends a notification unless it is too early, the number does not rise, or the connection is busy: work never waits
+    /// for progress reports.
     pub fn report(&self, done: u64, total: Option<u64>, message: &str) {
         let Some(ticks) = &self.0 else { return };
         let mut ticks = locked(ticks);
@@ -51,7 +52,7 @@ impl Reporter {
         let now = Instant::now();
         let due = ticks
             .last
-            .is_none_or(|(before, at)| done > before && (now.duration_since(at) >= APART || Some(done) == total));
+            .is_none_or(|(before, at)| done > before && (now.duration_since(at) >= INTERVAL || Some(done) == total));
         if !due {
             return;
         }
@@ -68,7 +69,7 @@ impl Reporter {
         }
     }
 
-    /// No more ticks, not even from a clone that outlives the call.
+    /// Stops all notifications, including those of clones that outlive the call.
     pub(super) fn close(&self) {
         if let Some(ticks) = &self.0 {
             locked(ticks).outbox = None;

@@ -1,6 +1,6 @@
-//! The calls that a daemon answered lately, and those at work: what a person sees of what agents ask.
+//! The recent and running calls of a daemon, which users can watch in the web page.
 //!
-//! Owns the ring and its bounds. It keeps arguments (cut), times, sizes and places; never a file's content.
+//! Owns the ring buffer and its limits. It keeps truncated arguments, times, sizes and locations, but no file content.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -14,27 +14,28 @@ use crate::locked::locked;
 use crate::panics;
 use crate::tools;
 
-/// Calls that are kept: an afternoon of one agent, some hundred kilobytes.
-const KEPT: usize = 500;
-/// Of one text among the arguments, and of all together, in characters.
-const TEXT: usize = 200;
-const ARGUMENTS: usize = 800;
-/// Places of an answer that are shown.
-const PLACES: usize = 5;
-/// Larger answers are not counted to their end: nobody shall wait for the count.
-const COUNTED: usize = 1 << 20;
-/// How soon one who waits notices that there is nothing to wait for any more.
-const LOOK: Duration = Duration::from_millis(100);
+/// Calls that are kept: an afternoon of one agent, a few hundred kilobytes.
+const MAX_CALLS: usize = 500;
+/// Characters of one string argument.
+const MAX_TEXT_CHARS: usize = 200;
+/// Bytes of all arguments of a call.
+const MAX_ARGUMENT_BYTES: usize = 800;
+/// Locations of an answer that are kept.
+const MAX_LOCATIONS: usize = 5;
+/// The size of larger answers is not determined exactly, because that takes time.
+const MAX_COUNTED_BYTES: usize = 1 << 20;
+/// How often a waiting caller checks whether it should stop waiting.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
-pub struct Recent {
+pub struct RecentCalls {
     ring: Mutex<Ring>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct Ring {
-    /// Counts what happened: calls begun and calls ended.
+    /// The number of events: calls that began or ended.
     version: u64,
     calls: VecDeque<Entry>,
 }
@@ -54,24 +55,24 @@ struct Ended {
     outcome: Value,
 }
 
-/// A call at work. Dropped before its end, it has failed.
-pub struct Running {
-    recent: Arc<Recent>,
+/// A running call. If it is dropped before its end, it has failed.
+pub struct RunningCall {
+    recent: Arc<RecentCalls>,
     id: u64,
     tool: String,
     begun: Instant,
     is_ended: bool,
 }
 
-impl Recent {
-    /// `way`: how the call came in, such as `mcp`.
-    pub fn begin(self: &Arc<Self>, tool: &str, arguments: &Value, way: &'static str) -> Running {
+impl RecentCalls {
+    /// Records the start of a call. `way` is how it arrived, such as `mcp`.
+    pub fn begin(self: &Arc<Self>, tool: &str, arguments: &Value, way: &'static str) -> RunningCall {
         let arguments = cut_arguments(arguments);
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut ring = self.ring();
         ring.version += 1;
         let id = ring.version;
-        if ring.calls.len() == KEPT {
+        if ring.calls.len() == MAX_CALLS {
             ring.calls.pop_front();
         }
         ring.calls.push_back(Entry {
@@ -85,19 +86,19 @@ impl Recent {
         });
         drop(ring);
         self.changed.notify_all();
-        Running { recent: Arc::clone(self), id, tool: tool.to_owned(), begun: Instant::now(), is_ended: false }
+        RunningCall { recent: Arc::clone(self), id, tool: tool.to_owned(), begun: Instant::now(), is_ended: false }
     }
 
-    /// What happened after `version`, oldest first; waits up to `wait` until something has, or until `is_over`.
+    /// The calls that began or ended after `version`, oldest first. Waits up to `wait` until there is one or `is_over`.
     pub fn since(&self, version: u64, wait: Duration, is_over: impl Fn() -> bool) -> Value {
         let end = Instant::now() + wait;
         let mut ring = self.ring();
         while ring.version <= version && Instant::now() < end && !is_over() {
-            let pause = LOOK.min(end.saturating_duration_since(Instant::now()));
+            let pause = CHECK_INTERVAL.min(end.saturating_duration_since(Instant::now()));
             ring = self.changed.wait_timeout(ring, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
-        let calls: Vec<Value> = ring.calls.iter().filter(|call| call.version > version).map(Entry::shown).collect();
-        json!({ "version": ring.version, "kept": KEPT, "calls": calls })
+        let calls: Vec<Value> = ring.calls.iter().filter(|call| call.version > version).map(Entry::to_json).collect();
+        json!({ "version": ring.version, "kept": MAX_CALLS, "calls": calls })
     }
 
     fn ring(&self) -> MutexGuard<'_, Ring> {
@@ -105,10 +106,10 @@ impl Recent {
     }
 }
 
-impl Running {
+impl RunningCall {
     pub fn end(mut self, answer: &Result<Value>) {
         let outcome = match answer {
-            Ok(answer) => gist(&self.tool, answer),
+            Ok(answer) => summary(&self.tool, answer),
             Err(error) => fault(error),
         };
         self.settle(outcome);
@@ -120,7 +121,7 @@ impl Running {
         let mut ring = self.recent.ring();
         ring.version += 1;
         let version = ring.version;
-        // One that took longer than the ring lasts is forgotten.
+        // A call that took too long may have been removed already.
         if let Some(entry) = ring.calls.iter_mut().rev().find(|entry| entry.id == self.id) {
             entry.version = version;
             entry.ended = Some(ended);
@@ -130,7 +131,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCall {
     fn drop(&mut self) {
         if !self.is_ended {
             self.settle(fault(&panics::error(None)));
@@ -139,8 +140,8 @@ impl Drop for Running {
 }
 
 impl Entry {
-    fn shown(&self) -> Value {
-        let mut shown = json!({
+    fn to_json(&self) -> Value {
+        let mut call = json!({
             "id": self.id,
             "tool": self.tool,
             "way": self.way,
@@ -148,10 +149,10 @@ impl Entry {
             "begun_ms": self.begun_ms,
         });
         if let Some(Ended { took, outcome }) = &self.ended {
-            shown["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
-            shown["outcome"] = outcome.clone();
+            call["took_us"] = json!(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+            call["outcome"] = outcome.clone();
         }
-        shown
+        call
     }
 }
 
@@ -159,35 +160,35 @@ fn fault(error: &Error) -> Value {
     json!({ "error": error.kind.name(), "message": cut(&error.message) })
 }
 
-/// How much an answer holds, and where its first items stand.
-fn gist(tool: &str, answer: &Value) -> Value {
-    let (bytes, is_all) = size(answer);
-    let mut gist = json!({ "bytes": bytes });
-    if !is_all {
-        gist["more"] = json!(true);
+/// The size of an answer, and the locations of its first items.
+fn summary(tool: &str, answer: &Value) -> Value {
+    let (bytes, is_exact) = size(answer);
+    let mut summary = json!({ "bytes": bytes });
+    if !is_exact {
+        summary["more"] = json!(true);
     }
     for field in ["total", "truncated", "status", "stale"] {
         if let Some(value) = answer.get(field).filter(|value| !value.is_array() && !value.is_object()) {
-            gist[field] = value.clone();
+            summary[field] = value.clone();
         }
     }
     let list = tools::find(tool).ok().and_then(|tool| tool.list);
     let items = list.and_then(|list| answer[list].as_array());
     if let Some(items) = items {
-        gist["items"] = json!(items.len());
+        summary["items"] = json!(items.len());
     }
-    let places: Vec<String> = match items {
-        Some(items) => items.iter().filter_map(place).take(PLACES).collect(),
-        None => place(answer).into_iter().collect(),
+    let locations: Vec<String> = match items {
+        Some(items) => items.iter().filter_map(location).take(MAX_LOCATIONS).collect(),
+        None => location(answer).into_iter().collect(),
     };
-    if !places.is_empty() {
-        gist["places"] = json!(places);
+    if !locations.is_empty() {
+        summary["places"] = json!(locations);
     }
-    gist
+    summary
 }
 
-/// Where an item stands, by the names that answers have for it.
-fn place(item: &Value) -> Option<String> {
+/// The path of an item, with its line if it has one. Tools have different names for these fields.
+fn location(item: &Value) -> Option<String> {
     if let Some(path) = item.as_str() {
         return Some(cut(path));
     }
@@ -200,20 +201,20 @@ fn place(item: &Value) -> Option<String> {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
 fn cut_arguments(arguments: &Value) -> Map<String, Value> {
-    let mut left = ARGUMENTS;
+    let mut left = MAX_ARGUMENT_BYTES;
     let mut kept = Map::new();
     for (name, value) in arguments.as_object().into_iter().flatten() {
         let value = match value {
             Value::String(text) => Value::String(cut(text)),
             Value::Array(_) | Value::Object(_) => match size(value) {
-                (bytes, true) if bytes <= TEXT => value.clone(),
+                (bytes, true) if bytes <= MAX_TEXT_CHARS => value.clone(),
                 _ => Value::String("…".to_owned()),
             },
             value => value.clone(),
@@ -229,21 +230,21 @@ fn cut_arguments(arguments: &Value) -> Map<String, Value> {
     kept
 }
 
-/// Bytes of the compact JSON, and whether that is all of them.
+/// The size of the compact JSON in bytes, and whether that is exact or only the maximum that is counted.
 fn size(value: &Value) -> (usize, bool) {
     struct Count(usize);
     impl Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
-            if self.0 > COUNTED { Err(std::io::Error::other("long")) } else { Ok(bytes.len()) }
+            if self.0 > MAX_COUNTED_BYTES { Err(std::io::Error::other("long")) } else { Ok(bytes.len()) }
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
     }
     let mut count = Count(0);
-    let is_all = serde_json::to_writer(&mut count, value).is_ok();
-    (count.0.min(COUNTED), is_all)
+    let is_exact = serde_json::to_writer(&mut count, value).is_ok();
+    (count.0.min(MAX_COUNTED_BYTES), is_exact)
 }
 
 #[cfg(test)]
@@ -251,8 +252,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_shown_at_work_and_then_with_what_it_got() {
-        let recent = Arc::new(Recent::default());
+    fn a_call_is_listed_while_it_runs_and_then_with_its_outcome() {
+        let recent = Arc::new(RecentCalls::default());
         let running = recent.begin("query", &json!({ "text": "cart" }), "mcp");
         let seen = recent.since(0, Duration::ZERO, || false);
         assert_eq!(seen["calls"][0]["arguments"]["text"], "cart");
@@ -267,8 +268,8 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_ends_well_is_told_so() {
-        let recent = Arc::new(Recent::default());
+    fn a_failed_call_has_an_error_as_its_outcome() {
+        let recent = Arc::new(RecentCalls::default());
         drop(recent.begin("check", &json!({}), "mcp"));
         assert_eq!(recent.since(0, Duration::ZERO, || false)["calls"][0]["outcome"]["error"], "INTERNAL");
         recent.begin("query", &json!({}), "mcp").end(&Err(Error::invalid_argument("argument `text` is empty")));
@@ -276,31 +277,31 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_long_arguments_takes_little_room() {
-        let recent = Arc::new(Recent::default());
+    fn many_long_arguments_take_little_memory() {
+        let recent = Arc::new(RecentCalls::default());
         let long = "ü".repeat(1000);
         let arguments = json!({ "text": long, "include": vec![&long; 3], "a": long, "b": long, "c": long });
         let answer = Ok(json!({ "results": [&long], "x": vec![&long; 3] }));
-        for _ in 0..2 * KEPT {
+        for _ in 0..2 * MAX_CALLS {
             recent.begin("query", &arguments, "plain").end(&answer);
         }
         let seen = recent.since(0, Duration::ZERO, || false);
-        assert_eq!(seen["calls"].as_array().unwrap().len(), KEPT);
-        assert!(seen.to_string().len() < KEPT * 3000, "{}", seen.to_string().len());
-        recent.begin("query", &arguments, "plain").end(&Ok(json!({ "results": ["a".repeat(2 * COUNTED)] })));
+        assert_eq!(seen["calls"].as_array().unwrap().len(), MAX_CALLS);
+        assert!(seen.to_string().len() < MAX_CALLS * 3000, "{}", seen.to_string().len());
+        recent.begin("query", &arguments, "plain").end(&Ok(json!({ "results": ["a".repeat(2 * MAX_COUNTED_BYTES)] })));
         let seen = recent.since(seen["version"].as_u64().unwrap(), Duration::ZERO, || false);
         assert_eq!(seen["calls"][0]["outcome"]["more"], true);
     }
 
     #[test]
-    fn who_waits_hears_at_once() {
-        let recent = Arc::new(Recent::default());
+    fn a_waiting_caller_is_notified_immediately() {
+        let recent = Arc::new(RecentCalls::default());
         let other = Arc::clone(&recent);
         let waiting = std::thread::spawn(move || other.since(0, Duration::from_secs(60), || false));
         recent.begin("stats", &json!({}), "mcp").end(&Ok(json!({})));
         assert_eq!(waiting.join().unwrap()["calls"][0]["tool"], "stats");
         let begun = Instant::now();
         recent.since(9, Duration::from_secs(60), || true);
-        assert!(begun.elapsed() < Duration::from_secs(30), "nobody waits for what is over");
+        assert!(begun.elapsed() < Duration::from_secs(30), "a caller that is over does not wait");
     }
 }

@@ -1,10 +1,10 @@
-//! The registry of tools as a [`Service`]: what the mux calls when a tool is called.
+//! The registry of tools as a [`Service`], which the mux calls.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Reach;
+use super::ClientScope;
 use super::service::{CallContext, Service, ToolCard};
 use crate::error::Result;
 use crate::index::Workspaces;
@@ -21,14 +21,14 @@ impl Registry {
         Self { workspaces, jobs: Arc::default() }
     }
 
-    /// Answers what the program's own page asks besides tools.
+    /// Answers a view of the web page.
     pub fn view(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
         tools::view(&self.workspaces, name, arguments, &self.caller(call))
     }
 
     fn caller(&self, call: CallContext) -> Caller {
-        // A port that speaks of one repository has no say in where Python looks beside it.
-        let hello = call.hello.filter(|_| call.reach == Reach::Machine);
+        // A client that is limited to one repository must not direct the type engine to other folders.
+        let hello = call.hello.filter(|_| call.scope == ClientScope::Machine);
         let python = hello.map(|hello| hello.env.clone()).unwrap_or_default();
         Caller {
             root: call.root,

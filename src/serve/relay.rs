@@ -1,7 +1,7 @@
-//! `ixmcp mcp`: a client's lines to the repository's daemon and back, for as long as the client stays.
+//! `ixmcp mcp`: forwards a client's lines to the repository's daemon and back until the client disconnects.
 //!
-//! Owns finding the daemon, having one started, and going on with the next when one ends; where there can be none,
-//! the lines are answered in this process. It reads envelopes alone: what is asked is the daemon's to understand.
+//! Owns finding the daemon, having one started, and continuing with the next one when it ends. If there can be no daemon,
+//! this process answers. The relay parses only envelopes, not the requests themselves.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,50 +9,49 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::client::{Age, Peer};
-use super::envelope::{self, Fault};
+use super::client::{Compatibility, DaemonConnection};
+use super::envelope::{self, RpcError};
 use super::framing::{Line, Lines, MAX_LINE, Outbox};
 use super::hello::Hello;
 use super::launch::Launcher;
-use super::ledger::{Ledger, Take};
+use super::ledger::{Action, Ledger};
 use super::mux;
-use super::place::Place;
-use super::{Door, Listing, Reach, Server, Writing};
+use super::socket_path::SocketPath;
+use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 use crate::tools::{self, Access};
 
-/// Daemons that may fail to start before this process serves alone.
-const ATTEMPTS: u32 = 6;
-/// Between those.
-const BREATH: Duration = Duration::from_millis(50);
-/// Bytes between this process's two halves, when it serves alone.
-const PIPE: usize = 64 << 10;
+/// Failed attempts to start a daemon before this process answers itself.
+const MAX_ATTEMPTS: u32 = 6;
+/// The pause between attempts.
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
+/// Bytes of the pipe between relay and server if this process answers itself.
+const PIPE_BYTES: usize = 64 << 10;
 
-/// What a relay needs to find its daemon, and to do without.
+/// What a relay needs to find its daemon, and to work without one.
 pub struct Relay {
     pub root: PathBuf,
-    /// Where the client stands.
+    /// The client's current directory.
     pub start: PathBuf,
     pub hello: Hello,
-    pub listing: Listing,
+    pub listing: ToolListing,
     pub launcher: Launcher,
     pub environment: Environment,
-    /// Makes the server of this process, should there be no daemon.
+    /// Creates the server of this process, for use without a daemon.
     pub alone: Box<dyn Fn() -> Arc<Server> + Send + Sync>,
 }
 
-/// How carrying lines ended.
+/// Why forwarding ended.
 enum End {
-    /// The client has gone, and has its answers.
-    Done,
-    /// The daemon has gone.
-    Lost,
+    /// The client has disconnected, or all its requests are answered.
+    ClientDone,
+    DaemonLost,
 }
 
 impl Relay {
-    /// Serves the client at these streams until it leaves.
+    /// Serves a client until it disconnects.
     pub async fn serve<R, W>(&self, reader: R, writer: W)
     where
         R: AsyncRead + Unpin,
@@ -62,25 +61,25 @@ impl Relay {
         let writing = tokio::spawn(writing);
         let ledger = Mutex::new(Ledger::new(only_reads));
         let mut client = ClientSide { lines: Lines::new(reader), outbox, ledger, has_left: false };
-        let mut again = Vec::new();
+        let mut resend = Vec::new();
         loop {
-            let end = match self.reach().await {
-                Ok(Peer { mut reader, writer, .. }) => client.carry(&mut reader, writer, again).await,
+            let end = match self.connect().await {
+                Ok(DaemonConnection { mut reader, writer, .. }) => client.carry(&mut reader, writer, resend).await,
                 Err(error) => {
                     tracing::warn!("no daemon, serving in this process: {error}");
-                    client.carry_alone(self, again).await
+                    client.carry_alone(self, resend).await
                 }
             };
-            if matches!(end, End::Done) {
+            if matches!(end, End::ClientDone) {
                 break;
             }
-            let left = client.ledger().lost();
-            for line in left.replies {
+            let recovery = client.ledger().recover();
+            for line in recovery.replies {
                 client.outbox.send(line).await;
             }
-            again = left.again;
-            // A daemon is not started again for nobody: the next line will.
-            if client.ledger().is_settled() && !client.next_line(&mut again).await {
+            resend = recovery.resend;
+            // Without in-flight requests, a new daemon is started only for the next line.
+            if client.ledger().is_settled() && !client.next_line(&mut resend).await {
                 break;
             }
         }
@@ -88,37 +87,37 @@ impl Relay {
         let _written = tokio::time::timeout(mux::DEADLINE, writing).await;
     }
 
-    /// Connects to the daemon, and has one started where there is none that this program can use.
-    async fn reach(&self) -> Result<Peer> {
+    /// Connects to the daemon. Has one started if there is none that this program can use.
+    async fn connect(&self) -> Result<DaemonConnection> {
         let mut failure = None;
-        for _ in 0..ATTEMPTS {
-            let place = Place::of(&self.root, &self.environment);
-            if let Some(peer) = Peer::connect(&place, &self.hello).await?
-                && peer.about.age() == Age::Usable
+        for _ in 0..MAX_ATTEMPTS {
+            let path = SocketPath::of(&self.root, &self.environment);
+            if let Some(daemon) = DaemonConnection::connect(&path, &self.hello).await?
+                && daemon.about.compatibility() == Compatibility::Usable
             {
-                return Ok(peer);
+                return Ok(daemon);
             }
             let (launcher, root) = (self.launcher.clone(), self.root.clone());
             let started = tokio::task::spawn_blocking(move || launcher.start(&root)).await;
-            match started.unwrap_or_else(|_| Err(Error::internal("starting a daemon stopped in the middle"))) {
+            match started.unwrap_or_else(|_| Err(Error::internal("starting a daemon panicked"))) {
                 Ok(()) => {}
                 Err(error) if matches!(error.kind, ErrorKind::Internal | ErrorKind::Busy) => {
                     failure = Some(error);
-                    tokio::time::sleep(BREATH).await;
+                    tokio::time::sleep(ATTEMPT_PAUSE).await;
                 }
                 Err(error) => return Err(error),
             }
         }
-        Err(failure.unwrap_or_else(|| Error::new(ErrorKind::Busy, "daemons start and end at once")))
+        Err(failure.unwrap_or_else(|| Error::new(ErrorKind::Busy, "daemons end immediately after they start")))
     }
 }
 
-/// The client's streams and what it has asked.
+/// The client's streams and its in-flight requests.
 struct ClientSide<R> {
     lines: Lines<R>,
     outbox: Outbox,
     ledger: Mutex<Ledger>,
-    /// It sends no more, but may still be answered.
+    /// Whether the client has closed its end. It may still receive answers.
     has_left: bool,
 }
 
@@ -127,8 +126,8 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
         locked(&self.ledger)
     }
 
-    /// Carries lines both ways until one side ends, beginning with `again`.
-    async fn carry<F, W>(&mut self, far: &mut Lines<F>, writer: W, again: Vec<String>) -> End
+    /// Forwards lines in both directions until one side ends. Sends the lines in `resend` first.
+    async fn carry<F, W>(&mut self, far: &mut Lines<F>, writer: W, resend: Vec<String>) -> End
     where
         F: AsyncRead + Unpin,
         W: AsyncWrite + Unpin + Send + 'static,
@@ -137,14 +136,14 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
         let writing = tokio::spawn(writing);
         let Self { lines, outbox, ledger, has_left } = self;
         let up = async {
-            for line in again {
+            for line in resend {
                 to_far.send(line).await;
             }
             while let Some(line) = next(lines, ledger, outbox, has_left).await {
                 to_far.send(line).await;
             }
             to_far.end().await;
-            // The answers still come the other way.
+            // The other direction continues until the answers have arrived.
             std::future::pending::<()>().await;
         };
         let down = async {
@@ -155,47 +154,47 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
                 }
             }
         };
-        let is_heard = tokio::select! {
+        let is_connected = tokio::select! {
             () = up => true,
             () = down => true,
             () = outbox.closed() => false,
         };
         writing.abort();
-        if !is_heard || (*has_left && locked(ledger).is_settled()) { End::Done } else { End::Lost }
+        if !is_connected || (*has_left && locked(ledger).is_settled()) { End::ClientDone } else { End::DaemonLost }
     }
 
-    async fn carry_alone(&mut self, relay: &Relay, again: Vec<String>) -> End {
-        let (near, far) = tokio::io::duplex(PIPE);
+    async fn carry_alone(&mut self, relay: &Relay, resend: Vec<String>) -> End {
+        let (near, far) = tokio::io::duplex(PIPE_BYTES);
         let (reader, writer) = tokio::io::split(far);
-        let door = Door {
+        let policy = ConnectionPolicy {
             root: relay.start.clone(),
             listing: relay.listing.clone(),
-            writing: Writing::Allowed,
-            reach: Reach::Machine,
+            writing: WriteAccess::Allowed,
+            scope: ClientScope::Machine,
             drain: mux::DEADLINE,
         };
         let server = (relay.alone)();
-        let serving = tokio::spawn(super::connection(server, reader, writer, door));
+        let serving = tokio::spawn(super::connection(server, reader, writer, policy));
         let (reader, writer) = tokio::io::split(near);
-        // Nothing is lost on the way to oneself: the end of the answers is the end.
-        self.carry(&mut Lines::up_to(usize::MAX, reader), writer, again).await;
+        // The server in this process cannot be lost, so the end of its answers is the end of the client.
+        self.carry(&mut Lines::up_to(usize::MAX, reader), writer, resend).await;
         serving.abort();
-        End::Done
+        End::ClientDone
     }
 
-    /// Waits for a line to be sent on; false when the client has left.
-    async fn next_line(&mut self, again: &mut Vec<String>) -> bool {
+    /// Waits for a line to forward; false if the client has disconnected.
+    async fn next_line(&mut self, resend: &mut Vec<String>) -> bool {
         let Self { lines, outbox, ledger, has_left } = self;
         let line = tokio::select! {
             line = next(lines, ledger, outbox, has_left) => line,
             () = outbox.closed() => None,
         };
-        again.extend(line);
+        resend.extend(line);
         !*has_left
     }
 }
 
-/// The next line of the client that goes to the daemon; `None` when it has left.
+/// The next line of the client to forward; `None` if it has disconnected.
 async fn next<R: AsyncRead + Unpin>(
     lines: &mut Lines<R>,
     ledger: &Mutex<Ledger>,
@@ -206,17 +205,17 @@ async fn next<R: AsyncRead + Unpin>(
         let reply = match lines.next().await {
             Ok(Some(Line::Text(line))) => match String::from_utf8(line) {
                 Ok(line) => {
-                    let take = locked(ledger).take(&line);
-                    match take {
-                        Take::Forward => return Some(line),
-                        Take::Reply(reply) => reply,
-                        Take::Drop => continue,
+                    let action = locked(ledger).take(&line);
+                    match action {
+                        Action::Forward => return Some(line),
+                        Action::Reply(reply) => reply,
+                        Action::Drop => continue,
                     }
                 }
-                Err(_) => envelope::error(None, &Fault::new(envelope::PARSE_ERROR, "the line is no UTF-8")),
+                Err(_) => envelope::error(None, &RpcError::new(envelope::PARSE_ERROR, "the line is not UTF-8")),
             },
             Ok(Some(Line::TooLong)) => {
-                envelope::error(None, &Fault::request(format!("the line is longer than {MAX_LINE} bytes")))
+                envelope::error(None, &RpcError::request(format!("the line is longer than {MAX_LINE} bytes")))
             }
             Ok(None) | Err(_) => {
                 *has_left = true;

@@ -1,62 +1,62 @@
-//! What the transports need of the tools behind them: their cards, and the one way to call them.
+//! The interface between the transports and the tools: descriptions of tools, and how to call them.
 //!
-//! Owns the seam, not the tools: whoever has tools implements [`Service`] over them.
+//! Owns the trait [`Service`], not the tools that implementations provide.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Reach;
+use super::ClientScope;
 use super::hello::Hello;
-use super::progress::Reporter;
+use super::progress::ProgressReporter;
 use crate::budget::Budget;
 use crate::error::Result;
 
-/// The tools behind a door.
+/// The tools that a server offers.
 pub trait Service: Send + Sync + 'static {
-    /// Every tool, in the order that lists show; the same for the life of the process.
+    /// All tools, in the order of `tools/list`. They do not change while the process runs.
     fn tools(&self) -> Vec<ToolCard>;
 
-    /// Methods that are no tools and stand in no list, for doors of [`Reach::Machine`]: by these our own programs
-    /// speak with each other.
+    /// Methods that are not tools and are not listed. Our own programs use them; they require [`ClientScope::Machine`].
     fn controls(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Answers one call, of a tool or a control. It may block: it runs on a thread of its own, and heeds the call's budget.
+    /// Answers a call of a tool or a control. It may block, because it runs on its own thread; it must respect the budget.
     ///
-    /// `arguments` is always an object. The error is of kind `UnknownTool` only for a name that no tool has.
+    /// `arguments` is always an object. An error has the kind `UnknownTool` only if no tool has that name.
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value>;
 }
 
-/// A tool as lists show it.
+/// The description of a tool in `tools/list`.
 #[derive(Clone, Debug)]
 pub struct ToolCard {
     pub name: &'static str,
     pub title: &'static str,
     pub about: &'static str,
-    /// Changes the index by its own words: refused at doors that only read.
+    /// Whether it writes. Such tools are refused on read-only connections.
     pub writes: bool,
-    /// May run for minutes: it gets no deadline from the transport.
+    /// Whether it may run for minutes. Such tools have no deadline from the transport.
     pub long: bool,
     pub core: bool,
-    /// A JSON Schema whose root is an object, as is the next.
+    /// A JSON Schema whose root is an object.
     pub input_schema: Value,
+    /// A JSON Schema whose root is an object.
     pub output_schema: Value,
 }
 
-/// Who asks, and how the answer may look.
+/// The caller of a tool, and the limits on the answer.
 #[derive(Clone)]
 pub struct CallContext {
-    /// The repository when the arguments name none.
+    /// The repository, unless the arguments name one.
     pub root: PathBuf,
-    /// The most bytes of compact JSON that the answer may have; `None` on the plain methods.
+    /// The maximum size of the answer as compact JSON, in bytes; `None` for the plain methods.
     pub cap: Option<usize>,
     pub budget: Budget,
-    /// Tells the caller how far the work has come, when asked to.
-    pub progress: Reporter,
-    pub reach: Reach,
-    /// What the client said of itself when it connected.
+    /// Reports progress to the caller, if it requested that.
+    pub progress: ProgressReporter,
+    pub scope: ClientScope,
+    /// The client's hello.
     pub hello: Option<Arc<Hello>>,
 }

@@ -1,7 +1,7 @@
-//! The TCP door: loopback, this user's connections, and nothing that does not begin as JSON.
+//! The TCP listener: accepts only loopback connections of this user that begin with JSON.
 //!
-//! Owns binding and the two checks before the first line is read. A page in a browser can reach this port, and so
-//! can every user of the machine: whatever is not plainly ours is answered like a web server would, and closed.
+//! Owns binding, and the two checks before the first line is read. Web pages in a browser and all users of the machine can
+//! reach this port, so a connection that fails a check is answered with an HTTP error and closed.
 
 use std::io::Cursor;
 use std::net::SocketAddr;
@@ -11,78 +11,76 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use super::peer;
+use super::connection_owner;
 use crate::config::Address;
 use crate::platform::process::user_id;
 
-/// Blank bytes before the first that counts.
-const BLANK: usize = 4096;
-/// Ports that the system may choose before we give up.
-const PORTS_TRIED: usize = 16;
-/// Who looks up whose a connection is, at once.
-static LOOKING: Semaphore = Semaphore::const_new(2);
+/// White space before the first character, in bytes.
+const MAX_BLANK_BYTES: usize = 4096;
+/// Attempts to find a port that is free for all hosts.
+const PORT_ATTEMPTS: usize = 16;
+/// Concurrent lookups of a connection's owner.
+static LOOKUPS: Semaphore = Semaphore::const_new(2);
 
-/// What a refused client may still send before the connection is closed under it: closing with input unread would
-/// destroy the answer on its way.
+/// What is still read from a refused client before the connection is closed. Closing with unread input would discard the
+/// answer.
 const DRAIN_BYTES: u64 = 1 << 20;
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-/// The listeners of an address: `localhost` has two. The error is a sentence.
+/// Opens the listeners of an address; `localhost` has two.
 pub async fn listen(address: &Address) -> Result<Vec<TcpListener>, String> {
-    if !peer::can_tell() {
-        return Err("this system does not tell whose a TCP connection is".to_owned());
+    if !connection_owner::is_supported() {
+        return Err("this system does not report the owner of a TCP connection".to_owned());
     }
     let hosts: &[&str] = if address.host == "localhost" { &["127.0.0.1", "::1"] } else { &[&address.host] };
-    for _ in 0..PORTS_TRIED {
+    for _ in 0..PORT_ATTEMPTS {
         match bind_all(hosts, address).await {
-            // The system chose a port that is free for the first host and not for the second.
-            Err(Refused::Taken(_)) if address.port == 0 => {}
-            Err(Refused::Taken(port)) => {
-                let holder = peer::listener_on(port).unwrap_or_else(|| "another program".to_owned());
-                return Err(format!("port {port} is taken by {holder}"));
+            // The system chose a port that is free for the first host but not for the second.
+            Err(BindError::InUse(_)) if address.port == 0 => {}
+            Err(BindError::InUse(port)) => {
+                let holder = connection_owner::listener_on(port).unwrap_or_else(|| "another program".to_owned());
+                return Err(format!("port {port} is in use by {holder}"));
             }
-            Err(Refused::Other(reason)) => return Err(reason),
+            Err(BindError::Other(reason)) => return Err(reason),
             Ok(listeners) => return Ok(listeners),
         }
     }
     Err(format!("no port is free for all of {}", hosts.join(", ")))
 }
 
-enum Refused {
-    Taken(u16),
-    /// As a sentence.
+enum BindError {
+    InUse(u16),
     Other(String),
 }
 
-async fn bind_all(hosts: &[&str], address: &Address) -> Result<Vec<TcpListener>, Refused> {
+async fn bind_all(hosts: &[&str], address: &Address) -> Result<Vec<TcpListener>, BindError> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     for host in hosts {
         let port = listeners.first().and_then(|first| first.local_addr().ok()).map_or(address.port, |own| own.port());
-        let no_address = |_| Refused::Other(format!("{host} is no address of this machine"));
+        let no_address = |_| BindError::Other(format!("{host} is not an address of this machine"));
         let ip = host.parse::<std::net::IpAddr>().map_err(no_address)?;
         match TcpListener::bind(SocketAddr::new(ip, port)).await {
             Ok(listener) => listeners.push(listener),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => return Err(Refused::Taken(port)),
-            // A machine without IPv6 still has the other.
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => return Err(BindError::InUse(port)),
+            // A machine without IPv6 still has the IPv4 listener.
             Err(error) if !listeners.is_empty() => tracing::debug!(%error, host, "not served"),
-            Err(error) => return Err(Refused::Other(format!("cannot listen on {address}: {error}"))),
+            Err(error) => return Err(BindError::Other(format!("cannot listen on {address}: {error}"))),
         }
     }
     Ok(listeners)
 }
 
-/// The connection as a pair of streams if it may be served, with the bytes that were read to know; else it has been
-/// answered and closed.
+/// Checks a connection. Returns its streams, including the bytes that the checks read, or `None` after rejecting it.
 pub async fn admit(stream: TcpStream) -> Option<(impl AsyncRead + Unpin, tokio::net::tcp::OwnedWriteHalf)> {
     let ends = stream.peer_addr().ok().zip(stream.local_addr().ok());
-    // The system's table is long where there are many connections: reading it must hold up nobody.
-    let look = move || ends.and_then(|(peer, own)| peer::user_of(peer, own));
-    let turn = LOOKING.acquire().await.ok()?;
-    let user = tokio::task::spawn_blocking(look).await.ok()?;
-    drop(turn);
+    // The system's table is long if there are many connections, so it is read on a blocking thread.
+    let lookup = move || ends.and_then(|(peer, own)| connection_owner::user_of(peer, own));
+    let permit = LOOKUPS.acquire().await.ok()?;
+    let user = tokio::task::spawn_blocking(lookup).await.ok()?;
+    drop(permit);
     if user != Some(user_id()) {
         tracing::warn!(?user, "a TCP connection of another user was refused");
-        refuse(stream, "This port serves one user.").await;
+        refuse(stream, "This port serves only one user.").await;
         return None;
     }
     let _slower = stream.set_nodelay(true);
@@ -94,10 +92,10 @@ pub async fn admit(stream: TcpStream) -> Option<(impl AsyncRead + Unpin, tokio::
         }
         match read.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(b'{' | b'[') => break,
-            None if read.len() < BLANK => {}
+            None if read.len() < MAX_BLANK_BYTES => {}
             _ => {
-                tracing::warn!("a TCP connection that spoke no JSON was refused");
-                refuse(stream, "This port speaks JSON-RPC, one message a line, and no HTTP.").await;
+                tracing::warn!("a TCP connection that did not begin with JSON was refused");
+                refuse(stream, "This port accepts JSON-RPC, one message per line, not HTTP.").await;
                 return None;
             }
         }
@@ -111,11 +109,11 @@ async fn refuse(mut stream: TcpStream, reason: &str) {
         "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{reason}\n",
         reason.len() + 1
     );
-    let last_words = async {
+    let reply = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;
         tokio::io::copy(&mut stream.take(DRAIN_BYTES), &mut tokio::io::sink()).await
     };
-    // Whether they were heard is no concern of ours.
-    let _ = tokio::time::timeout(DRAIN_TIME, last_words).await;
+    // The client may have left.
+    let _ = tokio::time::timeout(DRAIN_TIME, reply).await;
 }

@@ -12,10 +12,10 @@ use rusqlite::{OptionalExtension, Row, named_params, params};
 use super::statements::statements;
 use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
-use crate::model::{Chunk, Extracted, MOST_SYMBOLS, References};
+use crate::model::{Chunk, Extracted, MAX_SYMBOLS, References};
 
 /// Ids of one file's symbols, and of its uses; what would come after is left out.
-pub(super) const PLACES: i64 = MOST_SYMBOLS as i64;
+pub(super) const PLACES: i64 = MAX_SYMBOLS as i64;
 /// A file with more symbols for each line that is asked about is not read from its first symbol to its last.
 const SYMBOLS_EACH: usize = 40;
 /// A file with more is not looked through from its end.

@@ -99,7 +99,7 @@ fn service(call: &Call) -> Result<Arc<TypeService>> {
         environment: call.caller.python.clone(),
         ty: python.server,
         idle: python.idle,
-        timeout: python.longest,
+        timeout: python.timeout,
         is_once: call.caller.is_last,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };

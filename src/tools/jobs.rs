@@ -62,7 +62,7 @@ impl Jobs {
         let mut state = locked(&job.state);
         loop {
             if let Some((outcome, _)) = &state.outcome {
-                let outcome = outcome.as_ref().map_err(Error::again).cloned();
+                let outcome = outcome.as_ref().map_err(Error::duplicate).cloned();
                 drop(state);
                 self.forget(key, &job);
                 return outcome.map(Outcome::Done);

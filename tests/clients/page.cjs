@@ -332,11 +332,11 @@ async function run() {
     await go(bare.page, '#/graph');
     await seen(bare.page.getByText('no entities yet'), 'that there are no entities');
     await go(bare.page, '#/tags');
-    await seen(bare.page.getByText('No entity carries a tag'), 'that there are no tags');
+    await seen(bare.page.getByText('No entity has a tag'), 'that there are no tags');
     await go(bare.page, '#/calls');
-    await seen(bare.page.getByText('Nothing to listen to'), 'that no daemon runs');
+    await seen(bare.page.getByText('No calls to show'), 'that no daemon runs');
     await go(bare.page, '#/index');
-    await seen(bare.page.getByText('None runs'), 'who answers instead');
+    await seen(bare.page.getByText('the process of this page answers'), 'who answers instead');
     at = 'the program ends';
     bare.page.mayComplain = true;
     process.kill(plan.pid);

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use ixmcp::config::{self, Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspaces};
-use ixmcp::serve::Listing;
-use ixmcp::serve::daemon::Settings;
-use ixmcp::serve::place::Place;
+use ixmcp::serve::ToolListing;
+use ixmcp::serve::daemon::DaemonSettings;
+use ixmcp::serve::socket_path::SocketPath;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -351,10 +351,10 @@ fn a_newer_program_replaces_the_daemon_and_an_older_one_uses_it() {
         let repo = Repo::new(SMALL);
         let root = repo.path().canonicalize().unwrap();
         let environment = Environment::new([], "/nowhere".into(), root.clone());
-        let claim = Place::of(&root, &environment).claim(&environment).unwrap().expect("nobody else's");
-        let settings = Settings {
+        let claim = SocketPath::of(&root, &environment).claim(&environment).unwrap().expect("nobody else's");
+        let settings = DaemonSettings {
             config: config::Daemon { tcp: None, idle: PATIENCE },
-            listing: Listing::All,
+            listing: ToolListing::All,
             environment: environment.clone(),
             launcher: None,
             version: version.to_owned(),

@@ -1,10 +1,10 @@
-//! A model in a process of its own: what its file does, and what becomes of those who ask.
+//! A model in a child process: hostile files, crashes, timeouts, and the fallbacks of a server.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ixmcp::embed::Purpose;
-use ixmcp::embed::transformer::{Means, Transformer};
+use ixmcp::embed::transformer::{RunnerConfig, Transformer};
 use ixmcp::error::{ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -18,15 +18,15 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/models").join(name)
 }
 
-fn apart(program: &Path) -> Means {
-    Means { program: Some(program.to_owned()), ..Means::default() }
+fn in_child(program: &Path) -> RunnerConfig {
+    RunnerConfig { program: Some(program.to_owned()), ..RunnerConfig::default() }
 }
 
-fn opened(folder: &Path, means: &Means) -> Result<Transformer> {
-    Transformer::open("tried", folder, means)
+fn opened(folder: &Path, config: &RunnerConfig) -> Result<Transformer> {
+    Transformer::open("tried", folder, config)
 }
 
-/// A folder with everything of a model but its ONNX file, and where that is to lie.
+/// A model's folder without its ONNX file, and the path at which that is missing.
 fn without_model() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     for name in ["tokenizer.json", "config.json", "sentence_bert_config.json", "modules.json"] {
@@ -36,7 +36,7 @@ fn without_model() -> (tempfile::TempDir, PathBuf) {
     (folder, model)
 }
 
-/// A program that stands in for this one.
+/// A program that is started in place of this one.
 fn script(folder: &Path, text: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let file = folder.join("program");
@@ -46,10 +46,10 @@ fn script(folder: &Path, text: &str) -> PathBuf {
 }
 
 #[test]
-fn a_model_in_a_process_of_its_own_gives_the_same_vectors() {
-    let (here, there) = (Means::default(), apart(Path::new(PROGRAM)));
+fn a_model_in_a_child_process_returns_the_same_vectors() {
+    let (here, there) = (RunnerConfig::default(), in_child(Path::new(PROGRAM)));
     for name in ["bert", "albert"] {
-        let [here, there] = [&here, &there].map(|means| opened(&fixture(name), means).unwrap());
+        let [here, there] = [&here, &there].map(|config| opened(&fixture(name), config).unwrap());
         for text in ["", "erase a file", &"walk the tree and hash each file ".repeat(12)] {
             let [one, other] = [&here, &there].map(|model| model.values(Purpose::Passage, text).unwrap());
             assert_eq!(one, other, "{name}: {text:?}");
@@ -58,13 +58,13 @@ fn a_model_in_a_process_of_its_own_gives_the_same_vectors() {
 }
 
 #[test]
-fn a_file_with_a_byte_changed_is_refused_or_another_model() {
+fn a_file_with_a_changed_byte_is_rejected_or_runs() {
     let (folder, file) = without_model();
     let model = std::fs::read(fixture("bert/onnx/model.onnx")).unwrap();
-    let means = apart(Path::new(PROGRAM));
+    let config = in_child(Path::new(PROGRAM));
     for part in [0, 1, 100, model.len() / 2, model.len() - 1] {
         std::fs::write(&file, &model[..part]).unwrap();
-        let error = opened(folder.path(), &means).err().unwrap();
+        let error = opened(folder.path(), &config).err().unwrap();
         assert_eq!(error.kind, ErrorKind::UnsupportedFormat, "{part} bytes: {error}");
     }
     let head = model.len() - 60_000.min(model.len());
@@ -72,7 +72,7 @@ fn a_file_with_a_byte_changed_is_refused_or_another_model() {
         let mut broken = model.clone();
         broken[at] ^= 0x15;
         std::fs::write(&file, &broken).unwrap();
-        if let Err(error) = opened(folder.path(), &means) {
+        if let Err(error) = opened(folder.path(), &config) {
             assert_eq!(error.kind, ErrorKind::UnsupportedFormat, "byte {at}: {error}");
         }
     }
@@ -108,11 +108,11 @@ fn model_of(nodes: &[Vec<u8>], many: i64) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_that_wants_all_memory_is_refused_and_takes_none() {
+fn a_file_that_needs_too_much_memory_is_rejected() {
     let (folder, file) = without_model();
     let refused = |model: &[u8]| {
         std::fs::write(&file, model).unwrap();
-        let error = opened(folder.path(), &apart(Path::new(PROGRAM))).err().unwrap();
+        let error = opened(folder.path(), &in_child(Path::new(PROGRAM))).err().unwrap();
         assert_eq!(error.kind, ErrorKind::UnsupportedFormat, "{error}");
     };
     let numbers = |many| model_of(&[node("ConstantOfShape", &["many"], "out")], many);
@@ -130,13 +130,13 @@ fn a_file_that_wants_all_memory_is_refused_and_takes_none() {
 }
 
 #[test]
-fn a_model_that_does_not_answer_is_ended() {
+fn a_model_that_does_not_answer_is_killed() {
     let (folder, file) = without_model();
     std::fs::copy(fixture("bert/onnx/model.onnx"), file).unwrap();
     let begun = Instant::now();
     let tried = |text: &str| {
-        let means = Means { patience: Duration::from_millis(500), ..apart(&script(folder.path(), text)) };
-        let error = opened(folder.path(), &means).err().unwrap();
+        let config = RunnerConfig { timeout: Duration::from_millis(500), ..in_child(&script(folder.path(), text)) };
+        let error = opened(folder.path(), &config).err().unwrap();
         assert_eq!(error.kind, ErrorKind::UnsupportedFormat, "{text}: {error}");
         error.message
     };
@@ -159,11 +159,11 @@ fn a_model_that_does_not_answer_is_ended() {
 }
 
 #[test]
-fn a_model_whose_process_was_ended_goes_on_in_another() {
+fn a_killed_model_process_is_replaced_a_few_times() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let program = script(folder.path(), &format!("echo $$ > {}\nexec {PROGRAM} \"$@\"", pid.to_str().unwrap()));
-    let model = opened(&fixture("bert"), &apart(&program)).unwrap();
+    let model = opened(&fixture("bert"), &in_child(&program)).unwrap();
     let values = || model.values(Purpose::Passage, "erase a file");
     let before = values().unwrap();
     let kill = || {
@@ -176,7 +176,7 @@ fn a_model_whose_process_was_ended_goes_on_in_another() {
         assert_eq!(values().unwrap(), before);
     }
     kill();
-    assert_eq!(values().err().unwrap().kind, ErrorKind::UnsupportedFormat, "some time there is an end to it");
+    assert_eq!(values().err().unwrap().kind, ErrorKind::UnsupportedFormat, "the number of restarts is limited");
     drop(model);
 }
 

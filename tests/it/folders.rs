@@ -1137,7 +1137,7 @@ fn files_with_nothing_in_them_are_told_as_such() {
             .map(|(name, reason)| format!("docs/{name}: {reason}"))
     );
     let skipped = ["docx", "eml", "html", "ipynb", "pdf"];
-    let why = "no_text: it holds no text: it is empty, or of pictures alone, as scanned pages are";
+    let why = "no_text: it contains no text: it is empty, or it consists only of images, such as scanned pages";
     assert_eq!(told("skipped"), skipped.map(|end| format!("docs/empty.{end}: {why}")));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(11), &json!(6)));
     let details = |name: &str| repo.call("get_file_details", &json!({ "filePath": format!("docs/{name}") }));

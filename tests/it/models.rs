@@ -217,10 +217,10 @@ fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
     let said = |typed: &[&str]| said(&repo.command(typed).output().unwrap());
     for typed in ["./none", "/no/such", "../none", "a/b/c"] {
         let told = said(&["model", "use", typed]);
-        assert!(told.contains("is not here") && told.contains("A model is a folder with"), "{told}");
+        assert!(told.contains("was not found") && told.contains("A model is a folder with"), "{told}");
         assert!(!told.contains("model pull"), "{told}");
         let told = said(&["model", "pull", typed]);
-        assert!(told.contains("is no name of a model") && told.contains("A name is like"), "{told}");
+        assert!(told.contains("is not a valid model name") && told.contains("A valid name is"), "{told}");
     }
     assert!(said(&["model", "use", "./folder"]).contains("holds no model. A model is a folder with"));
     assert!(said(&["model", "use", "folder/readme.md"]).contains("is a file. A model is a folder with"));
@@ -301,7 +301,7 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
         told(&mut server)["warning"].is_string()
     });
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(told(&mut server)["warning"].as_str().unwrap().contains("is not here"));
+    assert!(told(&mut server)["warning"].as_str().unwrap().contains("was not found"));
 }
 
 #[test]
@@ -366,14 +366,14 @@ fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
     assert_eq!(ask("query", &json!({ "text": "erase", "mode": "literal" })), json!(null), "no model is needed");
 
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(ask("search_documents", &document).as_str().unwrap().contains("is not here"));
-    assert!(ask("ixchel_search", &json!({ "query": "files" })).as_str().unwrap().contains("is not here"));
+    assert!(ask("search_documents", &document).as_str().unwrap().contains("was not found"));
+    assert!(ask("ixchel_search", &json!({ "query": "files" })).as_str().unwrap().contains("was not found"));
     // A person is told it once.
     let seen = said(&repo.command(&["query", "erase the file"]).output().unwrap());
-    assert_eq!(seen.matches("is not here").count(), 1, "{seen}");
-    assert!(repo.call("stats", &json!({}))["transformer"]["warning"].as_str().unwrap().contains("is not here"));
+    assert_eq!(seen.matches("was not found").count(), 1, "{seen}");
+    assert!(repo.call("stats", &json!({}))["transformer"]["warning"].as_str().unwrap().contains("was not found"));
     let doctor = repo.ok(&["doctor", "model"]);
-    assert!(doctor.contains(name) && doctor.contains("is not here"), "{doctor}");
+    assert!(doctor.contains(name) && doctor.contains("was not found"), "{doctor}");
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn a_process_that_stays_notices_that_a_model_is_another() {
     std::fs::write(folder.join("onnx/model.onnx"), model).unwrap();
     crate::wire::until("it is read again", || warning().is_null());
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(warning().as_str().unwrap().contains("is not here"));
+    assert!(warning().as_str().unwrap().contains("was not found"));
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     alike("auto", "not an ONNX file");
     std::fs::remove_dir_all(&folder).unwrap();
-    alike("auto", "is not here");
+    alike("auto", "was not found");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bench::{Client, KINDS, PATIENCE, Workbench, call, cancel, door, initialize, modern, plain};
+use bench::{Client, KINDS, PATIENCE, Workbench, call, cancel, initialize, modern, plain, policy};
 use ixmcp::error::ErrorKind;
-use ixmcp::serve::{Door, Listing, MAX_LINE, MAX_OPEN, Server, Writing};
+use ixmcp::serve::{ConnectionPolicy, MAX_IN_FLIGHT, MAX_LINE, Server, ToolListing, WriteAccess};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
@@ -78,7 +78,7 @@ async fn a_fault_is_said_in_exactly_these_words() {
     let mut client = Client::new();
     assert_eq!(
         client.raw(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#).await,
-        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id is neither a string nor a number"}}"#
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the id must be a string or a number"}}"#
     );
     assert_eq!(
         client.raw(r#"{"jsonrpc":"2.0","id":1,"method":"pling"}"#).await,
@@ -186,10 +186,10 @@ async fn a_second_request_with_an_open_id_is_refused() {
 #[tokio::test]
 async fn the_sixty_fifth_open_request_is_busy() {
     let mut client = Client::new();
-    for id in 0..MAX_OPEN {
+    for id in 0..MAX_IN_FLIGHT {
         client.send(if id % 2 == 0 { plain(id, "wait", json!({})) } else { call(id, "wait", json!({})) }).await;
     }
-    client.until_at_work(MAX_OPEN as usize).await;
+    client.until_at_work(MAX_IN_FLIGHT as usize).await;
     let reply = client.ask(plain(100, "echo", json!({}))).await;
     assert_eq!((&reply["error"]["code"], &reply["error"]["data"]["code"]), (&json!(1007), &json!("BUSY")));
     let reply = client.ask(call(101, "echo", json!({}))).await;
@@ -198,10 +198,10 @@ async fn the_sixty_fifth_open_request_is_busy() {
     assert_eq!(client.ask(modern(call(102, "echo", json!({})))).await["result"]["resultType"], "complete");
     client.silent().await;
 
-    for id in 0..MAX_OPEN {
+    for id in 0..MAX_IN_FLIGHT {
         client.send(cancel(id)).await;
     }
-    for _ in 0..MAX_OPEN / 2 {
+    for _ in 0..MAX_IN_FLIGHT / 2 {
         assert_eq!(client.reply().await["error"]["data"]["code"], "CANCELLED");
     }
     client.until_at_work(0).await;
@@ -229,7 +229,7 @@ async fn the_hello_counts_when_it_comes_first() {
 
 #[tokio::test]
 async fn a_door_that_only_reads_refuses_writers_without_the_token() {
-    let reading = Door { writing: Writing::WithToken("s3cret".into()), ..door() };
+    let reading = ConnectionPolicy { writing: WriteAccess::WithToken("s3cret".into()), ..policy() };
     for (token, written) in [("s3cret", true), ("s3creT", false), ("", false)] {
         let mut client = Client::through(reading.clone());
         client.send(json!({ "jsonrpc": "2.0", "method": "ixmcp/hello", "params": { "token": token } })).await;
@@ -245,9 +245,9 @@ async fn a_door_that_only_reads_refuses_writers_without_the_token() {
 fn a_listing_names_tools_that_there_are() {
     let server = Server::new(Arc::new(Workbench::default()));
     for listing in ["all", "core", "echo, wait"] {
-        server.check(&Listing::parse(listing)).unwrap();
+        server.check(&ToolListing::parse(listing)).unwrap();
     }
-    let error = server.check(&Listing::parse("echo,ehco")).unwrap_err().to_string();
+    let error = server.check(&ToolListing::parse("echo,ehco")).unwrap_err().to_string();
     assert!(error.starts_with("INVALID_ARGUMENT: no tool is named \"ehco\". ") && error.contains("echo, "), "{error}");
 }
 

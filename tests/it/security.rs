@@ -196,7 +196,7 @@ fn a_port_that_is_taken_is_said_to_be_and_by_whom() {
     let failure = repo.status()["tcp"]["failed"].as_str().unwrap().to_owned();
     assert!(failure.contains(&format!("process {}", std::process::id())), "{failure}");
     assert_eq!(Wire::unix(&repo.socket()).call("stats", json!({}))["result"]["total_files"], 1);
-    assert!(fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap().contains("is taken by"), "the log says so");
+    assert!(fs::read_to_string(repo.path().join(".ixmcp/log")).unwrap().contains("is in use by"), "the log says so");
 }
 
 // ---- clones

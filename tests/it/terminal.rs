@@ -225,7 +225,7 @@ fn a_file_that_cannot_be_made_there_is_the_place_s_fault() {
             assert!(told.contains("INVALID_PATH") && told.contains(place), "{arguments:?}: {told}");
         }
     }
-    assert!(repo.fails(&["snapshot", "save", "nowhere/new"]).contains("Make its folder"));
+    assert!(repo.fails(&["snapshot", "save", "nowhere/new"]).contains("Create its folder"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::sound::{assert_sound, freshen, open, sync, watched};
 
 /// What the vectors say of a question: the paths of the nearest chunks, nearest first.
 fn nearest(workspace: &Workspace, question: &str) -> Vec<String> {
-    let vector = workspace.embedder().embed(Purpose::Question, &[question]).unwrap().remove(0);
+    let vector = workspace.embedder().embed(Purpose::Query, &[question]).unwrap().remove(0);
     workspace
         .read(&Budget::unlimited(), |snapshot| {
             let space = snapshot.space(&workspace.space())?.expect("something was embedded");

@@ -2,7 +2,7 @@
 
 use super::{Finding, Ground, Level};
 use crate::error::Result;
-use crate::serve::client::Age;
+use crate::serve::client::Compatibility;
 use crate::serve::launch;
 
 pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
@@ -11,12 +11,16 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         return Ok(vec![note.remedy("None is needed: `ixmcp mcp` starts it, and so does `ixmcp daemon start`.")]);
     };
     let about = client.about();
-    Ok(vec![match about.age() {
-        Age::Usable => Finding::new(Level::Ok, format!("process {} serves, release {}", about.pid, about.version)),
-        Age::Older => Finding::new(Level::Warning, format!("process {} is of release {}", about.pid, about.version))
-            .remedy("Run `ixmcp daemon stop`: the next client starts this release.")
-            .mended_by(stop),
-        Age::Foreign => {
+    Ok(vec![match about.compatibility() {
+        Compatibility::Usable => {
+            Finding::new(Level::Ok, format!("process {} serves, release {}", about.pid, about.version))
+        }
+        Compatibility::Older => {
+            Finding::new(Level::Warning, format!("process {} is of release {}", about.pid, about.version))
+                .remedy("Run `ixmcp daemon stop`: the next client starts this release.")
+                .mended_by(stop)
+        }
+        Compatibility::Incompatible => {
             let message = format!("process {} is of a later release, {}", about.pid, about.version);
             Finding::new(Level::Warning, message).remedy("Update this program.")
         }

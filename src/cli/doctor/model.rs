@@ -10,7 +10,7 @@ use crate::store::SpaceKey;
 pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     let embedder = built_in();
     let space = embedder.space();
-    let knows_words = embedder.embed(Purpose::Question, &["open a file"])?.iter().any(|vector| !vector.is_zero());
+    let knows_words = embedder.embed(Purpose::Query, &["open a file"])?.iter().any(|vector| !vector.is_zero());
     if !knows_words {
         return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Install ixmcp anew.")]);
     }

@@ -19,7 +19,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     // A check of its own tells what is wrong with the daemon.
     let client = launch::find(&ground.root, &ground.session.sources.environment).ok().flatten();
     let status =
-        client.and_then(|mut client| client.ask("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
+        client.and_then(|mut client| client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
     if let Some(status) = status.transpose()? {
         return Ok(vec![match (&status["tcp"]["listening"], &status["tcp"]["failed"]) {
             (Value::Array(addresses), _) if !addresses.is_empty() => {

@@ -10,6 +10,6 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     if warnings.is_empty() {
         return Ok(vec![Finding::new(Level::Ok, "all settings are understood")]);
     }
-    let remedy = "Mend that line; README has the table of settings.";
+    let remedy = "Correct it. docs/settings.md lists all settings.";
     Ok(warnings.into_iter().map(|Warning(text)| Finding::new(Level::Warning, text).remedy(remedy)).collect())
 }

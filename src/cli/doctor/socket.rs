@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{Finding, Ground, Level};
 use crate::error::{Error, Result};
 use crate::platform::files;
-use crate::serve::place::Place;
+use crate::serve::socket_path::SocketPath;
 
-fn place(ground: &Ground) -> Place {
-    Place::of(&ground.root, &ground.session.sources.environment)
+fn place(ground: &Ground) -> SocketPath {
+    SocketPath::of(&ground.root, &ground.session.sources.environment)
 }
 
 pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {

@@ -13,7 +13,7 @@ use super::{Asked, Relevant, freshen, output};
 use crate::budget::Budget;
 use crate::cli::Session;
 use crate::embed::transformer::Transformer;
-use crate::embed::{Embedder, Purpose, Scale, Space, Vector, built_in};
+use crate::embed::{Calibration, Embedder, Purpose, Space, Vector, built_in};
 use crate::error::Result;
 use crate::locked::locked;
 use crate::query::measure::{Random, Target};
@@ -151,7 +151,7 @@ impl Embedder for Remembering<'_> {
     }
 
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
-        if purpose == Purpose::Question {
+        if purpose == Purpose::Query {
             return self.model.embed(purpose, texts);
         }
         let one = |text: &&str| {
@@ -167,8 +167,8 @@ impl Embedder for Remembering<'_> {
         texts.iter().map(one).collect()
     }
 
-    fn scale(&self) -> Option<&Scale> {
-        self.model.scale()
+    fn calibration(&self) -> Option<&Calibration> {
+        self.model.calibration()
     }
 }
 

@@ -12,8 +12,8 @@ use serde_json::json;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::config::warn_once;
-use crate::embed::transformer::{A_MODEL, Means, Transformer};
-use crate::embed::{Embedder, built_in, shelf as names};
+use crate::embed::transformer::{MODEL_FOLDER_HINT, RunnerConfig, Transformer};
+use crate::embed::{Embedder, built_in, model_store};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::platform::paths::canonical;
@@ -85,17 +85,17 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 }
 
 /// What a model is tried with.
-fn means(session: &Session) -> Means {
-    Means::of(&session.config.model, session.sources.environment.program())
+fn runner_config(session: &Session) -> RunnerConfig {
+    RunnerConfig::of(&session.config.model, session.sources.environment.program())
 }
 
 /// Where the models of this person lie.
-fn shelf(session: &Session) -> Result<PathBuf> {
-    names::of(&session.sources.environment)
+fn store_folder(session: &Session) -> Result<PathBuf> {
+    model_store::location(&session.sources.environment)
 }
 
 fn list(session: &Session, typed: &List) -> Result<Outcome> {
-    let models = names::list(&shelf(session)?);
+    let models = model_store::list(&store_folder(session)?);
     // Outside a repository nothing is in use.
     let used = session.workspace().ok().and_then(|workspace| workspace.chosen_model());
     let table = &built_in().space().model;
@@ -126,10 +126,11 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         output::line("The built-in table alone is used here.");
         return Ok(Outcome::Found);
     }
-    let shelf = shelf(session)?;
-    let on_shelf =
-        names::is_name(&typed.model).then(|| shelf.join(&typed.model)).filter(|folder| names::is_model(folder));
-    let (name, folder) = match on_shelf {
+    let store = store_folder(session)?;
+    let in_store = model_store::is_name(&typed.model)
+        .then(|| store.join(&typed.model))
+        .filter(|folder| model_store::is_model(folder));
+    let (name, folder) = match in_store {
         Some(folder) => (typed.model.clone(), folder),
         None => {
             let folder = meant_folder(session, &typed.model)?;
@@ -139,7 +140,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
             (name.to_owned(), folder.clone())
         }
     };
-    let model = Transformer::open(&name, &folder, &means(session))?;
+    let model = Transformer::open(&name, &folder, &runner_config(session))?;
     workspace.choose_model(Some(name.clone()), &budget)?;
     if let Some(warning) = model.warning() {
         warn_once(warning.to_owned());
@@ -156,19 +157,19 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// The folder that a person means, where that is no name of the shelf.
+/// The folder that a person means, if it is not the name of an installed model.
 fn meant_folder(session: &Session, typed: &str) -> Result<PathBuf> {
     let named = std::path::absolute(session.start.join(typed)).ok().and_then(|path| canonical(&path).ok());
     let shown = printable(typed);
     match named {
         Some(folder) if folder.is_dir() && typed.contains('/') => Ok(folder),
         Some(folder) if folder.is_dir() => {
-            Err(Error::not_found(format!("the model {shown} is not here")).hint(format!(
+            Err(Error::not_found(format!("the model {shown} was not found")).hint(format!(
                 "The folder here is meant by `ixmcp model use ./{shown}`, the model by `ixmcp model pull {shown}`."
             )))
         }
-        Some(_) => Err(Error::invalid_path(format!("{shown} is a file")).hint(A_MODEL)),
-        None => Err(names::missing(typed)),
+        Some(_) => Err(Error::invalid_path(format!("{shown} is a file")).hint(MODEL_FOLDER_HINT)),
+        None => Err(model_store::missing(typed)),
     }
 }
 
@@ -177,16 +178,16 @@ fn time_left(seconds: u64) -> String {
 }
 
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
-    let shelf = shelf(session)?;
-    let folder = names::folder_of(&shelf, &typed.name)?;
-    let partial = shelf.join(".partial").join(&typed.name);
+    let store = store_folder(session)?;
+    let folder = model_store::folder_of(&store, &typed.name)?;
+    let partial = store.join(".partial").join(&typed.name);
     let _ = std::fs::remove_dir_all(&partial);
-    if !names::is_model(&folder) {
+    if !model_store::is_model(&folder) {
         output::note(&format!("There is no model {}.", printable(&typed.name)));
         return Ok(Outcome::Nothing);
     }
     std::fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
-    if let Some(owner) = folder.parent().filter(|owner| **owner != shelf) {
+    if let Some(owner) = folder.parent().filter(|owner| **owner != store) {
         // Only an empty one goes.
         let _ = std::fs::remove_dir(owner);
     }
@@ -201,7 +202,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
 
 /// What is told of the chosen model where it cannot be used.
 pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
-    let mut told = why.again();
+    let mut told = why.duplicate();
     told.message = format!("{} answers no question: {}", printable(name), why.message);
     told
 }

@@ -1,4 +1,4 @@
-//! `ixmcp model pull`: a model's files onto the shelf, from a hub or from a folder.
+//! `ixmcp model pull`: a model's files into the model store, from a hub or from a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use clap::builder::NonEmptyStringValueParser;
 
 use super::super::{Outcome, Session, output};
 use super::hub::Hub;
-use super::{BUILT_IN, means, shelf};
-use crate::embed::shelf as names;
-use crate::embed::transformer::{A_MODEL, FILES, MODEL_FILES, Transformer, model_file};
+use super::{BUILT_IN, runner_config, store_folder};
+use crate::embed::model_store;
+use crate::embed::transformer::{MODEL_FILES, MODEL_FOLDER_HINT, OTHER_FILES, Transformer, model_file};
 use crate::error::{Error, Result};
 use crate::model::printable;
 
@@ -31,23 +31,23 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let name = typed.name.as_deref().unwrap_or(names::DEFAULT);
+    let name = typed.name.as_deref().unwrap_or(model_store::DEFAULT);
     if name == BUILT_IN {
         return Err(Error::invalid_argument("the built-in table is in the program already")
             .hint("`ixmcp model use built-in` has it alone answer; `pull` without a name fetches a transformer."));
     }
-    let shelf = shelf(session)?;
-    if !names::is_name(name) && session.start.join(name).exists() {
+    let store = store_folder(session)?;
+    if !model_store::is_name(name) && session.start.join(name).exists() {
         return Err(is_here(name, &session.start.join(name)));
     }
-    let to = names::folder_of(&shelf, name)?;
+    let to = model_store::folder_of(&store, name)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if typed.revision.is_empty() || typed.revision.contains("..") || !typed.revision.chars().all(is_plain) {
         return Err(Error::invalid_argument("--revision is no name of a branch, a tag or a commit")
             .hint("It is `main` where it is not given."));
     }
     // Until it is whole it lies where no list looks; the next try finds there what came already.
-    let parts = shelf.join(".partial");
+    let parts = store.join(".partial");
     let pulled = pull(session, typed, name, &parts.join(name), &to);
     remove_empty(&parts);
     pulled?;
@@ -59,12 +59,12 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 fn is_here(typed: &str, path: &Path) -> Error {
     let shown = printable(typed);
     let error = Error::invalid_argument(format!("{shown} is a path; `pull` takes a name"));
-    if names::is_model(path) {
+    if model_store::is_model(path) {
         return error.hint(format!(
             "`ixmcp model use {shown}` takes the model where it lies, `ixmcp model pull NAME --from {shown}` copies it."
         ));
     }
-    error.hint(format!("It holds no model, either. {A_MODEL} A name is like {}.", names::DEFAULT))
+    error.hint(format!("It holds no model, either. {MODEL_FOLDER_HINT} A name is like {}.", model_store::DEFAULT))
 }
 
 fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &Path) -> Result<()> {
@@ -73,7 +73,7 @@ fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &P
         Some(from) => copy(from, partial)?,
         None => fetch(session, name, &typed.revision, partial)?,
     }
-    let model = Transformer::open(name, partial, &means(session)).inspect_err(|_| {
+    let model = Transformer::open(name, partial, &runner_config(session)).inspect_err(|_| {
         let _ = fs::remove_dir_all(partial);
     })?;
     if to.exists() {
@@ -83,7 +83,7 @@ fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &P
         fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
     }
     fs::rename(partial, to).map_err(|error| Error::io("put", to, error))?;
-    let size = names::size(to);
+    let size = model_store::size(to);
     let dimension = crate::embed::Embedder::space(&model).dimension;
     output::line(&format!("{name}: {} MB, {dimension} numbers a vector, runs on {}.", size >> 20, model.device()));
     Ok(())
@@ -102,7 +102,7 @@ fn remove_empty(folder: &Path) {
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let model = model_file(from)?;
-    for file in FILES.iter().chain([&model]).filter(|file| from.join(file).is_file()) {
+    for file in OTHER_FILES.iter().chain([&model]).filter(|file| from.join(file).is_file()) {
         let target = to.join(file);
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, error))?;
@@ -115,9 +115,9 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 fn fetch(session: &Session, name: &str, revision: &str, to: &Path) -> Result<()> {
     let hub = Hub::new(&session.sources.environment)?;
     output::note(&format!("Fetching {name} from {}", hub.base()));
-    for file in FILES {
+    for file in OTHER_FILES {
         let target = to.join(file);
-        if !target.is_file() && !hub.fetch(name, revision, file, &target)? && *file == FILES[0] {
+        if !target.is_file() && !hub.fetch(name, revision, file, &target)? && *file == OTHER_FILES[0] {
             return Err(missing(name, file));
         }
     }

@@ -306,7 +306,7 @@ fn not_read(client: &Client) -> Error {
         "the settings of {} are written in a way that cannot be changed safely",
         client.name
     ))
-    .hint(format!("Add a server named {NAME} by hand, which is started by `{NAME} mcp`; README shows the forms."))
+    .hint(format!("Add a server named {NAME} by hand, which is started by `{NAME} mcp`; docs/mcp-clients.md shows its entry for each client."))
 }
 
 /// Asks on a terminal. Elsewhere the question cannot be asked, which counts as no: what stdin holds is not read, since a pipe

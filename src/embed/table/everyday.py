@@ -1,9 +1,9 @@
-"""Mines what people say and how words are explained, so that the table knows more than the language of packages.
+"""Extracts pairs from conversations and dictionaries, so that the table covers more than the language of packages.
 
     everyday.py FOLDER OUT.jsonl
 
-Kinds of pairs, beside those of mine.py:
-    talk      what somebody says in a conversation     -> what is said next (asked of the teacher, not trained on as pairs)
+Kinds of pairs, in addition to those of mine.py:
+    talk      a turn of a conversation                 -> the next turn (used as texts for the teacher, not as pairs)
     place     name of a kind of place (OpenStreetMap)  -> other words for it
     sense     words and what they are a kind of        -> gloss and examples (WordNet)
 """

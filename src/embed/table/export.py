@@ -1,4 +1,4 @@
-"""Writes what the program compiles in, and vectors to hold it to.
+"""Writes the files that the program compiles in, and reference vectors for its tests.
 
     export.py DATA TRAINED.npz
 """

@@ -1,6 +1,6 @@
-"""What a table is worth: questions of packages that it was not trained on, against all answers of that package.
+"""Evaluates a table: ranks all answers of a package for the queries of packages that it was not trained on.
 
-Each package of the validation split is a set for code and one for prose: at most 200 questions, at most 1,000 answers.
+Each package of the validation split is a set for code and one for prose: at most 200 queries, at most 1,000 answers.
 """
 
 import collections

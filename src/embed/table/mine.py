@@ -1,4 +1,4 @@
-"""Mines pairs of (what somebody would ask, what answers it) from the fetched packages.
+"""Extracts pairs of a query and its answer from the fetched packages.
 
     mine.py FOLDER OUT.jsonl
 

@@ -1,4 +1,4 @@
-"""Turns pairs into what training reads: the vocabulary, bags of tokens, the teacher's vector of each token.
+"""Converts pairs to the input of training: the vocabulary, bags of tokens, the teacher's vector of each token.
 
     prepare.py OUT PAIRS… [--size TOKENS]
 """

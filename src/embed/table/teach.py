@@ -1,4 +1,4 @@
-"""Asks the teacher for the vectors of everyday texts and of prose of the training split, for `train.py`.
+"""Computes the teacher's vectors of everyday texts and of prose of the training split, for `train.py`.
 
     teach.py DATA PAIRS… [--texts N]
 """

@@ -1,5 +1,5 @@
-"""From text to token numbers, as `src/embed/wordpiece.rs` does it: words of identifiers, small letters without accents,
-WordPiece. And the choice of the vocabulary.
+"""Tokenizes texts as `src/embed/wordpiece.rs` does: splits identifiers into words, lowercases them, removes accents, and applies
+WordPiece. Also chooses the vocabulary.
 """
 
 import collections

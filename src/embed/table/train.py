@@ -1,4 +1,4 @@
-"""Trains the table: distils the teacher into one vector a token, then pulls questions and answers together.
+"""Trains the table: distills the teacher into one vector per token, then trains queries to be similar to their answers.
 
     train.py PAIRS… --out FOLDER [--name value …]
 """

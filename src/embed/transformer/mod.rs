@@ -1,12 +1,13 @@
-//! A sentence-transformer that a person named: a folder with an ONNX file, a tokenizer, and how they go together.
+//! An embedding model that the user selected: a sentence-transformer in a folder with an ONNX file, a tokenizer and their
+//! configuration.
 //!
-//! Owns the way from a text to its vector: tokens, windows, pooling. `recipe` reads what the folder says, `tokens` and
-//! `normal` are its tokenizer, and one of two runtimes does the arithmetic in a child process (`apart`): `onnx_runtime` where
-//! that library is configured, `rten_session` otherwise. `onnx` checks the file first. Does not own which model is used, nor
+//! Owns the steps from a text to its vector: tokens, windows, pooling. `recipe` reads the configuration, `tokens` and
+//! `normalizer` are the tokenizer, and one of two runtimes runs the model in a child process (`child`): `onnx_runtime` if that
+//! library is configured, `rten_session` otherwise. `onnx` checks the file first. Does not own which model is selected, or
 //! where models come from.
 
-mod apart;
-mod normal;
+mod child;
+mod normalizer;
 mod onnx;
 mod onnx_runtime;
 mod recipe;
@@ -18,18 +19,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
-use super::{Embedder, Purpose, Scale, Space, Vector};
+use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
-pub use apart::serve;
-pub use recipe::{A_MODEL, FILES, MODEL_FILES, Pooling, Recipe, model_file};
+pub use child::serve;
+pub use recipe::{MODEL_FILES, MODEL_FOLDER_HINT, OTHER_FILES, Recipe, model_file};
 use tokens::Tokenizer;
 
-/// No text takes so long, nor does reading a model.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// For loading a model, and for embedding one text.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where models run, if a person has an opinion.
+/// The setting `model.gpu`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gpu {
     Off,
@@ -41,7 +42,7 @@ pub enum Gpu {
 impl Gpu {
     const NAMES: &[(&str, Self)] = &[("off", Self::Off), ("auto", Self::Auto), ("required", Self::Required)];
 
-    /// The opinion of that name; none is [`Gpu::Auto`].
+    /// Parses the setting; an unknown name is [`Gpu::Auto`].
     pub fn named(name: &str) -> Self {
         Self::NAMES.iter().find(|(known, _)| *known == name).map_or(Self::Auto, |(_, gpu)| *gpu)
     }
@@ -51,63 +52,63 @@ impl Gpu {
     }
 }
 
-/// What a model is run with.
+/// How a model is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Means {
+pub struct RunnerConfig {
     pub gpu: Gpu,
-    /// The library of ONNX Runtime; without it rten runs the model.
+    /// The library of ONNX Runtime. Without it, rten runs the model.
     pub library: Option<PathBuf>,
-    /// The file of this very program, to run the model in a process of its own; without it that is this process.
+    /// This program's executable, which runs the model in a child process. Without it, the model runs in this process.
     pub program: Option<PathBuf>,
-    /// After this such a process is ended.
-    pub patience: Duration,
+    /// A child process that does not answer within this time is killed.
+    pub timeout: Duration,
 }
 
-impl Default for Means {
+impl Default for RunnerConfig {
     fn default() -> Self {
-        Self { gpu: Gpu::default(), library: None, program: None, patience: PATIENCE }
+        Self { gpu: Gpu::default(), library: None, program: None, timeout: TIMEOUT }
     }
 }
 
-impl Means {
+impl RunnerConfig {
     pub fn of(settings: &crate::config::Model, program: Option<&Path>) -> Self {
         let (library, program) = (settings.runtime.clone(), program.map(Path::to_owned));
-        Self { gpu: Gpu::named(&settings.gpu), library, program, patience: PATIENCE }
+        Self { gpu: Gpu::named(&settings.gpu), library, program, timeout: TIMEOUT }
     }
 }
 
 /// A model that cannot be used, and why.
-fn unfit(why: impl std::fmt::Display) -> Error {
+fn unusable(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::UnsupportedFormat, format!("the model cannot be used: {why}"))
-        .hint("Choose another with `ixmcp model use`, or fetch its files again.")
+        .hint("Select another with `ixmcp model use`, or download its files again.")
 }
 
-const NO_OTHER_RUNNER: &str =
-    "Mend what ORT_DYLIB_PATH or `model.onnxruntime` names, or choose another model with `ixmcp model use`.";
+/// The hint if the configured ONNX Runtime cannot be used and rten cannot run the model.
+const FIX_ONNX_RUNTIME: &str =
+    "Correct the path in ORT_DYLIB_PATH or `model.onnxruntime`, or select another model with `ixmcp model use`.";
 
-/// The same where another runner might be able to.
-fn beyond_rten(error: Error) -> Error {
-    error.hint("Name the library of ONNX Runtime by ORT_DYLIB_PATH, or choose another model with `ixmcp model use`.")
-}
+/// The hint if rten cannot run the model and ONNX Runtime is not configured.
+const TRY_ONNX_RUNTIME: &str = "Set ORT_DYLIB_PATH to the path of ONNX Runtime's library, which may be able to run it, or \
+    select another model with `ixmcp model use`.";
 
-/// A GPU was required, and cannot be used.
+/// A GPU is required and cannot be used.
 fn no_gpu(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::GpuNotAvailable, format!("no GPU can be used: {why}"))
         .hint("Set `model.gpu = \"auto\"` to run on the CPU instead.")
 }
 
-/// What came out of a model for one window.
+/// A model's output for one window.
 struct Output {
-    /// One row a token, of one batch; or one row alone, where the model pools itself.
+    /// A batch of one with a row per token, or a single row if the model pools itself.
     shape: Vec<usize>,
     values: Vec<f32>,
 }
 
-/// Does the arithmetic.
+/// Runs a model on the tokens of one window.
 trait Runner: Send + Sync {
     fn run(&self, ids: &[i64]) -> Result<Output>;
 
-    /// In words.
+    /// The device, as shown to users.
     fn device(&self) -> String;
 }
 
@@ -117,60 +118,60 @@ pub struct Transformer {
     tokenizer: Tokenizer,
     runner: Box<dyn Runner>,
     warning: Option<String>,
-    /// Told when it is first asked for, by some texts.
-    scale: OnceLock<Option<Scale>>,
+    /// Computed on first use, by embedding some texts.
+    calibration: OnceLock<Option<Calibration>>,
 }
 
-/// The models that this process has open, with what they are run with.
-fn shared() -> MutexGuard<'static, Vec<(Means, PathBuf, Weak<Transformer>)>> {
-    static SHARED: Mutex<Vec<(Means, PathBuf, Weak<Transformer>)>> = Mutex::new(Vec::new());
+/// The models that are open in this process.
+fn shared() -> MutexGuard<'static, Vec<(RunnerConfig, PathBuf, Weak<Transformer>)>> {
+    static SHARED: Mutex<Vec<(RunnerConfig, PathBuf, Weak<Transformer>)>> = Mutex::new(Vec::new());
     locked(&SHARED)
 }
 
 impl Transformer {
-    /// The model in `folder`, which is called `name`: the one that others in this process have, while the files are the same.
-    /// It is gone when nobody has it any more.
-    pub fn shared(name: &str, folder: &Path, means: &Means) -> Result<Arc<Self>> {
+    /// The model `name` in `folder`, shared within this process while its files are unchanged. It is closed when the last
+    /// user drops it.
+    pub fn shared(name: &str, folder: &Path, config: &RunnerConfig) -> Result<Arc<Self>> {
         let mut open = shared();
         let hash = Recipe::read(folder)?.hash;
         let named = |model: &Arc<Self>| model.space.model == name && model.space.hash == hash;
-        let same = |(with, at, model): &(Means, PathBuf, Weak<Self>)| {
-            if with == means && at == folder { model.upgrade().filter(named) } else { None }
+        let same = |(other, at, model): &(RunnerConfig, PathBuf, Weak<Self>)| {
+            if other == config && at == folder { model.upgrade().filter(named) } else { None }
         };
         if let Some(model) = open.iter().find_map(same) {
             return Ok(model);
         }
-        let model = Arc::new(Self::open(name, folder, means)?);
+        let model = Arc::new(Self::open(name, folder, config)?);
         open.retain(|(_, _, model)| model.strong_count() > 0);
-        open.push((means.clone(), folder.to_owned(), Arc::downgrade(&model)));
+        open.push((config.clone(), folder.to_owned(), Arc::downgrade(&model)));
         Ok(model)
     }
 
-    /// Whoever asks for this model from now on gets it anew.
-    pub fn disown(model: &Arc<Self>) {
+    /// Stops sharing this model: later calls of [`Transformer::shared`] open it again.
+    pub fn unshare(model: &Arc<Self>) {
         shared().retain(|(_, _, known)| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(model)));
     }
 
-    /// Reads the model in `folder`, which is called `name`, and tries it.
-    pub fn open(name: &str, folder: &Path, means: &Means) -> Result<Self> {
-        // Whatever a file makes a library do, this process goes on.
-        catch_unwind(AssertUnwindSafe(|| Self::opened(name, folder, means)))
-            .unwrap_or_else(|_| Err(unfit("reading it broke off")))
+    /// Reads the model `name` in `folder` and embeds a text to test it.
+    pub fn open(name: &str, folder: &Path, config: &RunnerConfig) -> Result<Self> {
+        // A file may make a library panic; this process must survive it.
+        catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(name, folder, config)))
+            .unwrap_or_else(|_| Err(unusable("the runtime crashed while loading it")))
     }
 
-    fn opened(name: &str, folder: &Path, means: &Means) -> Result<Self> {
+    fn open_unguarded(name: &str, folder: &Path, config: &RunnerConfig) -> Result<Self> {
         let recipe = Recipe::read(folder)?;
         let tokenizer = Tokenizer::read(&recipe.tokenizer(folder)?)?;
-        if recipe.longest <= tokenizer.frame() {
-            return Err(unfit("it takes no text"));
+        if recipe.max_tokens <= tokenizer.special_tokens() {
+            return Err(unusable("its window has no space for a text"));
         }
         let model = folder.join(recipe.model_file);
-        let (runner, warning) = match &means.program {
+        let (runner, warning) = match &config.program {
             Some(program) => {
-                let (apart, warning) = apart::Apart::start(program, &model, means)?;
-                (Box::new(apart) as Box<dyn Runner>, warning)
+                let (runner, warning) = child::ChildRunner::start(program, &model, config)?;
+                (Box::new(runner) as Box<dyn Runner>, warning)
             }
-            None => runner(&model, means)?,
+            None => runner(&model, config)?,
         };
         let mut transformer = Self {
             space: Space { model: name.to_owned(), hash: recipe.hash.clone(), dimension: 0 },
@@ -178,47 +179,47 @@ impl Transformer {
             tokenizer,
             runner,
             warning,
-            scale: OnceLock::new(),
+            calibration: OnceLock::new(),
         };
-        // Only a run shows whether all fits together, and how many numbers come out.
-        let tried = transformer.values(Purpose::Passage, "a text to try it with")?;
-        if tried.is_empty() || tried.len() > LARGEST_DIMENSION || tried.iter().any(|value| !value.is_finite()) {
-            return Err(unfit("it gives no vectors"));
+        // Only a run shows whether the files fit together, and what the dimension is.
+        let values = transformer.values(Purpose::Passage, "a text to try it with")?;
+        if values.is_empty() || values.len() > MAX_DIMENSION || values.iter().any(|value| !value.is_finite()) {
+            return Err(unusable("its output is not a vector"));
         }
-        transformer.space.dimension = tried.len();
+        transformer.space.dimension = values.len();
         Ok(transformer)
     }
 
-    /// What the model runs on, in words.
+    /// The device that the model runs on, as shown to users.
     pub fn device(&self) -> String {
         self.runner.device()
     }
 
-    /// What a person should know: the GPU that was hoped for is not there.
+    /// Why the model does not run as configured, for example because no GPU works.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
 
-    /// The vector of a text before it is made whole numbers. A text that is longer than the model takes is read in windows
-    /// of about the same length, which count by their tokens.
+    /// The vector of a text before quantization. A text that exceeds the model's window is split into windows of about the
+    /// same length, whose vectors are averaged, weighted by their tokens.
     pub fn values(&self, purpose: Purpose, text: &str) -> Result<Vec<f32>> {
         let prefix = match purpose {
-            Purpose::Question => &self.recipe.question_prefix,
+            Purpose::Query => &self.recipe.query_prefix,
             Purpose::Passage => &self.recipe.passage_prefix,
         };
         let lower = |text: &str| if self.recipe.lower_case { text.to_lowercase() } else { text.to_owned() };
-        // Prefixes belong to the first words, as the tokenizer sees them.
+        // The tokenizer may join the end of the prefix and the first word, so both are tokenized together.
         let tokens = self.tokenizer.tokens(&lower(&format!("{prefix}{text}")));
-        let room = self.recipe.longest - self.tokenizer.frame();
-        let windows = tokens.len().div_ceil(room).max(1);
+        let window = self.recipe.max_tokens - self.tokenizer.special_tokens();
+        let windows = tokens.len().div_ceil(window).max(1);
         let each = tokens.len().div_ceil(windows).max(1);
         let mut sum: Vec<f32> = Vec::new();
         let parts: Vec<&[i64]> = if tokens.is_empty() { vec![&[]] } else { tokens.chunks(each).collect() };
         for part in parts {
-            let output = self.runner.run(&self.tokenizer.framed(part))?;
+            let output = self.runner.run(&self.tokenizer.with_special_tokens(part))?;
             let mut pooled = self.recipe.pooling.pool(&output)?;
-            if self.recipe.normalise || windows > 1 {
-                normalise(&mut pooled);
+            if self.recipe.normalize || windows > 1 {
+                normalize(&mut pooled);
             }
             #[expect(clippy::cast_precision_loss, reason = "a count of tokens")]
             let weight = if windows > 1 { part.len() as f32 } else { 1.0 };
@@ -226,14 +227,13 @@ impl Transformer {
             sum.iter_mut().zip(&pooled).for_each(|(sum, value)| *sum += value * weight);
         }
         if windows > 1 {
-            normalise(&mut sum);
+            normalize(&mut sum);
         }
         Ok(sum)
     }
 }
 
-/// Nobody's vectors are longer.
-const LARGEST_DIMENSION: usize = 8192;
+const MAX_DIMENSION: usize = 8192;
 
 impl Embedder for Transformer {
     fn space(&self) -> &Space {
@@ -241,44 +241,43 @@ impl Embedder for Transformer {
     }
 
     fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Vec<Vector>> {
-        let vectors = || texts.iter().map(|text| Ok(Vector::pointing(&self.values(purpose, text)?))).collect();
-        catch_unwind(AssertUnwindSafe(vectors)).unwrap_or_else(|_| Err(unfit("it broke off at a text")))
+        let vectors = || texts.iter().map(|text| Ok(Vector::quantized(&self.values(purpose, text)?))).collect();
+        catch_unwind(AssertUnwindSafe(vectors)).unwrap_or_else(|_| Err(unusable("the runtime crashed at a text")))
     }
 
-    fn scale(&self) -> Option<&Scale> {
-        self.scale.get_or_init(|| Scale::of(self).ok().flatten()).as_ref()
+    fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.get_or_init(|| Calibration::of(self).ok().flatten()).as_ref()
     }
 }
 
-/// To length one; nothing stays nothing.
-fn normalise(values: &mut [f32]) {
+/// Scales a vector to length one. A zero vector stays zero.
+fn normalize(values: &mut [f32]) {
     let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
         values.iter_mut().for_each(|value| *value /= length);
     }
 }
 
-/// What runs the model in this process, and a warning where that is not what was hoped for.
-fn runner(model: &Path, means: &Means) -> Result<(Box<dyn Runner>, Option<String>)> {
-    // A file that this program cannot take apart is not given to a library that would trust it.
+/// Loads the model in this process. The second value warns if it does not run as configured.
+fn runner(model: &Path, config: &RunnerConfig) -> Result<(Box<dyn Runner>, Option<String>)> {
+    // Runtimes trust the file, so it is parsed here first.
     let bytes = recipe::model(model)?;
     let outline = onnx::Outline::read(&bytes)?;
     let mut warning = None;
-    if let Some(library) = &means.library {
-        match onnx_runtime::Session::open(library, &bytes, means.gpu) {
-            Ok((session, note)) => return Ok((Box::new(session), note)),
-            Err(error) if means.gpu == Gpu::Required => return Err(error),
+    if let Some(library) = &config.library {
+        match onnx_runtime::OnnxRuntimeSession::open(library, &bytes, config.gpu) {
+            Ok((session, warning)) => return Ok((Box::new(session), warning)),
+            Err(error) if config.gpu == Gpu::Required => return Err(error),
             Err(error) => warning = Some(format!("ONNX Runtime is not used: {}", error.message)),
         }
-    } else if means.gpu == Gpu::Required {
-        return Err(no_gpu("a model runs there by ONNX Runtime alone, and ORT_DYLIB_PATH names no library of it"));
+    } else if config.gpu == Gpu::Required {
+        return Err(no_gpu("only ONNX Runtime supports GPUs, and ORT_DYLIB_PATH is not set to its library"));
     }
     match rten_session::RtenSession::load(bytes, &outline) {
         Ok(session) => Ok((Box::new(session), warning)),
         Err(error) => Err(match warning {
-            // What is wrong with the library is what there is to mend.
-            Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(NO_OTHER_RUNNER),
-            None => beyond_rten(error),
+            Some(warning) => Error::new(error.kind, format!("{}; {warning}", error.message)).hint(FIX_ONNX_RUNTIME),
+            None => error.hint(TRY_ONNX_RUNTIME),
         }),
     }
 }
@@ -296,21 +295,24 @@ mod tests {
         dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
     }
 
-    /// `references.jsonl` is what the libraries give that such models come from; `references.py` writes it.
-    fn is_held_to_its_references(folder: &Path, name: &str, means: &Means) {
-        let transformer = Transformer::open(name, folder, means).unwrap();
+    /// Compares with `references.jsonl`, which `references.py` writes with the models' original libraries.
+    fn assert_equals_references(folder: &Path, name: &str, config: &RunnerConfig) {
+        let transformer = Transformer::open(name, folder, config).unwrap();
         let (mut texts, mut vectors) = (0, 0);
         for line in std::fs::read_to_string(folder.join("references.jsonl")).unwrap().lines() {
             let reference: serde_json::Value = serde_json::from_str(line).unwrap();
             let text = reference["text"].as_str().unwrap();
-            let wanted: Vec<i64> = serde_json::from_value(reference["tokens"].clone()).unwrap();
-            let found = transformer.tokenizer.framed(&transformer.tokenizer.tokens(text));
-            assert_eq!(found, wanted, "{name}: {text:?}");
+            let expected: Vec<i64> = serde_json::from_value(reference["tokens"].clone()).unwrap();
+            let tokens = transformer.tokenizer.with_special_tokens(&transformer.tokenizer.tokens(text));
+            assert_eq!(tokens, expected, "{name}: {text:?}");
             texts += 1;
-            if let Ok(wanted) = serde_json::from_value::<Vec<f32>>(reference["vector"].clone()) {
-                let found = transformer.values(Purpose::Passage, text).unwrap();
-                let apart = found.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-                assert!(found.len() == wanted.len() && apart < 1e-3, "{name}: {text:?} is {apart} apart");
+            if let Ok(expected) = serde_json::from_value::<Vec<f32>>(reference["vector"].clone()) {
+                let values = transformer.values(Purpose::Passage, text).unwrap();
+                let difference = values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(
+                    values.len() == expected.len() && difference < 1e-3,
+                    "{name}: {text:?} differs by {difference}"
+                );
                 vectors += 1;
             }
         }
@@ -318,43 +320,45 @@ mod tests {
     }
 
     #[test]
-    fn vectors_of_a_bert_are_those_of_its_libraries() {
-        is_held_to_its_references(&fixture("bert"), "bert", &Means::default());
+    fn vectors_of_a_bert_equal_those_of_its_libraries() {
+        assert_equals_references(&fixture("bert"), "bert", &RunnerConfig::default());
     }
 
     #[test]
-    fn vectors_of_an_albert_are_those_of_its_libraries() {
-        is_held_to_its_references(&fixture("albert"), "albert", &Means::default());
+    fn vectors_of_an_albert_equal_those_of_its_libraries() {
+        assert_equals_references(&fixture("albert"), "albert", &RunnerConfig::default());
     }
 
-    /// A folder in the one variable: a model too large for this tree, with its references; a library in the other.
+    /// `IXMCP_TEST_MODEL` is the folder of a model that is too large for this repository, with its references, and
+    /// `IXMCP_TEST_ONNXRUNTIME` the library.
     #[test]
-    fn vectors_of_a_model_at_hand_are_those_of_its_libraries() {
-        let at_hand = option_env!("IXMCP_TEST_MODEL").map(PathBuf::from);
+    fn vectors_of_a_local_model_equal_those_of_its_libraries() {
+        let local = option_env!("IXMCP_TEST_MODEL").map(PathBuf::from);
         let library = option_env!("IXMCP_TEST_ONNXRUNTIME").map(PathBuf::from);
-        for folder in at_hand.iter().chain(&library.as_ref().map(|_| fixture("albert"))) {
-            is_held_to_its_references(folder, "at hand", &Means { library: library.clone(), ..Means::default() });
+        for folder in local.iter().chain(&library.as_ref().map(|_| fixture("albert"))) {
+            let config = RunnerConfig { library: library.clone(), ..RunnerConfig::default() };
+            assert_equals_references(folder, "local", &config);
         }
-        if let Some(folder) = at_hand {
-            is_held_to_its_references(&folder, "at hand", &Means::default());
+        if let Some(folder) = local {
+            assert_equals_references(&folder, "local", &RunnerConfig::default());
         }
     }
 
     #[test]
     fn a_long_text_is_read_to_its_end() {
-        let transformer = Transformer::open("bert", &fixture("bert"), &Means::default()).unwrap();
+        let transformer = Transformer::open("bert", &fixture("bert"), &RunnerConfig::default()).unwrap();
         let values = |text: &str| transformer.values(Purpose::Passage, text).unwrap();
         let long = "walk the tree and hash each file ".repeat(12);
         let other = format!("{long} then draw a picture of a cat in the rain");
         assert!(cosine(&values(&long), &values(&other)) < 0.999_99);
-        // What is said again and again in each window is what it says once, nearly.
+        // A text that repeats one sentence has nearly the same vector as that sentence.
         assert!(cosine(&values(&long), &values("walk the tree and hash each file")) > 0.9);
         let length: f32 = values(&other).iter().map(|value| value * value).sum();
         assert!((length - 1.0).abs() < 1e-4);
     }
 
     #[test]
-    fn what_is_broken_is_refused_and_breaks_nothing() {
+    fn broken_models_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let copy = |from: &str| {
             for entry in [from, "onnx/model.onnx", "tokenizer.json", "config.json", "sentence_bert_config.json"] {
@@ -364,7 +368,7 @@ mod tests {
             }
         };
         let refused = |what: &str| {
-            let error = Transformer::open("broken", folder.path(), &Means::default()).err();
+            let error = Transformer::open("broken", folder.path(), &RunnerConfig::default()).err();
             assert_eq!(error.as_ref().map(|error| error.kind), Some(ErrorKind::UnsupportedFormat), "{what}");
         };
         copy("modules.json");
@@ -375,13 +379,13 @@ mod tests {
         copy("modules.json");
         std::fs::write(folder.path().join("modules.json"), r#"[{"type": "sentence_transformers.models.Dense"}]"#)
             .unwrap();
-        refused("a part that is not known");
+        refused("an unknown module");
     }
 
     #[test]
-    fn a_gpu_that_is_asked_for_and_not_there_is_an_error() {
-        let means = Means { gpu: Gpu::Required, ..Means::default() };
-        let error = Transformer::open("bert", &fixture("bert"), &means).err().unwrap();
+    fn a_required_gpu_that_is_not_available_is_an_error() {
+        let config = RunnerConfig { gpu: Gpu::Required, ..RunnerConfig::default() };
+        let error = Transformer::open("bert", &fixture("bert"), &config).err().unwrap();
         assert_eq!(error.kind, ErrorKind::GpuNotAvailable);
     }
 }

@@ -3,7 +3,7 @@
 //! Owns the refusals that hold for every runtime: not an ONNX model, inputs that a text does not have, weights in other
 //! files. Reads only the outline of the protocol buffers message: names, counts and nesting, never weights.
 
-use super::unfit;
+use super::unusable;
 use crate::error::Result;
 
 /// The inputs that a text encoder may declare.
@@ -28,18 +28,18 @@ impl Outline {
     pub fn read(bytes: &[u8]) -> Result<Self> {
         let mut outline = Self::default();
         let parsed = outline.walk(Message::Model, bytes, 0, &mut Vec::new());
-        parsed.ok_or_else(|| unfit("it is not an ONNX file, or not all of one"))?;
+        parsed.ok_or_else(|| unusable("it is not an ONNX file, or not all of one"))?;
         if outline.graphs != 1 || outline.nodes == 0 || outline.outputs.is_empty() {
-            return Err(unfit("it holds no ONNX graph"));
+            return Err(unusable("it holds no ONNX graph"));
         }
         if outline.nodes > MAX_NODES {
-            return Err(unfit("it has too many nodes"));
+            return Err(unusable("it has too many nodes"));
         }
         if let Some(unknown) = outline.inputs().find(|name| !INPUTS.contains(name)) {
-            return Err(unfit(format!("it asks for an input that no text has: {unknown:?}")));
+            return Err(unusable(format!("it asks for an input that no text has: {unknown:?}")));
         }
         if outline.has_external_weights {
-            return Err(unfit("its weights are in another file, which is not read"));
+            return Err(unusable("its weights are in another file, which is not read"));
         }
         Ok(outline)
     }

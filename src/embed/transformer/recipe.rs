@@ -1,21 +1,21 @@
-//! What a model's folder says: which files there are, how long a text may be, how its tokens become one vector.
+//! The configuration of a model: its files, the maximum length of a text, and how token vectors are pooled.
 //!
-//! Owns the reading of sentence-transformers' files. Where one is missing, what that library would do holds.
+//! Owns the parsing of sentence-transformers' configuration files. If one is missing, that library's default applies.
 
 use std::io::Read;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Output, unfit};
+use super::{Output, unusable};
 use crate::error::{Error, Result};
 
-/// Where the ONNX file is looked for, in this order.
+/// Possible paths of the ONNX file, in order of preference.
 pub const MODEL_FILES: &[&str] =
     &["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx"];
 
 /// The other files of a model; all but the first may be missing.
-pub const FILES: &[&str] = &[
+pub const OTHER_FILES: &[&str] = &[
     "tokenizer.json",
     "config.json",
     "tokenizer_config.json",
@@ -25,38 +25,39 @@ pub const FILES: &[&str] = &[
     "1_Pooling/config.json",
 ];
 
-/// Weights of more than half a milliard parameters would not be run on somebody's desk.
-const LARGEST_MODEL: u64 = 2 << 30;
-const LARGEST_TOKENIZER: u64 = 64 << 20;
-const LARGEST_CONFIG: u64 = 4 << 20;
-/// A longer window costs its square.
-const LONGEST_WINDOW: usize = 512;
+/// Half a billion parameters of four bytes, more than a personal computer can run in useful time.
+const MAX_MODEL_BYTES: u64 = 2 << 30;
+const MAX_TOKENIZER_BYTES: u64 = 64 << 20;
+const MAX_CONFIG_BYTES: u64 = 4 << 20;
+/// The cost of a window is quadratic in its length.
+const MAX_WINDOW_TOKENS: usize = 512;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    /// Of all the files that a vector depends on, hexadecimal.
+    /// Hash of all files that a vector depends on, in hexadecimal.
     pub hash: String,
-    /// Of the folder's files the model itself.
+    /// The path of the ONNX file within the folder.
     pub model_file: &'static str,
-    pub pooling: Pooling,
-    /// Whether vectors are brought to length one.
-    pub normalise: bool,
-    /// Most tokens of a window, those around the text included.
-    pub longest: usize,
-    pub question_prefix: String,
+    pub(super) pooling: Pooling,
+    /// Whether vectors are scaled to length one.
+    pub normalize: bool,
+    /// The maximum number of tokens in a window, special tokens included.
+    pub max_tokens: usize,
+    pub query_prefix: String,
     pub passage_prefix: String,
     pub lower_case: bool,
 }
 
+/// How token vectors become one vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pooling {
+pub(super) enum Pooling {
     First,
     Last,
     Mean,
     Max,
-    /// The sum over the root of the count.
+    /// The sum divided by the square root of the number of tokens.
     MeanRoot,
-    /// Later tokens count more.
+    /// Weighted by position: later tokens count more.
     Weighted,
 }
 
@@ -68,11 +69,11 @@ impl Recipe {
         let names: Vec<&str> =
             modules.as_array().into_iter().flatten().filter_map(|module| module["type"].as_str()).collect();
         let known = |name: &&str| ["Transformer", "Pooling", "Normalize"].iter().any(|known| name.ends_with(known));
-        if let Some(strange) = names.iter().find(|name| !known(name)) {
-            return Err(unfit(format!("it has a part that is not known here: {strange:?}")));
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            return Err(unusable(format!("its module {unknown:?} is not supported")));
         }
-        // Without a word of modules, vectors are compared by their angle alone.
-        let normalise = modules.is_null() || names.iter().any(|name| name.ends_with("Normalize"));
+        // Without a list of modules, vectors are compared only by their angle.
+        let normalize = modules.is_null() || names.iter().any(|name| name.ends_with("Normalize"));
         let prompts = json(folder, "config_sentence_transformers.json")?;
         let prompt = |names: &[&str]| {
             let found = names.iter().find_map(|name| prompts["prompts"][name].as_str());
@@ -83,53 +84,54 @@ impl Recipe {
             hash: hash(folder, model_file)?,
             model_file,
             pooling: Pooling::read(&json(folder, "1_Pooling/config.json")?)?,
-            normalise,
-            longest: longest(folder, &bert)?,
-            question_prefix: prompt(&["query", "search_query"]),
+            normalize,
+            max_tokens: max_tokens(folder, &bert)?,
+            query_prefix: prompt(&["query", "search_query"]),
             passage_prefix: prompt(&["passage", "document", "search_document"]),
             lower_case: bert["do_lower_case"].as_bool().unwrap_or_default(),
         })
     }
 
     pub fn tokenizer(&self, folder: &Path) -> Result<Vec<u8>> {
-        bytes(&folder.join("tokenizer.json"), LARGEST_TOKENIZER)
+        bytes(&folder.join("tokenizer.json"), MAX_TOKENIZER_BYTES)
     }
 }
 
-/// What is in the file of a model.
+/// Reads an ONNX file.
 pub(super) fn model(file: &Path) -> Result<Vec<u8>> {
-    bytes(file, LARGEST_MODEL)
+    bytes(file, MAX_MODEL_BYTES)
 }
 
-/// What a person is told where there is none.
-pub const A_MODEL: &str = "A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.";
+/// The hint if a folder contains no model.
+pub const MODEL_FOLDER_HINT: &str = "A model is a folder with tokenizer.json and onnx/model.onnx or model.onnx.";
 
 /// The ONNX file of a folder.
 pub fn model_file(folder: &Path) -> Result<&'static str> {
     MODEL_FILES.iter().copied().find(|file| folder.join(file).is_file()).ok_or_else(|| {
-        Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy()))).hint(A_MODEL)
+        Error::not_found(format!("{} holds no model", crate::model::printable(&folder.to_string_lossy())))
+            .hint(MODEL_FOLDER_HINT)
     })
 }
 
-/// The least of what the files say a text may have in tokens.
-fn longest(folder: &Path, bert: &Value) -> Result<usize> {
+/// The smallest of the limits in the configuration files, in tokens.
+fn max_tokens(folder: &Path, bert: &Value) -> Result<usize> {
     let (tokenizer, config) = (json(folder, "tokenizer_config.json")?, json(folder, "config.json")?);
     let trained = bert["max_seq_length"].as_u64();
     let positions = config["max_position_embeddings"].as_u64().map(|positions| {
-        // RoBERTa counts from behind its padding.
+        // RoBERTa numbers positions from the padding token's number + 1.
         let is_shifted =
             matches!(config["model_type"].as_str(), Some("roberta" | "xlm-roberta" | "camembert" | "mpnet"));
         if is_shifted { positions.saturating_sub(2) } else { positions }
     });
-    let most = trained.or_else(|| tokenizer["model_max_length"].as_u64()).unwrap_or(u64::MAX);
-    let most = most.min(positions.unwrap_or(u64::MAX));
-    Ok(usize::try_from(most).unwrap_or(usize::MAX).min(LONGEST_WINDOW))
+    let max = trained.or_else(|| tokenizer["model_max_length"].as_u64()).unwrap_or(u64::MAX);
+    let max = max.min(positions.unwrap_or(u64::MAX));
+    Ok(usize::try_from(max).unwrap_or(usize::MAX).min(MAX_WINDOW_TOKENS))
 }
 
-/// Of the files that say what a vector is.
+/// Hashes the files that a vector depends on.
 fn hash(folder: &Path, model_file: &str) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
-    for name in std::iter::once(&model_file).chain(FILES) {
+    for name in std::iter::once(&model_file).chain(OTHER_FILES) {
         let path = folder.join(name);
         match std::fs::File::open(&path) {
             Ok(file) => {
@@ -143,26 +145,26 @@ fn hash(folder: &Path, model_file: &str) -> Result<String> {
     Ok(hasher.finalize().to_hex()[..32].to_owned())
 }
 
-fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
+fn bytes(path: &Path, max: u64) -> Result<Vec<u8>> {
     let failed = |error| Error::io("read", path, error);
     let file = std::fs::File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() || metadata.len() > most {
+    if !metadata.is_file() || metadata.len() > max {
         let shown = crate::model::printable(&path.to_string_lossy());
-        return Err(unfit(format!("{shown} is no file of at most {} MiB", most >> 20)));
+        return Err(unusable(format!("{shown} is not a file of at most {} MiB", max >> 20)));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());
-    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(max).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// A file of settings; null where there is none.
+/// Reads a configuration file; null if it does not exist.
 fn json(folder: &Path, name: &str) -> Result<Value> {
     let path = folder.join(name);
     if !path.exists() {
         return Ok(Value::Null);
     }
-    serde_json::from_slice(&bytes(&path, LARGEST_CONFIG)?).map_err(|_| unfit(format!("its {name} is no JSON")))
+    serde_json::from_slice(&bytes(&path, MAX_CONFIG_BYTES)?).map_err(|_| unusable(format!("its {name} is not JSON")))
 }
 
 impl Pooling {
@@ -180,21 +182,21 @@ impl Pooling {
         match chosen[..] {
             [] => Ok(Self::Mean),
             [one] => Ok(one),
-            _ => Err(unfit("it pools in several ways at once")),
+            _ => Err(unusable("it combines several pooling modes, which is not supported")),
         }
     }
 
-    /// One vector for a window.
+    /// Combines the token vectors of a window into one.
     #[expect(clippy::cast_precision_loss, reason = "counts of tokens")]
     pub(super) fn pool(self, output: &Output) -> Result<Vec<f32>> {
         let (rows, width) = match output.shape[..] {
             [1, rows, width] => (rows, width),
-            // The model did it itself.
+            // The model pools itself.
             [1, _] | [_] => return Ok(output.values.clone()),
-            _ => return Err(unfit("its output is of no shape that is known here")),
+            _ => return Err(unusable("the shape of its output is not supported")),
         };
         if rows == 0 || width == 0 || output.values.len() != rows * width {
-            return Err(unfit("its output is empty"));
+            return Err(unusable("its output is empty"));
         }
         let mut tokens = output.values.chunks_exact(width);
         let (first, last) = (&output.values[..width], &output.values[(rows - 1) * width..]);
@@ -213,9 +215,9 @@ impl Pooling {
             Self::Mean => summed(&|_| 1.0, count),
             Self::MeanRoot => summed(&|_| 1.0, count.sqrt()),
             Self::Weighted => summed(&|at| at as f32 + 1.0, count * (count + 1.0) / 2.0),
-            Self::Max => tokens.by_ref().skip(1).fold(first.to_vec(), |mut most, token| {
-                most.iter_mut().zip(token).for_each(|(most, value)| *most = most.max(*value));
-                most
+            Self::Max => tokens.by_ref().skip(1).fold(first.to_vec(), |mut max, token| {
+                max.iter_mut().zip(token).for_each(|(max, value)| *max = max.max(*value));
+                max
             }),
         })
     }

@@ -10,10 +10,10 @@ use rten::{DataType, Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value,
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensor, Tensor};
 
-use super::{Output, Runner, onnx, unfit};
+use super::{Output, Runner, onnx, unusable};
 use crate::error::{Error, Result};
 
-/// Characters of a reason that rten gives.
+/// Maximum length of a reason that rten reports, in characters.
 const MAX_REASON: usize = 160;
 /// Calls that run at the same time.
 const POOLS: usize = 2;
@@ -69,7 +69,7 @@ impl RtenSession {
 fn refused(error: &dyn std::fmt::Display) -> Error {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    unfit(crate::model::printable(line).chars().take(MAX_REASON).collect::<String>())
+    unusable(crate::model::printable(line).chars().take(MAX_REASON).collect::<String>())
 }
 
 impl Runner for RtenSession {

@@ -1,90 +1,92 @@
-//! A model's own `tokenizer.json`: from text to the numbers that the model was trained on.
+//! The tokenizer of a model, as its `tokenizer.json` defines it.
 //!
-//! Owns the steps of the two sorts that encoders of sentences have, WordPiece (BERT, MiniLM, MPNet) and unigrams (ALBERT,
-//! XLM-R), and the tokens that a text is put between. The library that these files come from cannot be had without its
-//! trainers; a test holds this to what it gives. Names of special tokens inside a text are text.
+//! Owns pre-tokenization, the two algorithms that sentence encoders use, WordPiece (BERT, MiniLM, MPNet) and unigram (ALBERT,
+//! XLM-R), and the special tokens around a text. The `tokenizers` library is not a dependency; a test compares with its
+//! results. The names of special tokens inside a text are plain text.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::normal::Step;
-use super::unfit;
+use super::normalizer::{Step, is_punctuation};
+use super::unusable;
 use crate::error::Result;
 
-/// Longer words are unknown, where the file does not say.
-const LONGEST_WORD: u64 = 100;
-/// How much worse than its worst piece a unigram model likes a character that it does not know.
-const UNKNOWN: f64 = 10.0;
+/// Characters of a word if the file does not define the limit. Longer words are unknown.
+const DEFAULT_MAX_WORD_CHARS: u64 = 100;
+/// The score of an unknown character in a unigram model, below that of the worst token.
+const UNKNOWN_PENALTY: f64 = 10.0;
 const METASPACE: char = '▁';
 
 pub struct Tokenizer {
-    normal: Vec<Step>,
-    cuts: Vec<Cut>,
-    sort: Sort,
-    /// Before and after every text.
+    normalizer: Vec<Step>,
+    splitters: Vec<Splitter>,
+    algorithm: Algorithm,
+    /// The special tokens before and after every text.
     before: Vec<i64>,
     after: Vec<i64>,
 }
 
-/// How a text is cut before the model sees it.
-enum Cut {
+/// How a text is split into words before it is tokenized.
+enum Splitter {
     Spaces,
-    /// At spaces, and around each mark of punctuation.
+    /// At spaces, and around each punctuation character.
     Words,
-    /// Spaces become a letter of their own, which begins each word.
-    Meta {
+    /// Replaces spaces by [`METASPACE`], which begins each word.
+    Metaspace {
+        /// Whether the first word begins with it too.
         first: bool,
     },
 }
 
-enum Sort {
+enum Algorithm {
     WordPiece { tokens: HashMap<String, i64>, continuing: String, unknown: i64, longest: usize },
     Unigram { tokens: HashMap<String, (i64, f64)>, unknown: i64, worst: f64, longest: usize },
 }
 
 impl Tokenizer {
     pub fn read(bytes: &[u8]) -> Result<Self> {
-        let file: Value = serde_json::from_slice(bytes).map_err(|_| unfit("its tokenizer.json is no JSON"))?;
-        let mut normal = Vec::new();
+        let file: Value = serde_json::from_slice(bytes).map_err(|_| unusable("its tokenizer.json is not JSON"))?;
+        let mut normalizer = Vec::new();
         for step in steps(&file["normalizer"], "normalizers") {
-            normal.extend(Step::read(step)?);
+            normalizer.extend(Step::read(step)?);
         }
-        let cuts = steps(&file["pre_tokenizer"], "pretokenizers").into_iter().map(cut).collect::<Result<_>>()?;
-        let sort = sort(&file["model"])?;
-        let (before, after) = frame(&file["post_processor"])?;
-        Ok(Self { normal, cuts, sort, before, after })
+        let splitters = steps(&file["pre_tokenizer"], "pretokenizers").into_iter();
+        let splitters = splitters.map(Splitter::read).collect::<Result<_>>()?;
+        let algorithm = Algorithm::read(&file["model"])?;
+        let (before, after) = special_tokens(&file["post_processor"])?;
+        Ok(Self { normalizer, splitters, algorithm, before, after })
     }
 
-    /// How many tokens stand around a text.
-    pub fn frame(&self) -> usize {
+    /// The number of special tokens around a text.
+    pub fn special_tokens(&self) -> usize {
         self.before.len() + self.after.len()
     }
 
-    /// The tokens of a text, without those around it.
+    /// The tokens of a text, without special tokens.
     pub fn tokens(&self, text: &str) -> Vec<i64> {
         let mut text = text.to_owned();
-        for step in &self.normal {
+        for step in &self.normalizer {
             text = step.apply(text);
         }
         let mut parts = vec![text];
-        for cut in &self.cuts {
-            parts = parts.iter().flat_map(|part| cut.apply(part)).collect();
+        for splitter in &self.splitters {
+            parts = parts.iter().flat_map(|part| splitter.apply(part)).collect();
         }
-        let mut found = Vec::new();
+        let mut tokens = Vec::new();
         for part in parts.iter().filter(|part| !part.is_empty()) {
-            self.sort.tokens(part, &mut found);
+            self.algorithm.tokenize(part, &mut tokens);
         }
-        found
+        tokens
     }
 
-    /// Tokens with those that stand around every text.
-    pub fn framed(&self, tokens: &[i64]) -> Vec<i64> {
+    /// Adds the special tokens around a text.
+    pub fn with_special_tokens(&self, tokens: &[i64]) -> Vec<i64> {
         [&self.before, tokens, &self.after].concat()
     }
 }
 
-/// One step, or those of a sequence.
+/// A single step, or the steps of a sequence.
 fn steps<'f>(step: &'f Value, list: &str) -> Vec<&'f Value> {
     match step["type"].as_str() {
         None => Vec::new(),
@@ -93,23 +95,25 @@ fn steps<'f>(step: &'f Value, list: &str) -> Vec<&'f Value> {
     }
 }
 
-fn cut(step: &Value) -> Result<Cut> {
-    Ok(match step["type"].as_str().unwrap_or_default() {
-        "BertPreTokenizer" => Cut::Words,
-        "WhitespaceSplit" => Cut::Spaces,
-        "Metaspace" => {
-            let scheme = step["prepend_scheme"].as_str();
-            let first = scheme.map_or(step["add_prefix_space"].as_bool().unwrap_or(true), |scheme| scheme != "never");
-            if step["replacement"].as_str().is_some_and(|with| with != "▁") || step["split"] == Value::Bool(false) {
-                return Err(unfit("its tokenizer marks spaces in a way that is not known here"));
+impl Splitter {
+    fn read(step: &Value) -> Result<Self> {
+        Ok(match step["type"].as_str().unwrap_or_default() {
+            "BertPreTokenizer" => Self::Words,
+            "WhitespaceSplit" => Self::Spaces,
+            "Metaspace" => {
+                let scheme = step["prepend_scheme"].as_str();
+                let first =
+                    scheme.map_or(step["add_prefix_space"].as_bool().unwrap_or(true), |scheme| scheme != "never");
+                if step["replacement"].as_str().is_some_and(|with| with != "▁") || step["split"] == Value::Bool(false)
+                {
+                    return Err(unusable("its tokenizer replaces spaces in a way that is not supported"));
+                }
+                Self::Metaspace { first }
             }
-            Cut::Meta { first }
-        }
-        other => return Err(unfit(format!("its tokenizer cuts texts by {other:?}, which is not known here"))),
-    })
-}
+            other => return Err(unusable(format!("its tokenizer's pre-tokenizer {other:?} is not supported"))),
+        })
+    }
 
-impl Cut {
     fn apply(&self, text: &str) -> Vec<String> {
         match self {
             Self::Spaces => text.split_whitespace().map(str::to_owned).collect(),
@@ -117,7 +121,7 @@ impl Cut {
                 let mut words = Vec::new();
                 for word in text.split_whitespace() {
                     let mut rest = word;
-                    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| super::normal::is_punctuation(*c)) {
+                    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| is_punctuation(*c)) {
                         words.push(rest[..at].to_owned());
                         words.push(mark.to_string());
                         rest = &rest[at + mark.len_utf8()..];
@@ -126,7 +130,7 @@ impl Cut {
                 }
                 words
             }
-            Self::Meta { first } => {
+            Self::Metaspace { first } => {
                 if text.is_empty() {
                     return Vec::new();
                 }
@@ -147,48 +151,50 @@ impl Cut {
     }
 }
 
-fn sort(model: &Value) -> Result<Sort> {
-    let wrong = || unfit("its tokenizer.json has no vocabulary that can be read");
-    match (model["type"].as_str(), &model["vocab"]) {
-        // Old files do not say it.
-        (Some("WordPiece") | None, Value::Object(vocabulary)) if model["continuing_subword_prefix"].is_string() => {
-            let tokens: HashMap<String, i64> = vocabulary
-                .iter()
-                .map(|(token, number)| Ok((token.clone(), number.as_i64().ok_or_else(wrong)?)))
-                .collect::<Result<_>>()?;
-            let unknown = model["unk_token"].as_str().unwrap_or("[UNK]");
-            let unknown = *tokens.get(unknown).ok_or_else(wrong)?;
-            let continuing = model["continuing_subword_prefix"].as_str().unwrap_or("##").to_owned();
-            let longest = model["max_input_chars_per_word"].as_u64().unwrap_or(LONGEST_WORD);
-            Ok(Sort::WordPiece { tokens, continuing, unknown, longest: usize::try_from(longest).unwrap_or(usize::MAX) })
-        }
-        (Some("Unigram") | None, Value::Array(vocabulary)) => {
-            let mut tokens = HashMap::with_capacity(vocabulary.len());
-            let (mut worst, mut longest) = (f64::MAX, 1);
-            for (number, piece) in (0..).zip(vocabulary) {
-                let (token, score) = (piece[0].as_str().ok_or_else(wrong)?, piece[1].as_f64().ok_or_else(wrong)?);
-                worst = worst.min(score);
-                longest = longest.max(token.len());
-                tokens.insert(token.to_owned(), (number, score));
+impl Algorithm {
+    fn read(model: &Value) -> Result<Self> {
+        let wrong = || unusable("its tokenizer.json has no valid vocabulary");
+        match (model["type"].as_str(), &model["vocab"]) {
+            // Old files have no type.
+            (Some("WordPiece") | None, Value::Object(vocabulary)) if model["continuing_subword_prefix"].is_string() => {
+                let tokens: HashMap<String, i64> = vocabulary
+                    .iter()
+                    .map(|(token, number)| Ok((token.clone(), number.as_i64().ok_or_else(wrong)?)))
+                    .collect::<Result<_>>()?;
+                let unknown = model["unk_token"].as_str().unwrap_or("[UNK]");
+                let unknown = *tokens.get(unknown).ok_or_else(wrong)?;
+                let continuing = model["continuing_subword_prefix"].as_str().unwrap_or("##").to_owned();
+                let longest = model["max_input_chars_per_word"].as_u64().unwrap_or(DEFAULT_MAX_WORD_CHARS);
+                let longest = usize::try_from(longest).unwrap_or(usize::MAX);
+                Ok(Self::WordPiece { tokens, continuing, unknown, longest })
             }
-            if model["byte_fallback"].as_bool().unwrap_or_default() {
-                return Err(unfit("its tokenizer falls back to bytes, which is not known here"));
+            (Some("Unigram") | None, Value::Array(vocabulary)) => {
+                let mut tokens = HashMap::with_capacity(vocabulary.len());
+                let (mut worst, mut longest) = (f64::MAX, 1);
+                for (number, piece) in (0..).zip(vocabulary) {
+                    let (token, score) = (piece[0].as_str().ok_or_else(wrong)?, piece[1].as_f64().ok_or_else(wrong)?);
+                    worst = worst.min(score);
+                    longest = longest.max(token.len());
+                    tokens.insert(token.to_owned(), (number, score));
+                }
+                if model["byte_fallback"].as_bool().unwrap_or_default() {
+                    return Err(unusable("its tokenizer's byte fallback is not supported"));
+                }
+                let unknown = model["unk_id"].as_i64().ok_or_else(wrong)?;
+                Ok(Self::Unigram { tokens, unknown, worst, longest })
             }
-            let unknown = model["unk_id"].as_i64().ok_or_else(wrong)?;
-            Ok(Sort::Unigram { tokens, unknown, worst, longest })
-        }
-        (sort, _) => {
-            let told = match sort {
-                Some(sort) => format!("its tokenizer is of the sort {:?}", crate::model::printable(sort)),
-                None => "its tokenizer.json does not say which sort it is of".to_owned(),
-            };
-            Err(unfit(format!("{told}; WordPiece and Unigram are known here")))
+            (kind, _) => {
+                let problem = match kind {
+                    Some(kind) => format!("its tokenizer has the type {:?}", crate::model::printable(kind)),
+                    None => "its tokenizer.json has no type".to_owned(),
+                };
+                Err(unusable(format!("{problem}; only WordPiece and Unigram are supported")))
+            }
         }
     }
-}
 
-impl Sort {
-    fn tokens(&self, word: &str, found: &mut Vec<i64>) {
+    /// Appends the tokens of a word.
+    fn tokenize(&self, word: &str, found: &mut Vec<i64>) {
         match self {
             Self::WordPiece { tokens, continuing, unknown, longest } => {
                 if word.chars().count() > *longest {
@@ -221,13 +227,13 @@ impl Sort {
                 }
             }
             Self::Unigram { tokens, unknown, worst, longest } => {
-                unigrams(word, tokens, (*unknown, worst - UNKNOWN), *longest, found);
+                unigrams(word, tokens, (*unknown, worst - UNKNOWN_PENALTY), *longest, found);
             }
         }
     }
 }
 
-/// The likeliest way to put `word` together (Viterbi). Unknown characters beside each other are one token.
+/// The most likely sequence of tokens for `word` (Viterbi). Adjacent unknown characters are one token.
 fn unigrams(
     word: &str,
     tokens: &HashMap<String, (i64, f64)>,
@@ -235,7 +241,7 @@ fn unigrams(
     longest: usize,
     found: &mut Vec<i64>,
 ) {
-    // For each end: the likeliest score, where its last token begins, and which it is.
+    // For each end position: the best score, where its last token begins, and which token that is.
     let mut best: Vec<Option<(f64, usize, i64)>> = vec![None; word.len() + 1];
     for (start, first) in word.char_indices() {
         let so_far = if start == 0 { 0.0 } else { best[start].map_or(f64::MIN, |(score, ..)| score) };
@@ -244,7 +250,7 @@ fn unigrams(
                 best[end] = Some((score, start, token));
             }
         };
-        let mut knows_one = false;
+        let mut is_known = false;
         for (at, c) in word[start..].char_indices() {
             let end = start + at + c.len_utf8();
             if end - start > longest {
@@ -252,10 +258,10 @@ fn unigrams(
             }
             if let Some(&(token, score)) = tokens.get(&word[start..end]) {
                 put(end, so_far + score, token);
-                knows_one |= at == 0;
+                is_known |= at == 0;
             }
         }
-        if !knows_one {
+        if !is_known {
             put(start + first.len_utf8(), so_far + penalty, unknown);
         }
     }
@@ -270,10 +276,10 @@ fn unigrams(
     found[from..].reverse();
 }
 
-/// What stands before and after a single text.
-fn frame(step: &Value) -> Result<(Vec<i64>, Vec<i64>)> {
+/// The special tokens before and after a single text.
+fn special_tokens(step: &Value) -> Result<(Vec<i64>, Vec<i64>)> {
     let (mut before, mut after) = (Vec::new(), Vec::new());
-    let wrong = || unfit("its tokenizer.json frames texts in a way that cannot be read");
+    let wrong = || unusable("its tokenizer.json contains an invalid post-processor");
     for step in steps(step, "processors") {
         match step["type"].as_str().unwrap_or_default() {
             "TemplateProcessing" => {
@@ -294,7 +300,7 @@ fn frame(step: &Value) -> Result<(Vec<i64>, Vec<i64>)> {
                 after.push(step["sep"][1].as_i64().ok_or_else(wrong)?);
             }
             "ByteLevel" => {}
-            other => return Err(unfit(format!("its tokenizer frames texts by {other:?}, which is not known here"))),
+            other => return Err(unusable(format!("its tokenizer's post-processor {other:?} is not supported"))),
         }
     }
     Ok((before, after))

@@ -64,8 +64,8 @@ impl<'m> Deep<'m> {
 
     /// The same for one whose answers get a score.
     pub(super) fn begin_scored(&self) {
-        self.model.scale();
-        built_in().scale();
+        self.model.calibration();
+        built_in().calibration();
         self.begin();
     }
 
@@ -77,7 +77,7 @@ impl<'m> Deep<'m> {
     fn question(&self, text: &str) -> Result<Option<Vector>> {
         let mut known = self.question.borrow_mut();
         if known.as_ref().is_none_or(|(asked, _)| asked != text) {
-            let vector = self.model.embed(Purpose::Question, &[text])?.into_iter().next();
+            let vector = self.model.embed(Purpose::Query, &[text])?.into_iter().next();
             *known = vector.map(|vector| (text.to_owned(), vector));
         }
         Ok(known.as_ref().map(|(_, vector)| vector.clone()).filter(|vector| !vector.is_zero()))
@@ -228,8 +228,8 @@ impl<'m> Deep<'m> {
 
 /// How a model's cosines are brought onto the scale of the table's, which scores are fitted to.
 pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
-    let (own, table) = (model.scale()?.reach(), built_in().scale()?.reach());
-    Some(move |cosine| own.onto(&table, cosine))
+    let (own, table) = (model.calibration()?.levels(), built_in().calibration()?.levels());
+    Some(move |cosine| own.map_to(&table, cosine))
 }
 
 /// How near each is beside the others, 0 to 1: 1 for the nearest, 0 for the farthest.
@@ -257,7 +257,7 @@ pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::embed::{Scale, Space};
+    use crate::embed::{Calibration, Space};
 
     #[test]
     fn what_is_not_ready_keeps_its_place() {
@@ -283,8 +283,8 @@ mod tests {
             built_in().embed(purpose, texts)
         }
 
-        fn scale(&self) -> Option<&Scale> {
-            built_in().scale()
+        fn calibration(&self) -> Option<&Calibration> {
+            built_in().calibration()
         }
     }
 

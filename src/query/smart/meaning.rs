@@ -34,7 +34,7 @@ impl Meaning {
     }
 
     fn vector_of(question: &Question) -> Result<Vector> {
-        let vector = built_in().embed(Purpose::Question, &[&question.written()])?.into_iter().next();
+        let vector = built_in().embed(Purpose::Query, &[&question.written()])?.into_iter().next();
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 

@@ -213,7 +213,7 @@ pub fn evidence(
     candidates::weigh_apart(snapshot, &mut question)?;
     let is_table = embedder.space() == built_in().space();
     let asked = if is_table { question.written() } else { text.to_owned() };
-    let vectors = embedder.embed(Purpose::Question, &[&asked])?;
+    let vectors = embedder.embed(Purpose::Query, &[&asked])?;
     let onto_table = deep::onto_table(embedder);
     let cosine = |own: &Vector| vectors.first().map_or(0.0, |vector| f64::from(vector.cosine(own)));
     let here: Vec<f64> = around.iter().take(HERE).map(|passage| cosine(&passage.vector)).collect();

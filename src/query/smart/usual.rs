@@ -12,7 +12,7 @@ pub(super) const HERE: usize = 128;
 
 /// The mean cosine of a question that is so near to texts of the index; `None` for a model whose cosines say nothing.
 pub(super) fn cosine(question: &Vector, model: &dyn Embedder, here: &[f64]) -> Option<f64> {
-    let elsewhere = model.scale()?.elsewhere().iter().map(|vector| f64::from(question.cosine(vector)));
+    let elsewhere = model.calibration()?.background().iter().map(|vector| f64::from(question.cosine(vector)));
     let all: Vec<f64> = here.iter().copied().chain(elsewhere).collect();
     #[expect(clippy::cast_precision_loss, reason = "some hundred")]
     let count = all.len().max(1) as f64;
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn what_is_usual_follows_the_index_and_is_told_without_one() {
-        let question = built_in().embed(Purpose::Question, &["how are files opened"]).unwrap().remove(0);
+        let question = built_in().embed(Purpose::Query, &["how are files opened"]).unwrap().remove(0);
         let usual = |here: &[f64]| cosine(&question, built_in(), here).unwrap();
         assert!(usual(&[]).abs() < 0.2, "{}", usual(&[]));
         assert!(usual(&[0.4; HERE]) > usual(&[0.2; HERE]) && usual(&[0.4; HERE]) < 0.4);

@@ -1,14 +1,14 @@
-//! What the page can ask: reading tools by name, two views, how things stand, and the daemon's recent calls.
+//! The requests that the page can send: read-only tools, two views, the status, and the daemon's recent calls.
 //!
 //! | path | body | answer |
 //! |---|---|---|
 //! | `POST /api/tool/NAME` | the tool's arguments | its answer |
 //! | `POST /api/view/NAME` | the view's arguments | its answer |
 //! | `GET /api/state` | | `{root, version, daemon}`; `daemon` is what `ixmcp daemon status` prints, or null |
-//! | `GET /api/calls` | | `{daemon, version, calls}`: those of now |
-//! | `GET /api/calls?after=N` | | the same, once there are any after N, or a while later without |
+//! | `GET /api/calls` | | `{daemon, version, calls}`: the current calls |
+//! | `GET /api/calls?after=N` | | the calls after version N; waits a while until there is one |
 //!
-//! An error is `{code, message, hint}` under a status of its own. The page is of one repository: no question names another.
+//! An error is `{code, message, hint}`, with a matching HTTP status. The page shows one repository: no request may name another.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Question};
+use super::backend::{Backend, BackendRequest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::tools;
 
-/// The tools that the page shows answers of.
+/// The tools that the page may call.
 const TOOLS: &[&str] = &[
     "query",
     "get_slice",
@@ -42,67 +42,66 @@ const TOOLS: &[&str] = &[
     "get_file_details",
 ];
 
-/// The most bytes of a question.
-const QUESTION: usize = 64 << 10;
-/// All of a question must be there in this time.
-const QUESTION_TIME: Duration = Duration::from_secs(10);
-/// How long a question for the next call waits: less than what browsers and their owners bear.
+const MAX_BODY_BYTES: usize = 64 << 10;
+/// The timeout for reading a request's body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a request for recent calls waits. Browsers and proxies have longer timeouts.
 const WAIT_MS: u64 = 25_000;
 
-pub async fn answer(asked: &Asked, request: Request<Incoming>) -> Response<Full<Bytes>> {
-    match answered(asked, request).await {
+pub async fn answer(backend: &Backend, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    match try_answer(backend, request).await {
         Ok(answer) => json_response(StatusCode::OK, &answer),
-        Err(error) => json_response(status(error.kind), &error.told()),
+        Err(error) => json_response(status(error.kind), &error.to_json()),
     }
 }
 
-async fn answered(asked: &Asked, request: Request<Incoming>) -> Result<Value> {
+async fn try_answer(backend: &Backend, request: Request<Incoming>) -> Result<Value> {
     let path = request.uri().path().to_owned();
     let after = request.uri().query().and_then(|query| query.strip_prefix("after=")?.parse::<u64>().ok());
     match (request.method(), path.strip_prefix("/api/").unwrap_or_default()) {
-        (&Method::GET, "state") => state(asked).await,
-        (&Method::GET, "calls") => calls(asked, after).await,
-        (&Method::POST, question) => {
-            let question = match question.split_once('/') {
-                Some(("tool", name)) => TOOLS.iter().copied().find(|tool| *tool == name).map(Question::Tool),
-                Some(("view", name)) => tools::views().find(|view| *view == name).map(Question::View),
+        (&Method::GET, "state") => state(backend).await,
+        (&Method::GET, "calls") => calls(backend, after).await,
+        (&Method::POST, target) => {
+            let target = match target.split_once('/') {
+                Some(("tool", name)) => TOOLS.iter().copied().find(|tool| *tool == name).map(BackendRequest::Tool),
+                Some(("view", name)) => tools::views().find(|view| *view == name).map(BackendRequest::View),
                 _ => None,
             };
-            let question = question.ok_or_else(|| Error::not_found("the page asks no such thing"))?;
-            asked.ask(question, arguments(request).await?).await
+            let target = target.ok_or_else(|| Error::not_found("the page has no such endpoint"))?;
+            backend.call(target, arguments(request).await?).await
         }
-        _ => Err(Error::not_found("the page asks no such thing")),
+        _ => Err(Error::not_found("the page has no such endpoint")),
     }
 }
 
 async fn arguments(request: Request<Incoming>) -> Result<Value> {
-    let body = tokio::time::timeout(QUESTION_TIME, Limited::new(request.into_body(), QUESTION).collect()).await;
-    let body = body.map_err(|_| Error::invalid_argument("the question does not come to its end"))?;
+    let body = tokio::time::timeout(BODY_TIMEOUT, Limited::new(request.into_body(), MAX_BODY_BYTES).collect()).await;
+    let body = body.map_err(|_| Error::invalid_argument("the request's body did not arrive in time"))?;
     let body = body.map_err(|error| match error.is::<LengthLimitError>() {
-        true => Error::invalid_argument(format!("the question is longer than {QUESTION} bytes")),
-        false => Error::invalid_argument("the question is broken off"),
+        true => Error::invalid_argument(format!("the request's body is longer than {MAX_BODY_BYTES} bytes")),
+        false => Error::invalid_argument("the request's body is incomplete"),
     })?;
     match serde_json::from_slice(&body.to_bytes()) {
         Ok(Value::Object(arguments)) if arguments.contains_key("repo") => {
-            Err(Error::invalid_argument("argument `repo`: the page is of one repository"))
+            Err(Error::invalid_argument("argument `repo`: the page shows only one repository"))
         }
         Ok(arguments @ Value::Object(_)) => Ok(arguments),
-        _ => Err(Error::invalid_argument("the question is no JSON object")),
+        _ => Err(Error::invalid_argument("the request's body must be a JSON object")),
     }
 }
 
-async fn state(asked: &Asked) -> Result<Value> {
-    let daemon = asked.control("ixmcp/status", json!({})).await.transpose()?;
-    Ok(json!({ "root": asked.root.to_string_lossy(), "version": env!("CARGO_PKG_VERSION"), "daemon": daemon }))
+async fn state(backend: &Backend) -> Result<Value> {
+    let daemon = backend.control("ixmcp/status", json!({})).await.transpose()?;
+    Ok(json!({ "root": backend.root.to_string_lossy(), "version": env!("CARGO_PKG_VERSION"), "daemon": daemon }))
 }
 
-async fn calls(asked: &Asked, after: Option<u64>) -> Result<Value> {
+async fn calls(backend: &Backend, after: Option<u64>) -> Result<Value> {
     let wait_ms = after.map_or(0, |_| WAIT_MS);
-    let asking = json!({ "after": after.unwrap_or(0), "wait_ms": wait_ms });
-    let recent = asked.control("ixmcp/recent", asking).await.transpose()?;
-    let is_there = recent.is_some();
+    let params = json!({ "after": after.unwrap_or(0), "wait_ms": wait_ms });
+    let recent = backend.control("ixmcp/recent", params).await.transpose()?;
+    let has_daemon = recent.is_some();
     let mut answer = recent.unwrap_or_else(|| json!({ "version": 0, "calls": [] }));
-    answer["daemon"] = json!(is_there);
+    answer["daemon"] = json!(has_daemon);
     Ok(answer)
 }
 

@@ -1,6 +1,6 @@
-//! The page's files, built ahead and carried inside the binary.
+//! The page's files, which are built in advance and compiled into the binary.
 
-/// A file as the browser gets it.
+/// A file for the browser.
 pub struct Asset {
     pub kind: &'static str,
     pub bytes: &'static [u8],

@@ -1,9 +1,9 @@
-//! Who may have what from the page's port: any program of the machine can reach it, and any site in the browser can try.
+//! Access control of the page's port, which any program of the machine and any site in the browser can reach.
 //!
-//! Owns the token and the three checks. `Host` must be our own, or another site's name could lead here (DNS rebinding);
-//! `Origin`, where there is one, must be our own; and whatever tells of the repository wants the token, which the page
-//! brings in a header: unlike a cookie it goes to no other port of this machine, and no other site can send it. The token
-//! stands behind the `#` of the address, which browsers keep to themselves, and the page takes it out of there.
+//! Owns the token and three checks. `Host` must be our own, because another site's name could resolve to this address (DNS
+//! rebinding). `Origin`, if present, must be our own. Requests for repository data need the token in a header: unlike a cookie,
+//! it is not sent to other ports of this machine, and other sites cannot send it. The token is the fragment of the page's
+//! address, which browsers do not send to servers; the page reads it from there.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
@@ -11,7 +11,7 @@ use hyper::{Method, StatusCode};
 use crate::error::{Error, Result};
 use crate::platform::random;
 
-/// The page needs nothing but itself.
+/// The page loads only its own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
@@ -28,7 +28,8 @@ type Refusal = (StatusCode, &'static str);
 impl Gate {
     pub fn new(port: u16) -> Result<Self> {
         let token = random::secret();
-        let token = token.map_err(|error| Error::internal("the system gives no random bytes").caused_by(error))?;
+        let token =
+            token.map_err(|error| Error::internal("the system does not provide random bytes").caused_by(error))?;
         Ok(Self { port, token })
     }
 
@@ -47,40 +48,40 @@ impl Gate {
         if !is_own_host {
             return Err((
                 StatusCode::FORBIDDEN,
-                "This page has another name. (Behind a tunnel, keep the port's number.)",
+                "The host name or port is wrong. (A tunnel must use the same port number.)",
             ));
         }
         let is_own_origin = |origin: &[u8]| {
             hosts.iter().any(|own| origin.strip_prefix(b"http://").is_some_and(|host| host == own.as_bytes()))
         };
         if !one(header::ORIGIN).is_none_or(is_own_origin) {
-            return Err((StatusCode::FORBIDDEN, "Another site may not ask this page."));
+            return Err((StatusCode::FORBIDDEN, "Other sites may not send requests to this page."));
         }
         if is_of_data(path) {
             let brought = one(header::AUTHORIZATION).and_then(|value| value.strip_prefix(b"Bearer "));
             if !brought.is_some_and(|token| is_same(token, self.token.as_bytes())) {
-                return Err((StatusCode::UNAUTHORIZED, "The token is missing or of another run."));
+                return Err((StatusCode::UNAUTHORIZED, "The token is missing, or it is from an earlier run."));
             }
             return Ok(());
         }
         match *method {
             Method::GET | Method::HEAD => Ok(()),
-            _ => Err((StatusCode::METHOD_NOT_ALLOWED, "The page is only read.")),
+            _ => Err((StatusCode::METHOD_NOT_ALLOWED, "The page is read-only.")),
         }
     }
 }
 
-/// Whether a path tells of the repository. The other paths are the same for everybody.
+/// Whether a path returns repository data. All other paths are static files.
 pub fn is_of_data(path: &str) -> bool {
     path.starts_with(DATA)
 }
 
-/// Takes the same time wherever the two differ.
+/// Compares in constant time.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
 }
 
-/// What every answer says of itself.
+/// Adds the security headers of every response.
 pub fn harden(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_name_origin_and_token_are_admitted() {
+    fn only_our_own_host_origin_and_token_are_admitted() {
         let gate = Gate { port: 4000, token: "secret".to_owned() };
         let refusal = |path: &str, of: &[(&str, &str)]| {
             gate.admits(&Method::GET, path, &headers(of)).err().map(|(status, _)| status.as_u16())
@@ -122,7 +123,7 @@ mod tests {
             assert_eq!(refusal("/", &[("host", wrong)]), Some(403), "{wrong}");
         }
         assert_eq!(refusal("/", &[]), Some(403));
-        assert_eq!(refusal("/", &[host, host]), Some(403), "which of two names is meant cannot be known");
+        assert_eq!(refusal("/", &[host, host]), Some(403), "two hosts are ambiguous");
         for wrong in ["null", "http://127.0.0.1:4001", "https://127.0.0.1:4000", "http://evil.example", ""] {
             assert_eq!(refusal("/api/state", &[host, token, ("origin", wrong)]), Some(403), "{wrong}");
             assert_eq!(refusal("/", &[host, ("origin", wrong)]), Some(403), "{wrong}");

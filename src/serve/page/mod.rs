@@ -1,18 +1,18 @@
-//! The page for people: a web server on 127.0.0.1 that shows what agents are shown, for as long as `ixmcp ui` runs.
+//! The web page for users: a web server on 127.0.0.1 that shows what agents see, while `ixmcp ui` runs.
 //!
 //! ```text
-//! browser ─► gate (host, origin, token) ─┬─► assets, inside the binary
-//!                                        └─► /api/ ─► asked: the repository's daemon, else this process's own registry
+//! browser ─► gate (host, origin, token) ─┬─► assets, in the binary
+//!                                        └─► /api/ ─► backend: the repository's daemon, or this process's own registry
 //! ```
-//! Owns the port, HTTP and its bounds. Does not own what is answered: those are the tools that agents call, of which only
-//! the reading ones named in `api` are let through. The page's sources and what is built of them lie in `ui/`.
+//! Owns the port, HTTP and its limits. Does not own the answers, which come from the tools that agents call; `api` lists the
+//! read-only tools that the page may call. The page's sources and the built files are in `ui/`.
 
 mod api;
-mod asked;
 mod assets;
+mod backend;
+mod connection_slots;
 mod gate;
-mod patience;
-mod places;
+mod write_timeout;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -28,106 +28,105 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
-use self::asked::Asked;
+use self::backend::Backend;
+use self::connection_slots::{ConnectionSlot, ConnectionSlots};
 use self::gate::Gate;
-use self::patience::Patience;
-use self::places::{Place, Places};
+use self::write_timeout::WriteTimeout;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 
-/// A request's head must be there in this time.
-const HEAD_TIME: Duration = Duration::from_secs(10);
-/// So long may the other end take nothing of what it asked for.
-const TAKING_TIME: Duration = Duration::from_secs(30);
-/// After a failed accept, such as one for want of file numbers.
-const BREATH: Duration = Duration::from_millis(50);
+/// The timeout for reading the header of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a browser may read nothing of a response.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The pause after a failed accept, for example because the process has no free file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What the page is of, and where it stands.
-pub struct Settings {
+pub struct PageSettings {
     pub root: PathBuf,
-    /// Where the person stands.
+    /// The user's current directory.
     pub start: PathBuf,
-    /// 0: any that is free.
+    /// 0: any free port.
     pub port: u16,
     pub environment: Environment,
     pub workspaces: Arc<Workspaces>,
 }
 
-/// A page whose port is taken, ready to be served.
+/// A page that listens on its port and is ready to be served.
 pub struct Page {
     listener: TcpListener,
-    house: Arc<House>,
+    server: Arc<PageServer>,
 }
 
-/// What every connection leads to.
-struct House {
+/// What all connections share.
+struct PageServer {
     gate: Gate,
-    asked: Asked,
-    places: Arc<Places>,
+    backend: Backend,
+    slots: Arc<ConnectionSlots>,
 }
 
 impl Page {
-    pub async fn open(settings: Settings) -> Result<Self> {
-        let Settings { root, start, port, environment, workspaces } = settings;
+    pub async fn open(settings: PageSettings) -> Result<Self> {
+        let PageSettings { root, start, port, environment, workspaces } = settings;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
-            let holder =
-                super::peer::listener_on(port).map_or_else(String::new, |holder| format!(" ({holder} has it)"));
+            let holder = super::connection_owner::listener_on(port)
+                .map_or_else(String::new, |holder| format!(" ({holder} has it)"));
             Error::new(ErrorKind::Busy, format!("cannot listen on port {port}: {error}{holder}"))
-                .hint("Give another --port, or none: any free one is taken.")
+                .hint("Choose another --port, or omit it to use any free port.")
         })?;
         let own = listener.local_addr().map_err(|error| Error::internal("the port has no number").caused_by(error))?;
         let gate = Gate::new(own.port())?;
-        let asked = Asked::new(root, start, environment, workspaces);
-        let house = House { gate, asked, places: Arc::default() };
-        Ok(Self { listener, house: Arc::new(house) })
+        let backend = Backend::new(root, start, environment, workspaces);
+        let server = PageServer { gate, backend, slots: Arc::default() };
+        Ok(Self { listener, server: Arc::new(server) })
     }
 
-    /// Where a browser finds it. Who knows this address may read the repository's index.
+    /// The page's address. It contains the token: anyone who knows the address may read the repository's index.
     pub fn address(&self) -> String {
-        self.house.gate.address()
+        self.server.gate.address()
     }
 
     /// Serves until the future is dropped.
     pub async fn serve(self) -> Infallible {
         loop {
             match self.listener.accept().await {
-                Ok((stream, _)) => _ = tokio::spawn(Arc::clone(&self.house).receive(stream)),
+                Ok((stream, _)) => _ = tokio::spawn(Arc::clone(&self.server).receive(stream)),
                 Err(error) => {
-                    tracing::debug!(%error, "no connection was accepted");
-                    tokio::time::sleep(BREATH).await;
+                    tracing::debug!(%error, "accepting a connection failed");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
     }
 }
 
-impl House {
+impl PageServer {
     async fn receive(self: Arc<Self>, stream: TcpStream) {
-        let place = Arc::new(self.places.enter());
+        let slot = Arc::new(self.slots.enter());
         let _slower = stream.set_nodelay(true);
         let answer = |request| {
-            let (house, place) = (Arc::clone(&self), Arc::clone(&place));
-            async move { Ok::<_, Infallible>(house.answer(request, &place).await) }
+            let (server, slot) = (Arc::clone(&self), Arc::clone(&slot));
+            async move { Ok::<_, Infallible>(server.answer(request, &slot).await) }
         };
         let mut server = hyper::server::conn::http1::Builder::new();
-        let server = server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_headers(64);
-        let stream = TokioIo::new(Patience::new(stream, TAKING_TIME));
+        let server = server.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).max_headers(64);
+        let stream = TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT));
         tokio::select! {
             served = server.serve_connection(stream, service_fn(answer)) => if let Err(error) = served {
-                // A browser that went away is no news.
+                // Browsers close connections at any time.
                 tracing::debug!(%error, "a connection ended early");
             },
-            () = place.told_to_go() => tracing::debug!("a connection without a token made room"),
+            () = slot.evicted() => tracing::debug!("a connection without a token was closed for a new one"),
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>, place: &Place) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: Request<Incoming>, slot: &ConnectionSlot) -> Response<Full<Bytes>> {
         let is_head = request.method() == Method::HEAD;
         let mut response = match self.gate.admits(request.method(), request.uri().path(), request.headers()) {
             Ok(()) if gate::is_of_data(request.uri().path()) => {
-                place.brought_token();
-                api::answer(&self.asked, request).await
+                slot.authenticate();
+                api::answer(&self.backend, request).await
             }
             Ok(()) => file(request.uri().path()),
             Err((status, reason)) => text(status, reason),

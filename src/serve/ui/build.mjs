@@ -1,5 +1,5 @@
-// Makes built/ out of src/: one script, one style sheet, the licences of what is in them. The same input gives the same
-// bytes on every machine: no names, no times, no paths of the machine.
+// Builds built/ from src/: one script, one style sheet, and the licences of the bundled packages. The output is
+// reproducible: it contains no names, times or paths of the machine.
 import { build } from 'esbuild';
 import { copyFile, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ixmcp::error::{Error, ErrorKind};
-use ixmcp::serve::{CallContext, Door, Listing, Reach, Server, Service, ToolCard, Writing, connection};
+use ixmcp::serve::{
+    CallContext, ClientScope, ConnectionPolicy, Server, Service, ToolCard, ToolListing, WriteAccess, connection,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -103,27 +105,27 @@ pub struct Client {
     pub served: JoinHandle<()>,
 }
 
-pub fn door() -> Door {
-    Door {
+pub fn policy() -> ConnectionPolicy {
+    ConnectionPolicy {
         root: PathBuf::from("/repo"),
-        listing: Listing::All,
-        writing: Writing::Allowed,
-        reach: Reach::Machine,
+        listing: ToolListing::All,
+        writing: WriteAccess::Allowed,
+        scope: ClientScope::Machine,
         drain: Duration::from_millis(500),
     }
 }
 
 impl Client {
     pub fn new() -> Self {
-        Self::through(door())
+        Self::through(policy())
     }
 
-    pub fn through(door: Door) -> Self {
+    pub fn through(policy: ConnectionPolicy) -> Self {
         let bench = Arc::new(Workbench::default());
         let (near, far) = tokio::io::duplex(64 << 10);
         let (reader, writer) = tokio::io::split(far);
         let server = Server::new(Arc::clone(&bench) as Arc<dyn Service>);
-        let served = tokio::spawn(connection(server, reader, writer, door));
+        let served = tokio::spawn(connection(server, reader, writer, policy));
         let (reader, writer) = tokio::io::split(near);
         Self { bench, reader: BufReader::new(reader), writer, served }
     }

@@ -1,16 +1,15 @@
-// The way to the server: the token, questions, errors.
+// Requests to the server: the token, calls, errors.
 
 const KEPT = 'ixmcp-token';
 
-/// An error as the server tells it.
+/// An error that the server returned.
 export class Fault extends Error {
   constructor(readonly code: string, message: string, readonly hint?: string | null) {
     super(message);
   }
 }
 
-/// The token of this run: from the address, which loses it at once; else what this tab kept; else what another tab of this
-/// page tells.
+/// The token of this run: from the address, from which it is then removed; or from this tab's storage; or from another tab.
 export async function findToken(): Promise<string | null> {
   const given = /^#token=([0-9a-f]+)$/.exec(location.hash);
   if (given) {
@@ -48,7 +47,7 @@ async function request(path: string, init: RequestInit): Promise<any> {
     throw new Fault('GONE', 'The program behind this page does not answer.', 'Start `ixmcp ui` again and open the address it prints.');
   }
   if (response.status === 401) {
-    throw new Fault('TOKEN', 'This page has no valid token.', 'Open the whole address that `ixmcp ui` printed, with what stands behind the #.');
+    throw new Fault('TOKEN', 'This page has no valid token.', 'Open the complete address that `ixmcp ui` printed, including the part after #.');
   }
   const type = response.headers.get('Content-Type') ?? '';
   if (!type.startsWith('application/json')) throw new Fault('REFUSED', await response.text());
@@ -60,7 +59,7 @@ async function request(path: string, init: RequestInit): Promise<any> {
 const post = (path: string, given: object, signal?: AbortSignal) =>
   request(path, { method: 'POST', body: JSON.stringify(given), signal });
 
-/// Asks a tool. While the index is being built, asks again until it stands; `waiting` hears what it waits for.
+/// Calls a tool. While the index is being built, repeats the call, and reports the reason to `waiting`.
 export async function tool(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {
   return patiently(() => post(`/api/tool/${name}`, given, signal), signal, waiting);
 }
@@ -91,7 +90,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/// Waits until this tab is looked at: those in the background leave the browser's few connections to it.
+/// Waits until this tab is visible: background tabs must not use up the browser's few connections.
 export function looked(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
@@ -106,5 +105,5 @@ export function looked(signal: AbortSignal): Promise<void> {
 }
 
 export const state = (signal?: AbortSignal) => request('/api/state', { signal });
-/// The calls of now, or those after a version as soon as there are any.
+/// The current calls, or those after a version as soon as there is one.
 export const calls = (after?: number, signal?: AbortSignal) => request(`/api/calls${after === undefined ? '' : `?after=${after}`}`, { signal });

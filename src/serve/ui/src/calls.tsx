@@ -1,4 +1,4 @@
-// What agents ask the running daemon, as it happens.
+// The calls of agents to the running daemon, live.
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { Fault, calls as askCalls, looked, pause } from './ask.ts';
@@ -10,10 +10,10 @@ type Outcome = { error?: string; message?: string; bytes?: number; more?: boolea
 type Call = { id: number; tool: string; way: string; arguments: Record<string, unknown>; begun_ms: number; took_us?: number; outcome?: Outcome };
 
 const WAYS: Record<string, string> = { mcp: 'MCP', plain: 'JSON-RPC', command: 'command line' };
-/// As many as the daemon keeps.
+/// The number of calls that the daemon keeps.
 const KEPT = 500;
 
-/// The daemon's recent calls, newest first, for as long as the view is shown.
+/// The daemon's recent calls, newest first, while the view is shown.
 function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
   const [told, setTold] = useState<{ calls: Map<number, Call>; daemon?: boolean; fault?: Fault }>({ calls: new Map() });
   useEffect(() => {
@@ -27,7 +27,7 @@ function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
           await looked(stop.signal);
           const answer = await askCalls(version, stop.signal);
           if (stop.signal.aborted) return;
-          // Another daemon counts anew.
+          // A new daemon counts from the start.
           if (answer.daemon && answer.pid !== pid) {
             const isFirst = pid === 0;
             pid = answer.pid;
@@ -84,14 +84,14 @@ export function Calls() {
       <header class="calls-head">
         <p class="live" role="status">
           <i class={`dot ${daemon ? 'is-live' : 'is-off'}`} />
-          {daemon ? (calls.length ? `${many(calls.length, 'call')}${failed ? `, ${count(failed)} failed` : ''}` : 'The daemon runs; nobody has asked it anything yet.') : daemon === false ? 'No daemon runs for this repository.' : 'Connecting…'}
+          {daemon ? (calls.length ? `${many(calls.length, 'call')}${failed ? `, ${count(failed)} failed` : ''}` : 'The daemon runs; it has received no calls yet.') : daemon === false ? 'No daemon runs for this repository.' : 'Connecting…'}
         </p>
         {calls.length > 0 && <Switch label="Hold" title="Stop the list from moving" value={isHeld} onPick={setHeld} />}
       </header>
       {fault && <Problem fault={fault} />}
       {daemon === false && !fault && calls.length === 0 && (
-        <Nothing title="Nothing to listen to">
-          <p>Calls are shown here while the repository’s daemon runs. An MCP client starts it with its first question; <code>ixmcp daemon start</code> does, too. This page notices by itself.</p>
+        <Nothing title="No calls to show">
+          <p>This page shows calls while the repository’s daemon runs. An MCP client starts the daemon with its first request, and so does <code>ixmcp daemon start</code>. The page updates automatically.</p>
         </Nothing>
       )}
       {calls.length > 1 && <Times calls={calls} />}
@@ -114,7 +114,7 @@ export function Calls() {
   );
 }
 
-/// The argument that says most, and the others in a few words.
+/// The most important argument, and a short form of the others.
 function told(given: Record<string, unknown>): { main: string; rest: string } {
   const first = ['text', 'query', 'symbol_name', 'id', 'file_path', 'filePath', 'file', 'folderPath'].find((name) => typeof given[name] === 'string');
   const rest = Object.entries(given).filter(([name]) => name !== first).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
@@ -125,7 +125,7 @@ function CallRow({ call }: { call: Call }) {
   const { main, rest } = told(call.arguments);
   const { outcome } = call;
   const took = call.took_us ?? (Date.now() - call.begun_ms) * 1000;
-  // By powers of ten, from 100 µs to 10 s.
+  // A logarithmic scale from 100 µs to 10 s.
   const width = Math.max(2, Math.min(100, 20 * Math.log10(Math.max(1, took / 100))));
   return (
     <li class={outcome ? (outcome.error ? 'is-bad' : '') : 'is-running'}>
@@ -162,7 +162,7 @@ function got(outcome: Outcome): string {
   return outcome.bytes !== undefined ? bytes(outcome.bytes) : 'done';
 }
 
-/// How long each took, over the time it was asked: a line of dots for the good, one for the failed.
+/// The duration of each call over its start time, with separate dots for failed calls.
 function Times({ calls }: { calls: Call[] }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);

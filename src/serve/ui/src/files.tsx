@@ -1,4 +1,4 @@
-// The indexed files as a tree, and one of them: its text, its chunks, what it defines.
+// The indexed files as a tree, and one file: its text, its chunks, its symbols.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { tool, view } from './ask.ts';
 import { Icon, Nothing, Pending, Problem, Rows } from './parts.tsx';
@@ -13,7 +13,7 @@ export function Files({ route }: { route: Route }) {
       {(isWide || !path) && <Tree path={path} />}
       {path ? <FileView key={path} path={path} line={route.query.get('line')} /> : isWide && (
         <Nothing title="Choose a file">
-          <p>Its text as it is indexed, the chunks that it is cut into, and what it defines.</p>
+          <p>Shows its text as indexed, its chunks, and its symbols.</p>
         </Nothing>
       )}
     </section>
@@ -22,7 +22,7 @@ export function Files({ route }: { route: Route }) {
 
 type Row = { name: string; path: string; depth: number; isFolder: boolean; files: number };
 
-/// The rows of the tree: folders that are open, or whatever has the filter in its path.
+/// The rows of the tree: the contents of open folders, or all paths that contain the filter.
 function rows(files: string[], open: Set<string>, filter: string): Row[] {
   const wanted = filter.trim().toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length) {
@@ -70,7 +70,7 @@ function Tree({ path }: { path: string | null }) {
       files.push(...page.files);
       offset = page.next_offset;
     }
-    // Those of one folder stand together, whatever order the letters of their names have.
+    // Keeps the files of a folder together, however their names are sorted.
     return { files: files.sort() };
   });
   const [filter, setFilter] = useState('');
@@ -138,7 +138,7 @@ type Details = { content: string; total_lines: number; language?: string; size?:
 type Chunk = { index: number; start_line: number; end_line: number; headings?: string[]; page?: number };
 type Symbol = { name: string; kind: string; type?: string; signature?: string; line: number; end_line: number; children: Symbol[] };
 
-/// More text than this is a file for another program.
+/// A larger file is not shown completely.
 const MOST = 12_000_000;
 
 async function read(path: string, signal: AbortSignal, waiting: (why: string) => void): Promise<Details> {
@@ -158,7 +158,7 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
   } catch (error) {
     const fault = asFault(error);
     if (fault.code !== 'INVALID_PATH') throw error;
-    // Not in the index, and yet it may be there to be read.
+    // The file is not indexed, but it may still be readable.
     const slice = await tool('get_slice', { file_path: path, start_line: 1, end_line: 1e6 }, signal, waiting).catch(() => null);
     if (!slice) throw error;
     return { content: slice.content, total_lines: slice.total_lines, notIndexed: true, isCut: slice.truncated };
@@ -166,7 +166,7 @@ async function read(path: string, signal: AbortSignal, waiting: (why: string) =>
 }
 
 const LINE = 20;
-/// A line that is longer is shown to here.
+/// Longer lines are truncated.
 const WIDEST = 2000;
 
 function FileView({ path, line }: { path: string; line: string | null }) {
@@ -270,8 +270,8 @@ function Outline({ outline, path, line, onPick }: { outline: Answer<{ symbols: S
   return (
     <aside class="outline" aria-label="Symbols">
       <h2>Symbols {outline.value && <span class="faint">{count(flat.length)}{outline.value.precision === 'types' ? ', typed' : ''}</span>}</h2>
-      {outline.fault ? (outline.fault.code === 'INVALID_PATH' ? <p class="faint">None: it is not indexed.</p> : <Problem fault={outline.fault} />) : <Pending answer={outline} />}
-      {outline.value && flat.length === 0 && <p class="faint">It defines nothing.</p>}
+      {outline.fault ? (outline.fault.code === 'INVALID_PATH' ? <p class="faint">None: the file is not indexed.</p> : <Problem fault={outline.fault} />) : <Pending answer={outline} />}
+      {outline.value && flat.length === 0 && <p class="faint">The file defines no symbols.</p>}
       {flat.length > 0 && (
         <Rows label="Symbols" count={flat.length} height={26} show={{ at: within, key: `${within} ${path}` }} row={(at) => {
           const { symbol, depth } = flat[at];

@@ -1,4 +1,4 @@
-// The entity graph: a neighbourhood that grows where a person clicks, to pan and zoom.
+// The entity graph: a neighborhood that grows where the user clicks, with pan and zoom.
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type Simulation } from 'd3-force';
 import { select } from 'd3-selection';
 import { zoom as zooming, zoomIdentity, type ZoomBehavior } from 'd3-zoom';
@@ -10,9 +10,9 @@ import { address, asFault, fileAddress, go, useAnswer, type Route } from './use.
 
 export type Node = { id: string; kind?: string; title: string; status?: string; path?: string; tags?: string[]; links: number };
 type Edge = { from: string; to: string; rel: string };
-/// A part of the graph as the server gives it, with the size of the whole.
+/// A part of the graph that the server returned, with the size of the whole graph.
 export type Part = { nodes: Node[]; edges: Edge[]; found?: number; total: number; total_edges: number; kinds: { kind?: string; count: number }[] };
-/// What is known of the graph: of a large one, the parts that were asked for.
+/// The loaded part of the graph. A large graph is loaded in parts.
 type Known = { nodes: Map<string, Node>; links: Map<string, Edge[]>; edges: Edge[]; about: Omit<Part, 'nodes' | 'edges'> };
 type Which = { around?: string; find?: string; tag?: string; limit?: number };
 
@@ -34,18 +34,18 @@ function joined(known: Known | null, part: Part): Known {
   return { nodes, links, edges: [...(known?.edges ?? []), ...more], about: part };
 }
 
-/// Whether all that one is tied to is known.
+/// Whether all neighbors of a node are loaded.
 const isWhole = (graph: Known, id: string) => (graph.links.get(id)?.length ?? -1) >= (graph.nodes.get(id)?.links ?? 0);
 
-/// What is drawn to begin with, and the most at once: more is no picture any more.
+/// The number of nodes that are drawn at first, and the maximum: a larger picture is not readable.
 const FIRST = 60;
 const MOST = 500;
-/// What one click adds.
+/// The number of nodes that a click adds.
 const GROWTH = 30;
 
 const other = (edge: Edge, id: string) => (edge.from === id ? edge.to : edge.from);
 
-/// The ids nearest to one, as many as asked for.
+/// The ids of the nodes that are nearest to one.
 function around(graph: Known, id: string, most: number): Set<string> {
   const found = new Set([id]);
   for (const next of found) {
@@ -57,7 +57,7 @@ function around(graph: Known, id: string, most: number): Set<string> {
   return found;
 }
 
-/// With more of what one is tied to, the most connected first.
+/// Adds more neighbors of a node, the most connected first.
 function grown(graph: Known, shown: Set<string>, id: string): Set<string> {
   const more = new Set(shown).add(id);
   const ends = new Set((graph.links.get(id) ?? []).map((edge) => other(edge, id)).filter((end) => !more.has(end)));
@@ -86,7 +86,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
   const latest = useRef(graph);
   const asked = useRef(new Map<string, Promise<Known>>());
   const [fault, setFault] = useState<Fault | null>(null);
-  /// The graph with all that one is tied to.
+  /// The graph with all neighbors of a node.
   const reach = (id: string): Promise<Known> => {
     const known = asked.current.get(id) ?? (isWhole(latest.current, id) ? Promise.resolve(latest.current) : null);
     if (known) return known.then(() => latest.current);
@@ -100,7 +100,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
     return asking;
   };
   const known = id && graph.nodes.has(id) ? id : null;
-  /// The most connected: of a small graph all.
+  /// The most connected nodes; all nodes of a small graph.
   const beginning = useRef(new Set(first.nodes.slice(0, FIRST).map((node) => node.id)));
   const [shown, setShown] = useState<Set<string>>(beginning.current);
   useEffect(() => {
@@ -119,7 +119,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
     reach(id).then((graph) => setShown((before) => grown(graph, before, id)), (fault) => setFault(asFault(fault)));
     go(address('/graph', { id }), true);
   };
-  /// How much hangs on each that is not drawn.
+  /// The number of neighbors of each node that are not drawn.
   const hidden = useMemo(() => new Map([...drawn].map((id) => {
     const seen = (graph.links.get(id) ?? []).filter((edge) => drawn.has(other(edge, id))).length;
     return [id, Math.max(0, (graph.nodes.get(id)?.links ?? 0) - seen)];
@@ -144,7 +144,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
         <p class="stage-foot faint" role="status">
           {isBeginning ? `The ${count(drawn.size)} most connected of` : `${count(drawn.size)} of`} {many(total, 'entity', 'entities')}, {many(total_edges, 'edge')}
           {drawn.size >= MOST && '. That is as many as a picture bears: look for one to begin anew.'}
-          {total > drawn.size && drawn.size < MOST && '. Click one to grow what is around it.'}
+          {total > drawn.size && drawn.size < MOST && '. Click an entity to show more of its neighbors.'}
         </p>
       </div>
       {known ? <Entity graph={graph} node={graph.nodes.get(known)!} fault={fault} /> : fault && <aside class="entity"><Problem fault={fault} /></aside>}
@@ -161,7 +161,7 @@ function Finder({ onPick }: { onPick: (id: string) => void }) {
     words ? async (signal, waiting) => ({ ...(await part({ find: words, limit: 12 }, signal, waiting)), words }) : null,
     words ? 100 : 0,
   );
-  /// Enter may come before the answer does.
+  /// The user may press Enter before the answer arrives.
   const [isEntered, setEntered] = useState(false);
   const isThere = answer.value?.words === words;
   const found = (words && answer.value?.nodes) || [];
@@ -195,7 +195,7 @@ function Finder({ onPick }: { onPick: (id: string) => void }) {
             </li>
           ))}
           {!isThere && found.length === 0 && <li class="faint"><Pending answer={answer} /></li>}
-          {isThere && found.length === 0 && <li class="faint">No entity has that in its id, title or tags.</li>}
+          {isThere && found.length === 0 && <li class="faint">No entity has this text in its id, title or tags.</li>}
           {isThere && (answer.value!.found ?? 0) > found.length && <li class="faint">and {count(answer.value!.found! - found.length)} more</li>}
         </ul>
       )}
@@ -206,17 +206,17 @@ function Finder({ onPick }: { onPick: (id: string) => void }) {
 type Spot = { id: string; x: number; y: number; vx?: number; vy?: number; fx?: number | null; fy?: number | null; r: number };
 type Line = { source: Spot; target: Spot; rels: string[] };
 
-/// How small and how large a picture gets.
+/// The limits of the zoom.
 const CLOSEST: [number, number] = [0.1, 4];
-/// Of a name under a node.
+/// Characters of a name under a node.
 const LETTERS = 24;
-/// How large names are on the screen, and what edges are called.
+/// The font sizes of names and of edge labels on the screen.
 const [NAME, TOLD] = [11.5, 10.5];
 
-/// Where a text lies.
+/// The bounding box of a text.
 type Box = [left: number, right: number, top: number, bottom: number];
 
-/// What can be read: no two texts lie upon each other, and those that matter go first.
+/// Selects the labels to draw, the most important first, such that none overlap.
 function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; told: Set<Line> } {
   const taken: Box[] = [];
   const fits = (x: number, top: number, letters: number, size: number) => {
@@ -244,8 +244,8 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
   return { named, told };
 }
 
-/// How far from the middle of a node its name `box` is passed on the way in this direction; 0 where the name leaves an arrow
-/// free that ends so far from the middle.
+/// The distance from the center of a node at which a line in this direction leaves the box of its name; 0 if the name does not
+/// cover an arrow that ends at the given distance from the center.
 function past([left, right, top, bottom]: Box, { x, y }: Spot, dx: number, dy: number, end: number): number {
   const isUnder = (way: number) => x + dx * way > left && x + dx * way < right && y + dy * way > top && y + dy * way < bottom;
   if (![end, end + 5, end + 10].some(isUnder)) return 0;
@@ -263,7 +263,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   const [view, setView] = useState({ x: 0, y: 0, k: 1 });
   const [tick, setTick] = useState(0);
   const [pointed, setPointed] = useState<string | null>(null);
-  /// Whether a person chose what part is seen: then a panel that opens beside it leaves it so.
+  /// Whether the user has chosen the visible part. Then a panel that opens next to the picture does not change it.
   const isMoved = useRef(false);
 
   const { points, lines } = useMemo(() => {
@@ -277,7 +277,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
         now.set(id, kept);
         continue;
       }
-      // Beside what it hangs on; else on a spiral, so that the same graph gives the same picture.
+      // Next to a neighbor, or else on a spiral, so that the same graph always results in the same picture.
       const from = (graph.links.get(id) ?? []).map((edge) => before.get(other(edge, id))).find(Boolean);
       const angle = at * 2.399963;
       const distance = from ? 60 : 24 * Math.sqrt(at + 0.5);
@@ -300,7 +300,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   useEffect(() => {
     const isFirst = !simulation.current;
     simulation.current?.stop();
-    // As high or wide as the picture is; what is tied to nothing stays near.
+    // Fits the shape of the picture, and keeps isolated nodes near.
     const { width, height } = box();
     const tied = new Set(lines.flatMap((line) => [line.source.id, line.target.id]));
     const towards = (middle: number) => (spot: Spot) => (tied.has(spot.id) ? middle : 3 * middle);
@@ -339,7 +339,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   }, []);
 
   const box = () => svg.current!.getBoundingClientRect();
-  /// Everything in view, names included, and beside what lies over the picture.
+  /// Shows everything, names included, in the area that no panel covers.
   const fit = () => {
     const all = [...spots.current.values()];
     if (!all.length || !behavior.current || !svg.current) return;
@@ -365,7 +365,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     behavior.current!.translateBy(select(svg.current!), x / view.k, y / view.k);
   };
 
-  // One that was chosen elsewhere is brought into view.
+  // Scrolls to a node that was selected outside the picture.
   useEffect(() => {
     const spot = chosen ? spots.current.get(chosen) : undefined;
     if (!spot || !behavior.current) return;
@@ -374,7 +374,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     if (x < 30 || y < 30 || x > width - 30 || y > height - 30) behavior.current.translateTo(select(svg.current!), spot.x, spot.y);
   }, [chosen, drawn]);
 
-  /// The nearest that way from the one that has the focus.
+  /// The nearest node in a direction from the focused one.
   const step = (from: Spot, dx: number, dy: number) => {
     let best: Spot | undefined;
     let least = Infinity;
@@ -402,15 +402,15 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
   };
 
   const lit = pointed ?? chosen;
-  // What is drawn, whatever part of it is seen: moving the picture draws nothing anew.
+  // All nodes and edges, whether or not they are visible, so that panning does not render them again.
   const drawing = useMemo(() => {
     const near = new Set<string>();
     if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
-    // Far away a node is still seen.
+    // Nodes stay visible when zoomed out.
     const radius = (spot: Spot) => Math.max(spot.r, 5 / view.k);
     const { named, told } = legible(graph, points, lines, lit, near, view.k);
     const look = (spot: Spot) => [spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
-    // Names have one size on the screen, however far away.
+    // Names have the same size on the screen at all zoom levels.
     const letters = (size: number) => ({ fontSize: `${size / view.k}px`, strokeWidth: `${3.5 / view.k}px` });
     return (
       <>
@@ -418,7 +418,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           const [dx, dy] = [line.target.x - line.source.x, line.target.y - line.source.y];
           const length = Math.hypot(dx, dy) || 1;
           const [x1, y1] = [line.source.x + (dx / length) * radius(line.source), line.source.y + (dy / length) * radius(line.source)];
-          // Under the name of what it leads to nobody would see which way it leads.
+          // The name of the target node must not hide the arrow's direction.
           const [box, near] = [named.get(line.target.id), radius(line.target) + 3];
           const clear = box ? past(box, line.target, -dx / length, -dy / length, near) + 2 / view.k : 0;
           const end = clear < length - radius(line.source) - 14 / view.k ? Math.max(near, clear) : near;
@@ -491,7 +491,7 @@ function Entity({ graph, node, fault }: { graph: Known; node: Node; fault: Fault
     <aside class="entity" aria-label={`Entity ${node.id}`}>
       <header>
         <p><Kind kind={node.kind} /> {node.status && <span class="status">{node.status}</span>} <code class="faint">{node.id}</code></p>
-        <h2>{node.title || 'Nothing has this id'}</h2>
+        <h2>{node.title || 'No entity has this id'}</h2>
         <a class="close" href={address('/graph')} aria-label="Close"><Icon name="close" /></a>
         {node.tags && node.tags.length > 0 && <p class="chips">{node.tags.map((tag) => <a class="chip" key={tag} href={address('/tags', { tag })}>#{tag}</a>)}</p>}
         {node.path && <p><a href={fileAddress(node.path)}>{node.path}</a></p>}

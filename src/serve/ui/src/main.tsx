@@ -1,4 +1,4 @@
-// The page: who is shown, what frames it, and the keys that work everywhere.
+// The page: routing, the frame, and global keyboard shortcuts.
 import { render } from 'preact';
 import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
@@ -35,7 +35,7 @@ function useTheme(): [Theme, () => void] {
   return [theme, () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
 }
 
-/// One view. What breaks in it leaves the others alone.
+/// One view. An exception in it does not affect the others.
 function Shown({ of: View, route }: { of: (typeof VIEWS)[number][2]; route: Route }) {
   const [broken] = useErrorBoundary((error) => console.error(error));
   return broken ? <Problem fault={asFault(broken)} /> : <View route={route} />;
@@ -95,11 +95,11 @@ function Page() {
 function Locked() {
   return (
     <main>
-      <Problem fault={new Fault('TOKEN', 'This page needs its token.', 'Open the whole address that `ixmcp ui` printed, with what stands behind the #.')} />
+      <Problem fault={new Fault('TOKEN', 'This page needs its token.', 'Open the complete address that `ixmcp ui` printed, including the part after #.')} />
     </main>
   );
 }
 
-// Another run's address, opened in this tab.
+// The address of another run was opened in this tab.
 addEventListener('hashchange', () => location.hash.startsWith('#token=') && location.reload());
 findToken().then((token) => render(token ? <Page /> : <Locked />, document.body));

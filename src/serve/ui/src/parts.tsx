@@ -1,4 +1,4 @@
-// What several views are made of: icons, faults, waiting, marked text, badges, long lists.
+// Components that several views use: icons, errors, loading indicators, highlighted text, badges, long lists.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Answer } from './use.ts';
@@ -51,7 +51,7 @@ export function Nothing({ title, children }: { title: string; children?: Compone
   );
 }
 
-/// The fault of an answer, what it waits for, or that it waits.
+/// An answer's error, or an indicator that it is loading, with the reason if that is known.
 export function Pending({ answer }: { answer: Answer<unknown> }) {
   if (answer.fault) return <Problem fault={answer.fault} />;
   if (answer.value !== undefined) return null;
@@ -70,7 +70,7 @@ export function Kind({ kind }: { kind?: string | null }) {
   return <span class={`kind ${kindClass(kind)}`}>{kind ?? 'missing'}</span>;
 }
 
-/// Text with the words of a question marked in it; never more than a mark can be found in.
+/// Text with the words of a query highlighted. The number of highlights is limited.
 export function Marked({ text, words }: { text: string; words: RegExp | null }) {
   if (!words) return <>{text}</>;
   const shown: ComponentChildren[] = [];
@@ -87,13 +87,13 @@ export function Marked({ text, words }: { text: string; words: RegExp | null }) 
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/// What to mark for a question: its words and their parts, or the pattern itself.
+/// What to highlight for a query: its words and their parts, or the pattern itself.
 export function marks(text: string, mode: string, isCased: boolean): RegExp | null {
   try {
     if (mode === 'regex') return text ? new RegExp(text, isCased ? 'gu' : 'giu') : null;
     if (mode === 'literal') return text ? new RegExp(escaped(text), isCased ? 'g' : 'gi') : null;
   } catch {
-    return null; // The engine reads patterns that a browser does not.
+    return null; // The search engine supports patterns that the browser does not.
   }
   const words = text
     .replace(/(^|\s)-\S+/g, ' ')
@@ -106,12 +106,12 @@ export function marks(text: string, mode: string, isCased: boolean): RegExp | nu
   return new RegExp(longest.map(escaped).join('|'), 'gi');
 }
 
-/// A list of which only what is seen is there. Rows are all of one height.
+/// A virtual list: only the visible rows are rendered. All rows have the same height.
 export function Rows(props: {
   count: number;
   height: number;
   row: (at: number) => ComponentChildren;
-  /// A row to bring into view, once for each `key`.
+  /// A row to scroll to, once for each `key`.
   show?: { at: number; key: unknown };
   label: string;
   class?: string;
@@ -156,7 +156,7 @@ export function Rows(props: {
   );
 }
 
-/// A few choices of which one holds.
+/// A group of buttons of which one is selected.
 export function Choice<T extends string>(props: { label: string; value: T; of: readonly (readonly [T, string])[]; onPick: (value: T) => void }) {
   return (
     <div class="choice" role="radiogroup" aria-label={props.label}>
@@ -179,7 +179,7 @@ export function Switch(props: { label: string; title?: string; value: boolean; o
   );
 }
 
-/// Bars of amounts beside each other, the largest as wide as there is room.
+/// A bar chart. The largest bar takes the whole width.
 export function Bars({ rows, label }: { label: string; rows: { name: string; value: number; shown: string; to?: string; second?: string }[] }) {
   const most = Math.max(1, ...rows.map((row) => row.value));
   return (

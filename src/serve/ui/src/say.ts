@@ -1,4 +1,4 @@
-// Numbers, times and places in words.
+// Formatting of numbers, times and locations.
 
 const number = new Intl.NumberFormat('en');
 export const count = (value: number) => number.format(value);
@@ -10,7 +10,7 @@ export function short(value: number): string {
 
 export const many = (value: number, one: string, more = `${one}s`) => `${count(value)} ${value === 1 ? one : more}`;
 
-/// As the command line says it: thousands.
+/// The same format as on the command line, in powers of 1000.
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   const units = ['kB', 'MB', 'GB'];
@@ -50,7 +50,7 @@ export function split(path: string): [folder: string, name: string] {
   return [path.slice(0, at), path.slice(at)];
 }
 
-/// At most so many characters, as whole ones.
+/// Truncates a text without splitting a character.
 export function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${Array.from(text.slice(0, most + 1)).slice(0, -1).join('')}…`;

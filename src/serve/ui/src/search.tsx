@@ -1,4 +1,4 @@
-// Search as you type: the engine's own hits, in its order, with what their scores are made of.
+// Search as you type: the hits of `query` in their order, with the components of their scores.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { tool } from './ask.ts';
 import { Choice, Marked, Nothing, Pending, Switch, marks } from './parts.tsx';
@@ -13,12 +13,12 @@ type Found = { results: Hit[]; total?: number; truncated: boolean; next_offset?:
 
 const MODES = [['smart', 'Smart'], ['literal', 'Literal'], ['regex', 'Regex']] as const;
 const PAGE = 30;
-/// What a person may type to begin with: filters, a phrase, a word that is left out. Of the largest languages, kinds.
+/// Example queries: filters, a phrase, an excluded word; kinds of symbols in the largest languages.
 const KINDS = ['class', 'struct', 'interface', 'function'];
 const EXAMPLES = ['path:tests', 'kind:decision', '"not found"', 'error -test', 'kind:document', 'path:src', 'open file'];
-const MOST_EXAMPLES = 5;
+const MAX_EXAMPLES = 5;
 
-/// Examples that find something in this repository.
+/// The examples that have hits in this repository.
 async function examples(signal: AbortSignal): Promise<string[]> {
   const { languages }: { languages: Record<string, { lines: number }> } = await tool('stats', {}, signal);
   const largest = Object.entries(languages).sort((a, b) => b[1].lines - a[1].lines).slice(0, 2).map(([name]) => name);
@@ -37,7 +37,7 @@ async function examples(signal: AbortSignal): Promise<string[]> {
     }
   }
   const others = await Promise.all(EXAMPLES.map(async (text) => ((await finds(text)) ? [text] : [])));
-  return [...first, ...others.flat()].slice(0, MOST_EXAMPLES);
+  return [...first, ...others.flat()].slice(0, MAX_EXAMPLES);
 }
 
 export function Search({ route }: { route: Route }) {
@@ -51,7 +51,7 @@ export function Search({ route }: { route: Route }) {
   const box = useRef<HTMLInputElement>(null);
   const isWide = useMedia('(min-width: 1000px)');
 
-  // Not `given`: letters typed since it was drawn would be lost.
+  // Not `given`: that would lose characters that were typed since the last render.
   useEffect(() => setText(routeNow().query.get('q') ?? ''), [given]);
   useEffect(() => {
     setLimit(PAGE);
@@ -108,7 +108,7 @@ export function Search({ route }: { route: Route }) {
         />
         <div class="options">
           <Choice label="Mode" value={mode} of={MODES} onPick={(mode) => asked({ mode: mode === 'smart' ? '' : mode })} />
-          {mode !== 'smart' && <Switch label="Aa" title="Heed case" value={isCased} onPick={(on) => asked({ case: on ? '1' : '' })} />}
+          {mode !== 'smart' && <Switch label="Aa" title="Match case" value={isCased} onPick={(on) => asked({ case: on ? '1' : '' })} />}
           {mode !== 'smart' && <Switch label="Word" title="Whole words only" value={isWord} onPick={(on) => asked({ word: on ? '1' : '' })} />}
           {mode === 'smart' && <Switch label="Explain" title="Show what each score is made of" value={explain} onPick={(on) => asked({ explain: on ? '1' : '' })} />}
           <span class="told" role="status" aria-live="polite">
@@ -118,8 +118,8 @@ export function Search({ route }: { route: Route }) {
       </form>
 
       {!isAsked && (
-        <Nothing title="What agents find, you can look for here">
-          <p>Words are split the way code is written: <em>user id</em> finds <code>getUserById</code>. Filters go among the words:</p>
+        <Nothing title="Search what agents search">
+          <p>Identifiers are split into words: <em>user id</em> finds <code>getUserById</code>. A query can contain filters:</p>
           <p class="chips">
             {(chips.value ?? []).map((example) => (
               <a class="chip" key={example} href={address('/search', { q: example })}><code>{example}</code></a>
@@ -135,7 +135,7 @@ export function Search({ route }: { route: Route }) {
           {answer.value.suggestion && (
             <p>Did you mean <a href={address('/search', { q: answer.value.suggestion })}>{answer.value.suggestion}</a>?</p>
           )}
-          <p class="faint">{mode === 'smart' ? 'Fewer words find more; Literal looks at every line as it is written.' : 'Smart finds words in other forms, too.'}</p>
+          <p class="faint">{mode === 'smart' ? 'Try fewer words, or Literal, which searches every line for the exact text.' : 'Smart also finds other forms of words.'}</p>
         </Nothing>
       )}
       {hits.length > 0 && answer.value?.warning && <p class="warn" role="status">{answer.value.warning}</p>}
@@ -191,7 +191,7 @@ function Parts({ hit, best }: { hit: Hit; best: number }) {
 const AROUND = 6;
 const MOST_LINES = 120;
 
-/// The chunk of a hit, or its line, with some lines around it.
+/// The chunk or line of a hit, with surrounding lines.
 function Preview({ hit, words, isChunk }: { hit: Hit; words: RegExp | null; isChunk: boolean }) {
   const from = Math.max(1, Math.max(hit.start_line - AROUND, hit.line - MOST_LINES / 2));
   const to = Math.min(hit.end_line + AROUND, from + MOST_LINES);

@@ -1,2 +1,2 @@
-// The bundler takes style sheets as they are.
+// The bundler imports style sheets as they are.
 declare module '*.css';

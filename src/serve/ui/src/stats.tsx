@@ -1,4 +1,4 @@
-// What the index holds, and how it is kept.
+// The contents of the index, and how it is kept up to date.
 import { useState } from 'preact/hooks';
 import { state, tool } from './ask.ts';
 import { Bars, Choice, Pending } from './parts.tsx';
@@ -48,7 +48,7 @@ export function Stats() {
           <dl class="facts-list">
             <dt>Size</dt><dd>{bytes(value.index_size_bytes)}</dd>
             <dt>Changed</dt><dd title={value.last_update}>{value.last_update ? ago(value.last_update) : 'never'}</dd>
-            <dt>Kept fresh by</dt><dd>{value.watch_mode}</dd>
+            <dt>Updated by</dt><dd>{value.watch_mode}</dd>
             <dt>Schema</dt><dd>{value.schema_version}</dd>
             <dt>Folder</dt><dd class="path">{value.root}</dd>
           </dl>
@@ -72,7 +72,7 @@ export function Stats() {
               {daemon.memory.own_bytes !== undefined && daemon.memory.own_bytes !== null && <><dt>Memory</dt><dd>{bytes(daemon.memory.own_bytes)}</dd></>}
               <dt>Version</dt><dd>{daemon.version}</dd>
             </dl>
-          ) : now.value ? <p class="faint">None runs; this page’s own process answers.</p> : <Pending answer={now} />}
+          ) : now.value ? <p class="faint">No daemon runs; the process of this page answers.</p> : <Pending answer={now} />}
         </div>
         {requests.length > 0 && (
           <div class="card is-wide">

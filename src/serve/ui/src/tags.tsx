@@ -1,4 +1,4 @@
-// Tags of entities and of documents, and what carries one.
+// The tags of entities and documents, and what has a tag.
 import { useState } from 'preact/hooks';
 import { tool } from './ask.ts';
 import { part, type Part } from './graph.tsx';
@@ -26,8 +26,8 @@ export function TagsView({ route }: { route: Route }) {
         </div>
         <Pending answer={tags} />
         {tags.value && tags.value.total === 0 && (
-          <Nothing title={of === 'entities' ? 'No entity carries a tag' : 'No document carries a tag'}>
-            <p>Tags stand in front matter, as <code>tags: [storage]</code>, or as <code>#hashtags</code> in Markdown.</p>
+          <Nothing title={of === 'entities' ? 'No entity has a tag' : 'No document has a tag'}>
+            <p>Write tags in front matter, as <code>tags: [storage]</code>, or in Markdown, as <code>#hashtags</code>.</p>
           </Nothing>
         )}
         <ul class="cloud">

@@ -1,11 +1,11 @@
-// Hooks that several views use: answers that come later, the address, the window's width.
+// Hooks that several views use: asynchronous answers, the address, the window's width.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Fault } from './ask.ts';
 
 export type Answer<T> = { value?: T; fault?: Fault; waiting?: string; isAsking: boolean };
 
-/// The answer to a question that changes with `about`. What was asked before is given up; its answer stays shown until the
-/// next one comes.
+/// The answer to a request that depends on `about`. A new request aborts the previous one, whose answer stays visible until the
+/// new one arrives.
 export function useAnswer<T>(
   about: unknown[],
   ask: ((signal: AbortSignal, waiting: (why: string) => void) => Promise<T>) | null,
@@ -38,10 +38,10 @@ export function asFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('PAGE', error instanceof Error ? error.message : String(error));
 }
 
-/// The address behind the #: a path and what is asked of it.
+/// The fragment of the address: a path and its parameters.
 export type Route = { path: string; query: URLSearchParams };
 
-/// What the address says now: ahead of what is drawn, while a person types.
+/// The current address, which may be ahead of the rendered one while the user types.
 export function route(): Route {
   const [path, query] = location.hash.replace(/^#/, '').split('?', 2);
   return { path: path || '/search', query: new URLSearchParams(query ?? '') };
@@ -66,7 +66,7 @@ export function address(path: string, query: Record<string, string | number | un
 export const fileAddress = (path: string, from?: number, to?: number) =>
   address('/files', { path, line: from ? (to && to !== from ? `${from}-${to}` : from) : undefined });
 
-/// Goes elsewhere; `replace` leaves no step to come back to.
+/// Navigates to an address; `replace` adds no entry to the history.
 export function go(to: string, replace = false) {
   if (location.hash === to) return;
   if (replace) {
@@ -89,7 +89,7 @@ export function useMedia(query: string): boolean {
   return matches;
 }
 
-/// Runs now and then while the page is seen.
+/// Runs periodically while the page is visible.
 export function useEvery(ms: number, work: () => void, about: unknown[] = []) {
   const latest = useRef(work);
   latest.current = work;

@@ -1,32 +1,31 @@
-//! Whose connection it is: the user at the other end of a TCP connection, and the program behind a port.
+//! The owner of a connection: the user at the other end of a TCP connection, and the program that listens on a port.
 //!
-//! Loopback has no credentials to ask for; Linux lists the owner of each connection. Elsewhere nobody can be told
-//! apart, and TCP is not served. (On a Unix socket the system says who the peer is.)
+//! TCP has no peer credentials, unlike Unix sockets, but Linux lists the owner of each connection. On other systems users
+//! cannot be distinguished, so TCP is not served.
 
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-/// Whether this system tells whose a TCP connection is.
-pub fn can_tell() -> bool {
+/// Whether this system reports the owners of TCP connections.
+pub fn is_supported() -> bool {
     Path::new("/proc/net/tcp").exists()
 }
 
-/// The user who opened the connection from `peer` to `own`; `None` when the system does not list it, or lists it as
-/// nobody's.
+/// The user who opened the connection from `peer` to `own`; `None` if the system does not list it, or lists no owner.
 pub fn user_of(peer: SocketAddr, own: SocketAddr) -> Option<u32> {
     let of_connection = |row: &Row| row.local == hex(peer) && row.remote == hex(own);
-    // A client may have come by an IPv6 socket to an IPv4 address.
+    // A client may connect to an IPv4 address through an IPv6 socket.
     let of_mapped = |row: &Row| row.local == hex(mapped(peer)) && row.remote == hex(mapped(own));
     let found = match peer {
         SocketAddr::V4(_) => find("/proc/net/tcp", of_connection).or_else(|| find("/proc/net/tcp6", of_mapped)),
         SocketAddr::V6(_) => find("/proc/net/tcp6", of_connection),
     };
-    // A closed connection lingers without an owner, and says 0: root's number.
+    // A closed connection is listed for a while without an inode and with user 0, which is root.
     found.filter(|row| row.inode != 0).map(|row| row.user)
 }
 
-/// Who listens on `port` of this machine, as far as this user may know: for a message.
+/// Describes the program that listens on `port` of this machine, as far as this user may know.
 pub fn listener_on(port: u16) -> Option<String> {
     const LISTENING: &str = "0A";
     let suffix = format!(":{port:04X}");
@@ -52,7 +51,7 @@ fn program_with(inode: u64) -> Option<String> {
     Some(format!("{name}, process {}", process.file_name()?.to_string_lossy()))
 }
 
-/// One line of the system's table.
+/// One line of `/proc/net/tcp`.
 struct Row<'a> {
     local: &'a str,
     remote: &'a str,
@@ -61,14 +60,14 @@ struct Row<'a> {
     inode: u64,
 }
 
-struct Found {
+struct Owner {
     user: u32,
     inode: u64,
 }
 
-fn find(table: &str, wanted: impl Fn(&Row) -> bool) -> Option<Found> {
+fn find(table: &str, wanted: impl Fn(&Row) -> bool) -> Option<Owner> {
     let text = std::fs::read_to_string(table).ok()?;
-    text.lines().skip(1).filter_map(row).find(wanted).map(|row| Found { user: row.user, inode: row.inode })
+    text.lines().skip(1).filter_map(row).find(wanted).map(|row| Owner { user: row.user, inode: row.inode })
 }
 
 fn row(line: &str) -> Option<Row<'_>> {
@@ -86,7 +85,7 @@ fn mapped(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// As the table writes it: words of four bytes in this machine's order, then the port.
+/// An address in the table's format: words of four bytes in native byte order, then the port.
 fn hex(address: SocketAddr) -> String {
     let bytes = match address.ip() {
         IpAddr::V4(ip) => ip.octets().to_vec(),
@@ -109,7 +108,7 @@ mod tests {
     use crate::platform::process::user_id;
 
     #[test]
-    fn the_owner_of_a_live_connection_is_known_and_of_a_dead_one_is_not() {
+    fn an_open_connection_has_an_owner_and_a_closed_one_does_not() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
             let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -117,7 +116,7 @@ mod tests {
             let own = served.local_addr().unwrap();
             assert_eq!(user_of(peer, own), Some(user_id()), "{address}");
             drop(client);
-            assert_eq!(user_of(peer, own), None, "{address}: nobody's any more");
+            assert_eq!(user_of(peer, own), None, "{address}: closed");
             let name = listener_on(own.port()).unwrap();
             assert!(name.ends_with(&std::process::id().to_string()), "{name}");
         }

@@ -1,16 +1,16 @@
-//! The daemon as a [`Service`]: the tools, counted, and the controls by which our own programs speak with it.
+//! The daemon as a [`Service`]: the tools, with metrics, and the controls that our own programs use.
 //!
 //! | control | params | answer |
 //! |---|---|---|
 //! | `ixmcp/about` | | `{proto, version, pid, root}` |
 //! | `ixmcp/status` | | what `ixmcp daemon status` prints |
-//! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: waits for an index that is built; unseen: not among the recent calls |
-//! | `ixmcp/view` | `{view, arguments, cap?}` | what the page shows besides |
-//! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version, once there are any |
+//! | `ixmcp/call` | `{tool, arguments, cap?, patient?, unseen?}` | the tool's answer; patient: wait while the index is built; unseen: do not list it among the recent calls |
+//! | `ixmcp/view` | `{view, arguments, cap?}` | a view of the web page |
+//! | `ixmcp/recent` | `{after?, wait_ms?}` | the calls that began or ended after that version; waits until there is one |
 //! | `ixmcp/sync` | `{thoroughness}` | what `ixmcp sync --json` prints |
 //! | `ixmcp/stop` | | `{}`, then the daemon drains and ends |
 //!
-//! `call` and `sync` tell progress when given a token.
+//! `call` and `sync` report progress if the request has a progress token.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,10 +22,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::call_router::CallRouter;
 use super::client::About;
-use super::handover::Handover;
 use super::meters::{self, Meters};
-use super::recent::Recent;
+use super::recent::RecentCalls;
 use super::service::{CallContext, Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
@@ -33,27 +33,27 @@ use crate::index::{Thoroughness, Workspace};
 use crate::locked::locked;
 use crate::tools;
 
-/// How long one who waits for the next call is kept waiting.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// How long `ixmcp/recent` waits at most.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-pub struct Resident {
-    handover: Handover,
+pub struct DaemonService {
+    router: CallRouter,
     workspace: Arc<Workspace>,
     about: About,
     started: Instant,
     meters: Meters,
-    recent: Arc<Recent>,
+    recent: Arc<RecentCalls>,
     clients: AtomicUsize,
-    /// What became of the TCP port.
+    /// The status of the TCP listener.
     tcp: Mutex<Value>,
     socket: PathBuf,
     ending: watch::Sender<bool>,
 }
 
-impl Resident {
-    pub fn new(handover: Handover, workspace: Arc<Workspace>, about: About, socket: PathBuf) -> Self {
+impl DaemonService {
+    pub fn new(router: CallRouter, workspace: Arc<Workspace>, about: About, socket: PathBuf) -> Self {
         Self {
-            handover,
+            router,
             workspace,
             about,
             started: Instant::now(),
@@ -66,11 +66,11 @@ impl Resident {
         }
     }
 
-    pub fn say_tcp(&self, tcp: Value) {
+    pub fn set_tcp_status(&self, tcp: Value) {
         *locked(&self.tcp) = tcp;
     }
 
-    /// Every connection, and the daemon itself, end when told so here.
+    /// Becomes true when all connections, and the daemon itself, should end.
     pub fn ending(&self) -> watch::Receiver<bool> {
         self.ending.subscribe()
     }
@@ -83,16 +83,16 @@ impl Resident {
         self.clients.load(Ordering::Relaxed)
     }
 
-    /// Counted as connected until what is returned is dropped.
-    pub fn client(self: &Arc<Self>) -> Present {
+    /// Counts a client as connected until the returned value is dropped.
+    pub fn client(self: &Arc<Self>) -> ConnectedClient {
         self.clients.fetch_add(1, Ordering::Relaxed);
-        Present(Arc::clone(self))
+        ConnectedClient(Arc::clone(self))
     }
 
     fn status(&self) -> Value {
         let About { proto, version, pid, root } = &self.about;
         let (done, total) = self.workspace.progress().map_or((0, 0), |progress| progress.files());
-        let noticed = self.workspace.pending_changes() as u64;
+        let pending = self.workspace.pending_changes() as u64;
         json!({
             "running": true,
             "pid": pid,
@@ -100,10 +100,10 @@ impl Resident {
             "proto": proto,
             "root": root,
             "uptime_seconds": self.started.elapsed().as_secs(),
-            // The one who asks is no client.
+            // The program that requests the status does not count.
             "clients": self.clients().saturating_sub(1),
             "requests": self.meters.by_tool(),
-            "pending_changes": noticed.max(total.saturating_sub(done)),
+            "pending_changes": pending.max(total.saturating_sub(done)),
             "memory": meters::memory(),
             "watch_mode": self.workspace.watch_mode(),
             "socket": self.socket,
@@ -111,13 +111,13 @@ impl Resident {
         })
     }
 
-    fn counted(&self, name: &str, arguments: Value, call: CallContext, way: &'static str) -> Result<Value> {
-        // Names that are none would fill the memory.
+    fn call_and_record(&self, name: &str, arguments: Value, call: CallContext, way: &'static str) -> Result<Value> {
+        // Unknown names are not recorded, because they would fill the memory.
         if tools::find(name).is_err() {
-            return self.handover.call(name, arguments, call);
+            return self.router.call(name, arguments, call);
         }
         let running = self.recent.begin(name, &arguments, way);
-        let answer = self.meters.counted(name, || self.handover.call(name, arguments, call));
+        let answer = self.meters.counted(name, || self.router.call(name, arguments, call));
         running.end(&answer);
         answer
     }
@@ -138,13 +138,13 @@ impl Resident {
         let Params { tool, arguments, cap, patient, unseen } = parse(params)?;
         if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
-            telling(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
+            with_progress(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
         let call = CallContext { cap, ..call };
         if unseen {
-            return self.handover.call(&tool, arguments, call);
+            return self.router.call(&tool, arguments, call);
         }
-        self.counted(&tool, arguments, call, "command")
+        self.call_and_record(&tool, arguments, call, "command")
     }
 
     fn control_view(&self, params: Value, call: CallContext) -> Result<Value> {
@@ -157,7 +157,7 @@ impl Resident {
             cap: Option<usize>,
         }
         let Params { view, arguments, cap } = parse(params)?;
-        self.handover.view(&view, arguments, CallContext { cap, root: self.about.root.clone(), ..call })
+        self.router.view(&view, arguments, CallContext { cap, root: self.about.root.clone(), ..call })
     }
 
     fn control_recent(&self, params: Value, call: &CallContext) -> Result<Value> {
@@ -169,8 +169,8 @@ impl Resident {
             wait_ms: u64,
         }
         let Params { after, wait_ms } = parse(params)?;
-        let wait = Duration::from_millis(wait_ms).min(LONGEST_WAIT);
-        // A daemon that ends does not wait for its onlookers.
+        let wait = Duration::from_millis(wait_ms).min(MAX_WAIT);
+        // A request for recent calls does not delay the end of the daemon.
         let is_over = || call.budget.is_spent() || *self.ending.borrow();
         let mut recent = self.recent.since(after, wait, is_over);
         recent["pid"] = json!(self.about.pid);
@@ -184,17 +184,17 @@ impl Resident {
         }
         let params: Params = parse(params)?;
         let thoroughness = Thoroughness::named(&params.thoroughness)
-            .ok_or_else(|| Error::invalid_argument("thoroughness is changed, verify or everything"))?;
+            .ok_or_else(|| Error::invalid_argument("thoroughness must be changed, verify or everything"))?;
         let progress = Arc::new(Progress::default());
         let work = || self.workspace.sync(thoroughness, &progress, &call.budget);
-        let report = telling(call, || Some(progress.bytes()), work)?;
-        serde_json::to_value(report).map_err(|error| Error::internal("a report cannot be rendered").caused_by(error))
+        let report = with_progress(call, || Some(progress.bytes()), work)?;
+        serde_json::to_value(report).map_err(|error| Error::internal("cannot serialize the report").caused_by(error))
     }
 }
 
-impl Service for Resident {
+impl Service for DaemonService {
     fn tools(&self) -> Vec<ToolCard> {
-        self.handover.tools()
+        self.router.tools()
     }
 
     fn controls(&self) -> &'static [&'static str] {
@@ -214,18 +214,18 @@ impl Service for Resident {
                 Ok(json!({}))
             }
             tool => {
-                // Answers of MCP alone have a cap.
+                // Only MCP limits the size of answers.
                 let way = if call.cap.is_some() { "mcp" } else { "plain" };
-                self.counted(tool, arguments, call, way)
+                self.call_and_record(tool, arguments, call, way)
             }
         }
     }
 }
 
 /// One connected client.
-pub struct Present(Arc<Resident>);
+pub struct ConnectedClient(Arc<DaemonService>);
 
-impl Drop for Present {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         self.0.clients.fetch_sub(1, Ordering::Relaxed);
     }
@@ -235,10 +235,14 @@ fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
     serde_json::from_value(params).map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
 }
 
-/// Does `work` while its caller is told how far it has come.
-fn telling<T>(call: &CallContext, far: impl Fn() -> Option<(u64, u64)> + Sync, work: impl FnOnce() -> T) -> T {
+/// Does `work` and reports its progress to the caller.
+fn with_progress<T>(
+    call: &CallContext,
+    progress: impl Fn() -> Option<(u64, u64)> + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
     match call.progress.listener() {
-        Some(listener) => budget::with_progress(&*listener, far, work),
+        Some(listener) => budget::with_progress(&*listener, progress, work),
         None => work(),
     }
 }

@@ -1,15 +1,17 @@
-//! What a cosine says, model by model: unrelated texts have nothing in common for one, nearly everything for another.
+//! Makes cosine similarities of different models comparable: for one model unrelated texts have a similarity near 0, for
+//! another near 1.
 //!
-//! Owns a few questions with texts that answer them, by which a model's cosines are brought onto the scale of the table's as
-//! long as too little of an index has a vector of the model, and texts that no index has. The former
-//! are about one program, as the texts of a repository are: a model finds two of its texts nearer to each other than a soup
-//! to a circle, and by how much is each model's own. None of them is in a set that anything was fitted to or is judged by.
+//! Owns two sets of texts. The first pairs queries with the texts that answer them. They map a model's cosines to the scale
+//! of the static embeddings while too few chunks of an index have a vector of the model. They are all about one program,
+//! like the texts of a repository: a model considers two texts about the same program more similar than texts about
+//! different subjects, and by how much differs between models. The second set is background text that no index contains.
+//! No text of either set is in a set that anything was tuned on or is evaluated with.
 
 use super::{Embedder, Purpose, Vector};
 use crate::error::Result;
 
-/// Each text answers its question and no other.
-const KNOWN: &[(&str, &str)] = &[
+/// Queries and their answers: each text answers its own query and no other.
+const ANSWERED_QUERIES: &[(&str, &str)] = &[
     (
         "Returns the uncompressed size of an entry.",
         "    pub fn len(&self) -> u64 {\n        match self.header.extra(ZIP64) {\n            Some(field) => \
@@ -95,8 +97,8 @@ const KNOWN: &[(&str, &str)] = &[
     ),
 ];
 
-/// About anything but programs, as people write it down.
-const ELSEWHERE: &[&str] = &[
+/// Texts about other subjects than programs.
+const BACKGROUND: &[&str] = &[
     "The hare sleeps by day in a shallow form among the grass and feeds at dusk. In hard winters it gnaws the bark of young trees. \
      Two or three litters are born between March and September.",
     "The committee met on Wednesday. It was agreed to mend the roof of the pavilion before the autumn and to ask three \
@@ -131,28 +133,30 @@ const ELSEWHERE: &[&str] = &[
      back by five.",
 ];
 
-/// Right answers must be nearer than unrelated texts by so much, or the cosines say nothing.
-const LEAST: f64 = 0.05;
+/// How much more similar answers must be than unrelated texts. A model below that cannot be calibrated.
+const MIN_SEPARATION: f64 = 0.05;
 
-/// What a model's cosines are like.
+/// A model's typical similarities, by which its scores are calibrated.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scale {
-    reach: Reach,
-    elsewhere: Vec<Vector>,
+pub struct Calibration {
+    levels: SimilarityLevels,
+    background: Vec<Vector>,
 }
 
-/// How near texts are on an average.
+/// A model's mean cosine similarities.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reach {
+pub struct SimilarityLevels {
+    /// Of queries and texts that do not answer them.
     unrelated: f64,
+    /// Of queries and their answers.
     right: f64,
 }
 
-impl Scale {
-    /// `None` for a model that cannot tell the right ones from the others.
+impl Calibration {
+    /// `None` for a model that cannot distinguish answers from unrelated texts.
     pub(super) fn of(model: &dyn Embedder) -> Result<Option<Self>> {
-        let (questions, texts): (Vec<&str>, Vec<&str>) = KNOWN.iter().copied().unzip();
-        let questions = model.embed(Purpose::Question, &questions)?;
+        let (queries, texts): (Vec<&str>, Vec<&str>) = ANSWERED_QUERIES.iter().copied().unzip();
+        let queries = model.embed(Purpose::Query, &queries)?;
         let texts = model.embed(Purpose::Passage, &texts)?;
         let cosine = |a: &Vector, b: &Vector| f64::from(a.cosine(b));
         let mean = |cosines: &[f64]| {
@@ -160,34 +164,34 @@ impl Scale {
             let count = cosines.len().max(1) as f64;
             cosines.iter().sum::<f64>() / count
         };
-        let right: Vec<f64> = questions.iter().zip(&texts).map(|(question, text)| cosine(question, text)).collect();
+        let right: Vec<f64> = queries.iter().zip(&texts).map(|(query, text)| cosine(query, text)).collect();
         let mut unrelated = Vec::new();
-        for (at, question) in questions.iter().enumerate() {
+        for (at, query) in queries.iter().enumerate() {
             let others = texts.iter().enumerate().filter(|(other, _)| *other != at);
-            unrelated.extend(others.map(|(_, text)| cosine(question, text)));
+            unrelated.extend(others.map(|(_, text)| cosine(query, text)));
         }
-        let reach = Reach { unrelated: mean(&unrelated), right: mean(&right) };
-        if reach.right - reach.unrelated < LEAST {
+        let levels = SimilarityLevels { unrelated: mean(&unrelated), right: mean(&right) };
+        if levels.right - levels.unrelated < MIN_SEPARATION {
             return Ok(None);
         }
-        let mut elsewhere = texts;
-        elsewhere.extend(model.embed(Purpose::Passage, ELSEWHERE)?);
-        Ok(Some(Self { reach, elsewhere }))
+        let mut background = texts;
+        background.extend(model.embed(Purpose::Passage, BACKGROUND)?);
+        Ok(Some(Self { levels, background }))
     }
 
-    pub fn reach(&self) -> Reach {
-        self.reach
+    pub fn levels(&self) -> SimilarityLevels {
+        self.levels
     }
 
-    /// Texts about one program and about anything else: what stands in no index.
-    pub fn elsewhere(&self) -> &[Vector] {
-        &self.elsewhere
+    /// Vectors of texts that no index contains: about one program, and about other subjects.
+    pub fn background(&self) -> &[Vector] {
+        &self.background
     }
 }
 
-impl Reach {
-    /// What a cosine of this scale is on another.
-    pub fn onto(&self, other: &Self, cosine: f64) -> f64 {
+impl SimilarityLevels {
+    /// Maps a cosine of this model to the scale of another.
+    pub fn map_to(&self, other: &Self, cosine: f64) -> f64 {
         let share = (cosine - self.unrelated) / (self.right - self.unrelated);
         (other.unrelated + share * (other.right - other.unrelated)).clamp(-1.0, 1.0)
     }
@@ -199,19 +203,19 @@ mod tests {
     use crate::embed::built_in;
 
     #[test]
-    fn what_is_as_far_from_one_is_as_far_from_the_other() {
-        let table = built_in().scale().unwrap().reach();
-        let other = Reach { unrelated: 0.7, right: 0.9 };
+    fn mapped_levels_correspond() {
+        let static_levels = built_in().calibration().unwrap().levels();
+        let other = SimilarityLevels { unrelated: 0.7, right: 0.9 };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} is not {b}");
-        near(other.onto(&table, 0.7), table.unrelated);
-        near(other.onto(&table, 0.9), table.right);
-        near(table.onto(&table, 0.33), 0.33);
-        near(other.onto(&table, 1e9), 1.0);
+        near(other.map_to(&static_levels, 0.7), static_levels.unrelated);
+        near(other.map_to(&static_levels, 0.9), static_levels.right);
+        near(static_levels.map_to(&static_levels, 0.33), 0.33);
+        near(other.map_to(&static_levels, 1e9), 1.0);
     }
 
     #[test]
-    fn the_table_tells_right_from_unrelated() {
-        let table = built_in().scale().unwrap().reach();
-        assert!(table.unrelated < 0.15 && table.right > table.unrelated + 0.1, "{table:?}");
+    fn static_embeddings_distinguish_answers_from_unrelated_texts() {
+        let levels = built_in().calibration().unwrap().levels();
+        assert!(levels.unrelated < 0.15 && levels.right > levels.unrelated + 0.1, "{levels:?}");
     }
 }

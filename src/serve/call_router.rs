@@ -1,7 +1,7 @@
-//! Calls for another repository than the process's own go to that one's daemon: one process writes one database.
+//! Forwards calls for another repository to that repository's daemon, because only one process may write a database.
 //!
-//! Owns who answers a call. A daemon starts another's daemon when need be; any other process asks it if it runs and
-//! else answers itself.
+//! Owns the choice of the process that answers a call. A daemon starts the other repository's daemon if necessary. Any other
+//! process forwards the call if that daemon runs, and otherwise answers it itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use serde_json::{Map, Value, json};
 use super::client::Client;
 use super::launch::Launcher;
 use super::service::{CallContext, Service, ToolCard};
-use super::{Reach, Registry};
+use super::{ClientScope, Registry};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 use crate::tools;
 
-/// The registry, for calls of this process's repository, and the way to others.
-pub struct Handover {
+/// The registry for calls of this process's repository, and the connections to other daemons.
+pub struct CallRouter {
     registry: Registry,
     workspaces: Arc<Workspaces>,
     environment: Environment,
-    /// The root that this process answers for; `None` before it could be told.
+    /// The root of this process's repository; `None` if it is unknown.
     own: Option<PathBuf>,
-    /// How to start another's daemon; `None`: not at all.
+    /// Starts other daemons; `None` if this process must not.
     launcher: Option<Launcher>,
 }
 
-impl Handover {
+impl CallRouter {
     pub fn new(
         workspaces: Arc<Workspaces>,
         environment: Environment,
@@ -38,7 +38,7 @@ impl Handover {
         Self { registry: Registry::new(Arc::clone(&workspaces)), workspaces, environment, own, launcher }
     }
 
-    /// What the page shows besides the answers of tools: always of this process's own repository.
+    /// Answers a view of the web page, always for this process's own repository.
     pub fn view(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
         self.registry.view(name, arguments, call)
     }
@@ -49,7 +49,7 @@ impl Handover {
         }
         let started = self.launcher.as_ref()?.start(root);
         if let Err(error) = started {
-            tracing::warn!(%error, "another repository's daemon cannot be started: its call is answered here");
+            tracing::warn!(%error, "cannot start another repository's daemon: its call is answered in this process");
             return None;
         }
         call.budget.check().ok()?;
@@ -57,7 +57,7 @@ impl Handover {
     }
 }
 
-impl Service for Handover {
+impl Service for CallRouter {
     fn tools(&self) -> Vec<ToolCard> {
         self.registry.tools()
     }
@@ -67,19 +67,21 @@ impl Service for Handover {
         let root = self.workspaces.root_of(arguments["repo"].as_str(), &call.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,
-            // A root that cannot be is told by the call itself.
+            // The call itself reports an invalid root.
             _ => return self.registry.call(name, arguments, call),
         };
-        if call.reach == Reach::Repository {
-            return Err(Error::new(ErrorKind::InvalidPath, "over TCP only this daemon's own repository is served")
+        if call.scope == ClientScope::Repository {
+            return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
                 .hint("Use that repository's socket, or `ixmcp mcp`."));
         }
         let Some(mut other) = self.other_daemon(&root, &call) else {
             return self.registry.call(name, arguments, call);
         };
-        let given = asked(name, &arguments, call.cap, false);
-        let tell = |far: super::client::HowFar| call.progress.report(far.done, Some(far.total), "");
-        match other.ask("ixmcp/call", given, &call.budget, &tell) {
+        let params = call_params(name, &arguments, call.cap, false);
+        let report = |progress: super::client::RemoteProgress| {
+            call.progress.report(progress.done, Some(progress.total), "");
+        };
+        match other.call("ixmcp/call", params, &call.budget, &report) {
             Ok(answer) => answer,
             Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon ended before it answered")
                 .hint("Send the call again.")),
@@ -87,9 +89,9 @@ impl Service for Handover {
     }
 }
 
-/// The params of the control `ixmcp/call`: a tool by name, the cap of its answer, and whether to wait for an index
-/// that is being built.
-pub fn asked(tool: &str, arguments: &Value, cap: Option<usize>, patient: bool) -> Map<String, Value> {
+/// The params of the control `ixmcp/call`: a tool, its arguments, the maximum size of its answer, and whether to wait for an
+/// index that is being built.
+pub fn call_params(tool: &str, arguments: &Value, cap: Option<usize>, patient: bool) -> Map<String, Value> {
     let mut params = Map::new();
     params.insert("tool".to_owned(), json!(tool));
     params.insert("arguments".to_owned(), arguments.clone());

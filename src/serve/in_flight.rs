@@ -1,6 +1,6 @@
-//! The requests of one connection that are not answered yet.
+//! The in-flight requests of one connection.
 //!
-//! Owns which ids are taken, how many may be open, what a cancellation reaches, and how a batch is put together.
+//! Owns the ids that are in use, the maximum number of requests, cancellation, and the reply to a batch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,12 +9,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::envelope::Id;
 use super::framing::Unread;
-use super::progress::Reporter;
+use super::progress::ProgressReporter;
 use crate::budget::Budget;
 use crate::locked::locked;
 
-/// Requests that one connection may have open.
-pub const MAX_OPEN: u32 = 64;
+/// In-flight requests per connection.
+pub const MAX_IN_FLIGHT: u32 = 64;
 
 /// Which rules a reply follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,147 +32,147 @@ pub enum Route {
     Batch(Arc<Batch>, usize),
 }
 
-/// What a call under way carries with it. Its number is the id by which rmcp knows it.
+/// What the work for a request needs. rmcp uses the number as the request's id.
 #[derive(Clone)]
 pub struct Ticket {
     pub number: u64,
     pub budget: Budget,
-    pub progress: Reporter,
+    pub progress: ProgressReporter,
 }
 
-/// One open request.
-pub struct Flight {
+/// One in-flight request.
+pub struct InFlightRequest {
     pub id: Id,
     pub route: Route,
-    /// Its reply is not wanted any more.
-    pub is_forgotten: bool,
-    /// Told when the reply is queued.
-    pub landed: Option<oneshot::Sender<()>>,
+    /// Whether the client cancelled it, so that no reply is sent.
+    pub is_cancelled: bool,
+    /// Notified when the reply is queued.
+    pub finished: Option<oneshot::Sender<()>>,
     pub dialect: Dialect,
     ticket: Ticket,
-    /// Given back when the reply is queued.
-    _place: OwnedSemaphorePermit,
+    /// Released when the reply is queued.
+    _slot: OwnedSemaphorePermit,
 }
 
-/// Why a request does not take off.
+/// Why a request is rejected.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum BeginError {
     IdTaken,
     Full,
 }
 
-pub struct Flights {
-    places: Arc<Semaphore>,
+pub struct InFlightRequests {
+    slots: Arc<Semaphore>,
     open: Mutex<Open>,
 }
 
 #[derive(Default)]
 struct Open {
     last: u64,
-    flights: HashMap<u64, Flight>,
+    in_flight: HashMap<u64, InFlightRequest>,
     numbers: HashMap<String, u64>,
 }
 
-impl Flights {
+impl InFlightRequests {
     pub fn new() -> Self {
-        Self { places: Arc::new(Semaphore::new(MAX_OPEN as usize)), open: Mutex::default() }
+        Self { slots: Arc::new(Semaphore::new(MAX_IN_FLIGHT as usize)), open: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
         locked(&self.open)
     }
 
-    pub fn take_off(
+    pub fn begin(
         &self,
         id: &Id,
         dialect: Dialect,
         route: Route,
         budget: Budget,
-        progress: Reporter,
-    ) -> Result<Ticket, Refusal> {
+        progress: ProgressReporter,
+    ) -> Result<Ticket, BeginError> {
         let mut open = self.open();
         let key = id.key();
         if open.numbers.contains_key(&key) {
-            return Err(Refusal::IdTaken);
+            return Err(BeginError::IdTaken);
         }
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Refusal::Full)?;
+        let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_| BeginError::Full)?;
         open.last += 1;
         let ticket = Ticket { number: open.last, budget, progress };
-        let flight = Flight {
+        let request = InFlightRequest {
             id: id.clone(),
             route,
-            is_forgotten: false,
-            landed: None,
+            is_cancelled: false,
+            finished: None,
             dialect,
             ticket: ticket.clone(),
-            _place: place,
+            _slot: slot,
         };
         open.numbers.insert(key, ticket.number);
-        open.flights.insert(ticket.number, flight);
+        open.in_flight.insert(ticket.number, request);
         Ok(ticket)
     }
 
-    /// Resolves when the reply to that request is queued.
-    pub fn landing(&self, ticket: &Ticket) -> oneshot::Receiver<()> {
+    /// Resolves when the reply to a request is queued.
+    pub fn until_finished(&self, ticket: &Ticket) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        if let Some(flight) = self.open().flights.get_mut(&ticket.number) {
-            flight.landed = Some(sender);
+        if let Some(request) = self.open().in_flight.get_mut(&ticket.number) {
+            request.finished = Some(sender);
         }
         receiver
     }
 
-    /// Stops the work for `id`. Unknown ids are answered already: nothing happens.
+    /// Cancels the request `id`. Does nothing if it is unknown, because it has already been answered.
     pub fn cancel(&self, id: &Id) {
         let mut open = self.open();
         let key = id.key();
         let Some(number) = open.numbers.get(&key).copied() else { return };
-        let Some(flight) = open.flights.get_mut(&number) else { return };
-        flight.ticket.budget.cancel();
-        flight.ticket.progress.close();
-        if flight.dialect == Dialect::Mcp {
-            flight.is_forgotten = true;
+        let Some(request) = open.in_flight.get_mut(&number) else { return };
+        request.ticket.budget.cancel();
+        request.ticket.progress.close();
+        if request.dialect == Dialect::Mcp {
+            request.is_cancelled = true;
             open.numbers.remove(&key);
         }
     }
 
     pub fn cancel_all(&self) {
-        self.open().flights.values().for_each(|flight| flight.ticket.budget.cancel());
+        self.open().in_flight.values().for_each(|request| request.ticket.budget.cancel());
     }
 
-    /// The request whose answer is ready; no progress is told from here on.
-    pub fn land(&self, number: u64) -> Option<Flight> {
+    /// Removes a request whose answer is ready. No progress is reported afterwards.
+    pub fn finish(&self, number: u64) -> Option<InFlightRequest> {
         let mut open = self.open();
-        let flight = open.flights.remove(&number)?;
-        flight.ticket.progress.close();
-        let key = flight.id.key();
+        let request = open.in_flight.remove(&number)?;
+        request.ticket.progress.close();
+        let key = request.id.key();
         if open.numbers.get(&key) == Some(&number) {
             open.numbers.remove(&key);
         }
-        Some(flight)
+        Some(request)
     }
 
-    /// Returns once every reply is queued. Nothing can take off afterwards.
-    pub async fn all_landed(&self) {
-        if let Ok(places) = self.places.acquire_many(MAX_OPEN).await {
-            places.forget();
+    /// Waits until every reply is queued. No request can begin afterwards.
+    pub async fn all_finished(&self) {
+        if let Ok(slots) = self.slots.acquire_many(MAX_IN_FLIGHT).await {
+            slots.forget();
         }
     }
 }
 
-/// The text of a reply, and its place in the count of what is unread.
+/// The text of a reply, and its share of the unread bytes.
 pub struct Reply {
     pub text: String,
     pub unread: Option<Unread>,
 }
 
-/// One that is too small to count.
+/// A reply that is too small to be counted as unread.
 impl From<String> for Reply {
     fn from(text: String) -> Self {
         Self { text, unread: None }
     }
 }
 
-/// Replies that go out as one array, in the order of the requests.
+/// Replies that are sent as one array, in the order of the requests.
 pub struct Batch(Mutex<Settling>);
 
 struct Settling {
@@ -188,10 +188,10 @@ impl Batch {
         })))
     }
 
-    /// Settles one message, with or without a reply. The last one gets the line to send, if there is any.
-    pub fn settle(&self, place: usize, reply: Option<Reply>) -> (Option<String>, Vec<Unread>) {
+    /// Settles one message, with or without a reply. For the last message, returns the line to send, if any.
+    pub fn settle(&self, index: usize, reply: Option<Reply>) -> (Option<String>, Vec<Unread>) {
         let mut settling = locked(&self.0);
-        settling.replies[place] = reply;
+        settling.replies[index] = reply;
         settling.unsettled -= 1;
         if settling.unsettled > 0 {
             return (None, Vec::new());

@@ -1,7 +1,7 @@
-//! Where the daemon of a repository listens, and the claim to be that daemon.
+//! The path of a repository's daemon socket, and the claim to be that daemon.
 //!
-//! Owns `.flashgrep/`, the socket's path, the lock that settles who is the daemon, and the distrust of whatever a
-//! clone or another user put there. Does not own what is said on the socket.
+//! Owns `.flashgrep/`, the socket's path, the lock that decides which process is the daemon, and the checks against files
+//! that a clone or another user put there. Does not own the protocol on the socket.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read};
@@ -19,23 +19,23 @@ use crate::scan;
 
 const FOLDER: &str = ".flashgrep";
 const SOCKET: &str = "mcp.sock";
-/// Says where the socket is when its path would be too long here.
+/// A file with the socket's path, used if the path in the repository would be too long.
 const POINTER: &str = "mcp.sock.path";
-/// How long one who may become the daemon waits for one who is ending.
-const PATIENCE: Duration = Duration::from_secs(20);
-const RETRY: Duration = Duration::from_millis(10);
+/// How long a new daemon waits for the lock of one that is ending.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Where to find the daemon of one repository.
+/// Where the daemon of one repository listens.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SocketPath {
     pub root: PathBuf,
     pub socket: PathBuf,
-    /// The file that names the socket, where that is not in the repository.
+    /// The file that contains the socket's path, if the socket is not in the repository.
     pointer: Option<PathBuf>,
 }
 
-impl Place {
-    /// Looks, and changes nothing. `root` is a repository's, without links.
+impl SocketPath {
+    /// Determines the path without changing anything. `root` is a repository's root without symbolic links.
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let folder = root.join(FOLDER);
         let inside = folder.join(SOCKET);
@@ -58,7 +58,7 @@ impl Place {
         self.socket.with_extension("lock")
     }
 
-    /// Whether the socket is there and this user's: nobody else's is ever connected to.
+    /// Whether the socket exists. Fails if it belongs to another user, so that nothing connects to it.
     pub fn check(&self) -> Result<bool> {
         let Ok(data) = self.socket.symlink_metadata() else { return Ok(false) };
         let folder = self.folder();
@@ -73,18 +73,18 @@ impl Place {
     fn prepare(&self) -> Result<()> {
         let folder = self.root.join(FOLDER);
         if scan::tracks_under(&self.root, FOLDER) {
-            tracing::warn!(folder = %shown(&folder), "git tracks files there: they are not used");
+            tracing::warn!(folder = %shown(&folder), "git tracks files in this folder: they are not used");
         }
-        // A repository that cannot be written has no daemon: there is nobody to write its index.
+        // A repository that is not writable has no daemon, because its index could not be written either.
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
             own_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
         } else {
-            tracing::warn!(folder = %shown(&folder), "another user owns it: the socket is elsewhere");
+            tracing::warn!(folder = %shown(&folder), "another user owns this folder: the socket is in another one");
             Ok(())
         };
         let failed = |folder: &Path, error: io::Error| {
             Error::new(ErrorKind::ReadOnly, format!("cannot use {}: {error}", shown(folder)))
-                .hint("Make it a folder of your own, or remove it.")
+                .hint("Make yourself the owner of the folder, or remove it.")
                 .caused_by(error)
         };
         in_repository.map_err(|error| failed(&folder, error))?;
@@ -98,40 +98,40 @@ impl Place {
         Ok(())
     }
 
-    /// Becomes the daemon; `None` when there is one. Waits for one that is ending.
+    /// Claims to be the daemon; `None` if there is one. Waits for a daemon that is ending.
     pub fn claim(mut self, environment: &Environment) -> Result<Option<Claim>> {
         if self.pointer.is_some() && !self.is_alive() {
-            // What a pointer of old names may be in a folder that this session cannot have.
+            // An old pointer may name a folder that this login session cannot access.
             let _ = self.pointer.as_deref().map(fs::remove_file);
             self = Self::of(&self.root, environment);
         }
         self.prepare()?;
         let path = self.lock();
-        let give_up = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
             let lock = open_own(&path).map_err(|error| Error::io("open", &path, error))?;
             match lock.try_lock() {
                 Ok(()) if identity(&lock.metadata().ok()) == identity(&path.symlink_metadata().ok()) => {
                     return self.listen(lock).map(Some);
                 }
-                // Somebody removed the file meanwhile: this lock keeps nobody out.
+                // Another process removed the file meanwhile, so this lock excludes no one: open the new file.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) if self.is_alive() => return Ok(None),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
             }
-            if Instant::now() >= give_up {
+            if Instant::now() >= deadline {
                 return Err(Error::new(
                     ErrorKind::Busy,
                     format!("{} is held by a process that does not answer", shown(&path)),
                 )
-                .hint("See which by `fuser` on that file, and end it."));
+                .hint("Find the process with `fuser` on that file, and kill it."));
             }
-            std::thread::sleep(RETRY);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 
-    /// Whether a process is the daemon, is becoming it, or has not ended yet.
+    /// Whether a process holds the lock: the daemon, or one that starts or ends.
     pub fn is_held(&self) -> bool {
         let lock = File::open(self.lock());
         lock.is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
@@ -141,7 +141,7 @@ impl Place {
         socket::is_listening(&self.socket)
     }
 
-    /// Only the holder of the lock comes here, and only what nobody listens on is removed.
+    /// Listens on the socket. Requires the lock. Removes an existing socket only if no process listens on it.
     fn listen(self, lock: File) -> Result<Claim> {
         if let Ok(data) = self.socket.symlink_metadata() {
             if socket::is_socket(data.file_type()) && self.is_alive() {
@@ -153,35 +153,36 @@ impl Place {
         let bound = BoundSocket::at(&self.socket).and_then(|bound| Ok((bound, self.socket.symlink_metadata()?)));
         let (bound, data) = bound.map_err(|error| Error::io("listen on", &self.socket, error))?;
         let root_data = self.root.metadata().ok();
-        Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), bound, place: self, lock })
+        Ok(Claim { root: identity(&root_data), socket: identity(&Some(data)), bound, path: self, lock })
     }
 }
 
-/// The right to be the daemon of a repository, and its socket. Dropping it removes the socket; the lock goes with it,
-/// and with the process in any case.
+/// The right to be the daemon of a repository, with its socket. Dropping it removes the socket and releases the lock, which
+/// the system also releases when the process ends.
 pub struct Claim {
     pub bound: BoundSocket,
-    pub place: Place,
+    pub path: SocketPath,
     lock: File,
+    /// The identities of the root folder and the socket at the time of the claim.
     root: Option<(u64, u64)>,
     socket: Option<(u64, u64)>,
 }
 
 impl Claim {
-    /// Whether clients still find this daemon here: repository, socket and lock are those that it claimed.
+    /// Whether clients can still find this daemon: repository, socket and lock are the claimed ones.
     pub fn holds(&self) -> bool {
         let at = |path: &Path| identity(&path.symlink_metadata().ok());
-        at(&self.place.root) == self.root
-            && at(&self.place.socket) == self.socket
-            && at(&self.place.lock()) == identity(&self.lock.metadata().ok())
+        at(&self.path.root) == self.root
+            && at(&self.path.socket) == self.socket
+            && at(&self.path.lock()) == identity(&self.lock.metadata().ok())
     }
 
-    /// From here on nobody finds the socket; the lock stays held.
+    /// Removes the socket, so that no new client connects. Keeps the lock.
     pub fn withdraw(&self) {
-        if identity(&self.place.socket.symlink_metadata().ok()) == self.socket {
-            // It may have gone with its folder.
-            let _ = fs::remove_file(&self.place.socket);
-            let _ = self.place.pointer.as_deref().map(fs::remove_file);
+        if identity(&self.path.socket.symlink_metadata().ok()) == self.socket {
+            // It may have been removed with its folder.
+            let _ = fs::remove_file(&self.path.socket);
+            let _ = self.path.pointer.as_deref().map(fs::remove_file);
         }
     }
 }
@@ -192,7 +193,7 @@ impl Drop for Claim {
     }
 }
 
-/// `$XDG_RUNTIME_DIR/ixmcp`, else a folder of this user's among the temporary ones.
+/// `$XDG_RUNTIME_DIR/ixmcp`, or without it this user's own temporary folder.
 fn runtime_folder(environment: &Environment) -> PathBuf {
     let of_session = environment.runtime_folder().filter(|folder| {
         folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_own(&data))
@@ -204,7 +205,7 @@ fn temporary_name() -> std::ffi::OsString {
     format!("ixmcp-{}", user_id()).into()
 }
 
-/// Trusted only as this user's own file in this user's own folder.
+/// Reads a pointer. It is trusted only if this user owns the file and its folder.
 fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     let folder = pointer.parent()?.symlink_metadata().ok()?;
     let data = pointer.symlink_metadata().ok()?;
@@ -214,7 +215,7 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     let mut text = String::new();
     File::open(pointer).ok()?.take(4096).read_to_string(&mut text).ok()?;
     let socket = PathBuf::from(text);
-    // What a repository ships may not lead to the sockets of other programs.
+    // A file in a repository must not direct us to the sockets of other programs.
     let is_ours_by_name = socket.extension().is_some_and(|extension| extension == "sock")
         && socket
             .parent()
@@ -223,12 +224,12 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::MAX_PATH_LEN).then_some(socket)
 }
 
-/// Makes the folder, or makes it private: never through a link, never another user's.
+/// Creates a folder, or makes it private. Does not follow links, and rejects folders of other users.
 fn own_folder(folder: &Path) -> io::Result<()> {
     if let Ok(data) = folder.symlink_metadata()
         && !data.is_dir()
     {
-        tracing::warn!(folder = %shown(folder), "it is a link or a file: it is made anew");
+        tracing::warn!(folder = %shown(folder), "it is a link or a file: it is replaced by a folder");
         fs::remove_file(folder)?;
     }
     match files::create_private_folder(folder) {
@@ -242,17 +243,17 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
 }
 
-/// A private file, which is made anew when it is lost.
+/// Writes a private file. It need not survive a power failure.
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Permissions::Private, Durability::Unsynced)
 }
 
-/// Opens a private file of this user's, made when absent; a link or another's file there is made anew.
+/// Opens this user's private file, and creates it if necessary. A link, or a file of another user, is replaced.
 pub fn open_own(path: &Path) -> io::Result<File> {
     if let Ok(data) = path.symlink_metadata()
         && !(data.is_file() && is_own(&data))
     {
-        tracing::warn!(file = %shown(path), "it is not ours: it is made anew");
+        tracing::warn!(file = %shown(path), "it is a link or belongs to another user: it is replaced");
         fs::remove_file(path)?;
     }
     files::append_private(path)

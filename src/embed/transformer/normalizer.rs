@@ -1,6 +1,6 @@
-//! What a tokenizer does to a text before it cuts it: forms of Unicode, letters, accents, tables of its own.
+//! The normalization of a text before it is tokenized: Unicode normal forms, case, accents, replacement tables.
 //!
-//! Owns these steps as the `tokenizers` library has them, down to its classes of characters.
+//! Owns these steps exactly as the `tokenizers` library defines them, including its character classes.
 
 use std::sync::OnceLock;
 
@@ -11,19 +11,19 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::unfit;
+use super::unusable;
 use crate::error::Result;
 
-/// One thing that is done to a text.
+/// One normalization step.
 pub enum Step {
-    /// Drops control characters, makes all spaces plain.
+    /// Removes control characters and replaces white space by plain spaces.
     Clean,
-    /// Spaces around each Chinese character.
+    /// Inserts spaces around each Chinese character.
     Chinese,
     Lowercase,
-    /// Takes it apart and drops the marks that take no room.
+    /// Decomposes and removes nonspacing marks.
     Accents,
-    /// Drops all marks.
+    /// Removes all combining marks.
     Marks,
     Nfc,
     Nfd,
@@ -45,13 +45,13 @@ impl Step {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let one = match step["type"].as_str().unwrap_or_default() {
             "BertNormalizer" => {
-                let small = is("lowercase", true);
+                let lowercase = is("lowercase", true);
                 let steps = [
                     (is("clean_text", true), Self::Clean),
                     (is("handle_chinese_chars", true), Self::Chinese),
-                    // Without a word, accents go where capitals go.
-                    (is("strip_accents", small), Self::Accents),
-                    (small, Self::Lowercase),
+                    // By default, accents are removed if letters are lowercased.
+                    (is("strip_accents", lowercase), Self::Accents),
+                    (lowercase, Self::Lowercase),
                 ];
                 return Ok(steps.into_iter().filter_map(|(wanted, step)| wanted.then_some(step)).collect());
             }
@@ -66,14 +66,14 @@ impl Step {
             "Replace" => match (&step["pattern"]["String"], &step["pattern"]["Regex"]) {
                 (Value::String(from), _) => Self::Replace(from.clone(), text(&step["content"])),
                 (_, Value::String(pattern)) => {
-                    let regex = Regex::new(pattern)
-                        .map_err(|_| unfit("its tokenizer.json has a pattern that cannot be read"))?;
+                    let regex =
+                        Regex::new(pattern).map_err(|_| unusable("its tokenizer.json contains an invalid pattern"))?;
                     Self::ReplaceMatches(regex, text(&step["content"]))
                 }
-                _ => return Err(unfit("its tokenizer.json replaces nothing that can be read")),
+                _ => return Err(unusable("its tokenizer.json contains an invalid replacement")),
             },
             "Precompiled" => Self::Table(Table::read(&text(&step["precompiled_charsmap"]))?),
-            other => return Err(unfit(format!("its tokenizer changes texts by {other:?}, which is not known here"))),
+            other => return Err(unusable(format!("its tokenizer's normalizer {other:?} is not supported"))),
         };
         Ok(vec![one])
     }
@@ -122,7 +122,7 @@ impl Step {
     }
 }
 
-/// Classes of Unicode that the standard library does not tell.
+/// Unicode classes that the standard library does not provide.
 #[derive(Clone, Copy)]
 enum Class {
     NonSpacing,
@@ -157,18 +157,18 @@ fn is_chinese(c: char) -> bool {
         | 0x2_B920..=0x2_CEAF | 0xF900..=0xFAFF | 0x2_F800..=0x2_FA1F)
 }
 
-/// SentencePiece's own table of what to write for what: a double-array trie, and the texts that it leads to.
+/// SentencePiece's replacement table: a double-array trie, and the replacements that it points to.
 pub struct Table {
     trie: Vec<u32>,
     texts: Vec<u8>,
 }
 
-/// Longer clusters are looked at character by character.
-const LONGEST_CLUSTER: usize = 6;
+/// Longer grapheme clusters are replaced character by character. In bytes.
+const MAX_CLUSTER_BYTES: usize = 6;
 
 impl Table {
     fn read(encoded: &str) -> Result<Self> {
-        let wrong = || unfit("its tokenizer.json has a table that cannot be read");
+        let wrong = || unusable("its tokenizer.json contains an invalid replacement table");
         let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).map_err(|_| wrong())?;
         let (size, rest) = bytes.split_at_checked(4).ok_or_else(wrong)?;
         let size = u32::from_le_bytes(size.try_into().map_err(|_| wrong())?) as usize;
@@ -180,23 +180,23 @@ impl Table {
     fn apply(&self, text: &str) -> String {
         let mut applied = String::with_capacity(text.len());
         for cluster in text.graphemes(true) {
-            if cluster.len() < LONGEST_CLUSTER
-                && let Some(instead) = self.instead_of(cluster)
+            if cluster.len() < MAX_CLUSTER_BYTES
+                && let Some(replacement) = self.replacement(cluster)
             {
-                applied.push_str(instead);
+                applied.push_str(replacement);
                 continue;
             }
-            let mut room = [0; 4];
+            let mut buffer = [0; 4];
             for c in cluster.chars() {
-                let c: &str = c.encode_utf8(&mut room);
-                applied.push_str(self.instead_of(c).unwrap_or(c));
+                let c: &str = c.encode_utf8(&mut buffer);
+                applied.push_str(self.replacement(c).unwrap_or(c));
             }
         }
         applied
     }
 
-    /// What the shortest beginning of `text` that the trie knows leads to.
-    fn instead_of(&self, text: &str) -> Option<&str> {
+    /// The replacement of the shortest prefix of `text` that the trie contains.
+    fn replacement(&self, text: &str) -> Option<&str> {
         let offset = |unit: u32| ((unit >> 10) << ((unit & (1 << 9)) >> 6)) as usize;
         let mut at = offset(*self.trie.first()?);
         for byte in text.bytes().take_while(|byte| *byte != 0) {

@@ -1,4 +1,4 @@
-//! A connection whose other end must take what it is sent: one that asks and never reads would keep its place for ever.
+//! A connection with a timeout for writes: a client that never reads its answers would occupy its slot forever.
 
 use std::io;
 use std::pin::Pin;
@@ -9,36 +9,35 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-pub struct Patience {
+pub struct WriteTimeout {
     stream: TcpStream,
-    /// For how long nothing may be taken.
-    longest: Duration,
-    /// Runs while nothing is.
+    timeout: Duration,
+    /// Runs while a write is pending.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patience {
-    pub const fn new(stream: TcpStream, longest: Duration) -> Self {
-        Self { stream, longest, waiting: None }
+impl WriteTimeout {
+    pub const fn new(stream: TcpStream, timeout: Duration) -> Self {
+        Self { stream, timeout, waiting: None }
     }
 
-    fn bounded<T>(&mut self, taken: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if taken.is_ready() {
+    fn bounded<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
             self.waiting = None;
-            return taken;
+            return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.longest)));
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(self.timeout)));
         waiting.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Patience {
+impl AsyncRead for WriteTimeout {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(context, into)
     }
 }
 
-impl AsyncWrite for Patience {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let taken = Pin::new(&mut this.stream).poll_write(context, bytes);
@@ -79,28 +78,28 @@ mod tests {
 
     use super::*;
 
-    async fn pair(longest: Duration) -> (Patience, std::net::TcpStream) {
+    async fn pair(timeout: Duration) -> (WriteTimeout, std::net::TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let other = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        (Patience::new(listener.accept().await.unwrap().0, longest), other)
+        (WriteTimeout::new(listener.accept().await.unwrap().0, timeout), other)
     }
 
     #[tokio::test]
-    async fn one_who_takes_nothing_is_given_up() {
+    async fn a_client_that_reads_nothing_times_out() {
         let (mut stream, _silent) = pair(Duration::from_millis(200)).await;
         let block = vec![0; 1 << 20];
-        // More than the system keeps for one who does not read.
+        // More than the system buffers.
         for _ in 0..256 {
             if let Err(error) = stream.write_all(&block).await {
                 assert_eq!(error.kind(), io::ErrorKind::TimedOut);
                 return;
             }
         }
-        panic!("all of it was taken by nobody");
+        panic!("everything was written although the client did not read");
     }
 
     #[tokio::test]
-    async fn one_who_reads_slowly_gets_all() {
+    async fn a_client_that_reads_slowly_receives_everything() {
         let (mut stream, mut other) = pair(Duration::from_secs(30)).await;
         let reading = std::thread::spawn(move || {
             let (mut block, mut whole) = (vec![0; 1 << 20], 0);
