@@ -104,7 +104,7 @@ fn sql_finds_the_chunks_that_the_memory_finds() {
     }
     let workspace = open(repo.path());
     sync(&workspace);
-    let vector = workspace.embedder().embed(Purpose::Question, &["remove a file"]).unwrap().remove(0);
+    let vector = workspace.embedder().embed(Purpose::Query, &["remove a file"]).unwrap().remove(0);
     let ask = |snapshot: &ixmcp::store::Snapshot| {
         let space = snapshot.space(&workspace.space())?.expect("something was embedded");
         Ok(snapshot.nearest(space, vector.components(), 100, None)?.iter().map(|near| near.cosine).collect::<Vec<_>>())
