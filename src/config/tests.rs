@@ -130,11 +130,11 @@ fn a_time_is_in_minutes_or_has_a_unit() {
 #[test]
 fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
     for (text, told) in [
-        ("index = 'x'", "index is no setting but a section: write [index], and below it one of max_file_size, "),
-        ("[index]\nchunk_sizes = 3", "index.chunk_sizes is no setting; the nearest is index.chunk_size"),
-        ("chunk_size = 3", "chunk_size is no setting; the nearest is index.chunk_size"),
-        ("[daemon]\ngpu = 'off'", "daemon.gpu is no setting; the nearest is model.gpu"),
-        ("[log]\ncolour = true", "log.colour is no setting; that section has filter"),
+        ("index = 'x'", "index is not a setting but a section: write [index], and below it one of max_file_size, "),
+        ("[index]\nchunk_sizes = 3", "index.chunk_sizes is not a setting; the nearest is index.chunk_size"),
+        ("chunk_size = 3", "chunk_size is not a setting; the nearest is index.chunk_size"),
+        ("[daemon]\ngpu = 'off'", "daemon.gpu is not a setting; the nearest is model.gpu"),
+        ("[log]\ncolour = true", "log.colour is not a setting; that section has filter"),
     ] {
         let (_, warnings) = load(&[], text, "").unwrap();
         assert_eq!(warnings.len(), 1, "{text}: {warnings:?}");
@@ -142,15 +142,15 @@ fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
     }
     for far in ["x = 1", "[colours]\nprompt = 'red'"] {
         let (_, warnings) = load(&[], far, "").unwrap();
-        assert!(warnings[0].ends_with(" is no setting"), "{far}: {warnings:?}");
+        assert!(warnings[0].ends_with(" is not a setting"), "{far}: {warnings:?}");
     }
     let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "1"), ("IXMCP_WHATEVER", "1")], "", "").unwrap();
     assert!(
-        warnings.iter().any(|told| told.ends_with("is no setting; the nearest is IXMCP_CHUNK_SIZE")),
+        warnings.iter().any(|told| told.ends_with("is not a setting; the nearest is IXMCP_CHUNK_SIZE")),
         "{warnings:?}"
     );
     assert!(
-        warnings.iter().any(|told| told.ends_with("IXMCP_WHATEVER in the environment is no setting")),
+        warnings.iter().any(|told| told.ends_with("the environment variable IXMCP_WHATEVER is not a setting")),
         "{warnings:?}"
     );
 }

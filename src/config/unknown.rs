@@ -1,14 +1,14 @@
-//! What is said of a name that is no setting: the setting that was probably meant, and nothing where none is near.
+//! Suggestions for a name that is not a setting: the setting that was probably meant, or nothing if none is similar.
 
 use super::KEYS;
 
-/// Longer names are cut before they are compared: nobody mistypes them.
-const LONGEST: usize = 64;
+/// Characters of a name that are compared.
+const MAX_COMPARED: usize = 64;
 
-/// Of every variable that is a setting of this program alone.
+/// The prefix of the environment variables of ixmcp.
 const PREFIX: &str = "IXMCP_";
 
-/// Completes "… is no setting": the section it names, the nearest key, or the keys of its section.
+/// Completes "… is not a setting": the section it names, the nearest key, or the keys of its section.
 pub(super) fn key(name: &str) -> String {
     let in_section = |section: &str| -> Vec<&'static str> {
         let begin = format!("{section}.");
@@ -28,9 +28,9 @@ pub(super) fn key(name: &str) -> String {
     if siblings.is_empty() { String::new() } else { format!("; that section has {}", last_parts(&siblings)) }
 }
 
-/// Completes "… is no setting" for a variable of the environment.
+/// Completes "… is not a setting" for a variable of the environment.
 pub(super) fn variable<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> String {
-    // What all of them begin with says nothing about how near two are.
+    // The common prefix says nothing about similarity.
     let own: Vec<&str> = known.filter_map(|known| known.strip_prefix(PREFIX)).collect();
     let near = nearest(name.strip_prefix(PREFIX).unwrap_or(name), own.into_iter());
     near.map_or_else(String::new, |near| format!("; the nearest is {PREFIX}{near}"))
@@ -40,14 +40,14 @@ fn last_parts(keys: &[&str]) -> String {
     keys.iter().filter_map(|key| key.rsplit('.').next()).collect::<Vec<_>>().join(", ")
 }
 
-/// Of `known`, the one with the fewest letters to change, where most of the letters stay.
+/// The known name with the smallest edit distance, if most of its letters match.
 fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let name = &name[..name.char_indices().nth(LONGEST).map_or(name.len(), |(at, _)| at)];
+    let name = &name[..name.char_indices().nth(MAX_COMPARED).map_or(name.len(), |(at, _)| at)];
     let (far, near) = known.map(|known| (distance(name, known), known)).min()?;
     (far <= name.chars().count().min(near.len()) / 3).then_some(near)
 }
 
-/// Letters to add, drop or change to make `a` into `b`.
+/// The Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -62,7 +62,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     (0..50).for_each(|_| {
-                        replace(&path, b"all of it", Permissions::Private, Durability::Unsynced).unwrap()
+                        replace(&path, b"all of it", Permissions::Private, Durability::Unsynced).unwrap();
                     });
                 });
             }

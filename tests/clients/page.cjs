@@ -201,7 +201,7 @@ const steps = {
     await seen(page.locator('.entity .problem', { hasText: 'dec-ffffff' }), 'that there is none');
     page.mayComplain = false;
     await page.getByLabel('Find an entity').fill('no such words');
-    await seen(page.locator('.finder li', { hasText: 'No entity has that' }), 'that none has the words');
+    await seen(page.locator('.finder li', { hasText: 'No entity has this text' }), 'that none has the words');
     await page.getByLabel('Find an entity').fill('');
     await go(page, '#/graph?id=iss-42aa');
     await seen(page.locator('.entity h2', { hasText: 'Sums are slow' }), 'one that there is');

@@ -236,7 +236,7 @@ fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
     // One that was used by its path, and is gone.
     repo.ok(&["model", "use", "./mine"]);
     assert!(said(&["model", "use", "no-such"]).contains("`ixmcp model pull no-such`"));
-    assert!(said(&["model", "remove", "./mine"]).contains("`ixmcp model list` shows"));
+    assert!(said(&["model", "remove", "./mine"]).contains("`ixmcp model list` lists"));
 }
 
 #[test]
