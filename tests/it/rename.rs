@@ -268,7 +268,7 @@ fn a_member_is_renamed_in_copying_calls() {
 fn fields_declared_in_strings_are_refused() {
     let files = "//- /a.py\nfrom collections import namedtuple\nfrom typing import NamedTuple, TypedDict\n\nOld = namedtuple(\"Old\", \"x y\")\nNew = NamedTuple(\"New\", [(\"x\", int)])\n\n\nclass Record(TypedDict):\n    x: int\n\n\nprint(Old(1, 2).x, New(1).x)\nrecord: Record = {\"x\": 1}\nprint(record[\"x\"])\n";
     let repo = Repo::new(files);
-    for (line, column, said) in [(12, 17, "looked up by its name"), (12, 27, "as text")] {
+    for (line, column, said) in [(12, 17, "looked up by its name"), (12, 27, "looked up by its name")] {
         let answer = rename(&repo, "a.py", line, column, "zed");
         assert_eq!(answer["edits"], json!([]), "{answer}");
         assert!(answer["refused"].to_string().contains(said), "{line}: {answer}");
