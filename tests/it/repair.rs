@@ -24,10 +24,17 @@ fn sqlite3(database: &Path, statements: &str) {
     assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A file that another takes the place of, as a copy of it would be that came back from a backup.
+/// Replaces the database by another file, as a restored backup does. Its log and its shared memory go as well: a process
+/// that maps the shared memory of the old file must not find it truncated by a connection to the new one, which SQLite cannot
+/// prevent within one process.
 fn replace(database: &Path, bytes: &[u8]) {
     let other = database.with_extension("other");
     fs::write(&other, bytes).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        let _absent = fs::remove_file(name);
+    }
     fs::rename(&other, database).unwrap();
 }
 
