@@ -198,7 +198,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let flags = Flags { repository: cli.repo, settings };
     let (config, _) = Config::load(&flags, &environment, None)?;
     let filter = environment.get("RUST_LOG").unwrap_or(&config.log_filter);
-    // Who develops the program wants the whole of it, where no agent reads along.
+    // With `RUST_BACKTRACE`, a foreground command prints the whole panic. A process that stays does not: its output
+    // may be read by an agent.
     let is_traced = environment.get("RUST_BACKTRACE").is_some() && !cli.command.as_ref().is_some_and(Command::stays);
     if !is_traced {
         panics::log_places();

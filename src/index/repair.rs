@@ -1,7 +1,7 @@
-//! A damaged index is built again without anybody's help.
+//! Automatic repair: a damaged index is rebuilt.
 //!
-//! Owns when that is done, where the damaged file goes (one copy is kept, as `index.db.bad`), how often it may happen by
-//! itself, and what answers say of it. What counts as damage is the store's to say: errors of kind `CORRUPT_INDEX`.
+//! Owns when an index is rebuilt, where the damaged file goes (one copy is kept, as `index.db.bad`), how often that may
+//! happen, and how answers report it. Does not own what counts as damage: the store reports it as `CORRUPT_INDEX`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{FileIdentity, Mode, Store};
 
-/// Beside the index: when it was replaced, in seconds since 1970, a line each.
+/// A file next to the index with the time of each repair, in seconds since 1970, one per line.
 const RECORD: &str = "repairs";
-/// A disk that damages what is written to it must not keep a machine busy for ever.
+/// Repairs within that time. A failing disk must not cause endless rebuilds.
 const MOST: usize = 3;
 const WITHIN_SECONDS: u64 = 3600;
 
-/// What is to be said of a repair, until an answer has said it.
+/// The message about a repair, until an answer has reported it.
 #[derive(Default)]
 pub(super) struct Repaired(Mutex<Option<String>>);
 
 impl Workspace {
-    /// Does `work`; where that finds the index damaged, replaces the index and does it once more.
+    /// Does `work`. If the index is damaged, replaces it and does `work` once more.
     pub fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         let before = FileIdentity::of(self.store.path()).ok();
         match work() {
@@ -37,7 +37,7 @@ impl Workspace {
         }
     }
 
-    /// That the index was damaged and is built again: told once.
+    /// The message about a repair, returned once.
     pub fn take_repair(&self) -> Option<String> {
         locked(&self.repaired.0).take()
     }

@@ -1,4 +1,4 @@
-//! Whether a database has the tables that its version says: anybody's `sqlite3` can change them.
+//! Compares a database's schema with the one that its version declares. Any `sqlite3` can change it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,15 +14,15 @@ statements! {
         WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name";
 }
 
-/// The table of each thing, and the words that made it, by its type and name.
+/// By type and name: the table, and the statement that created it.
 type Schema = BTreeMap<(String, String), (String, String)>;
 
-/// Whether there is what a new index has, and nothing else.
+/// Whether the schema equals that of a new index.
 pub(super) fn is_fresh(connection: &Connection) -> Result<bool> {
     Ok(of(connection)? == expected()?)
 }
 
-/// What is not as a new index has it, in words. What somebody has added does no harm.
+/// Messages about differences from the schema of a new index. Additional tables are not a fault.
 pub(super) fn faults(snapshot: &Snapshot) -> Result<Vec<String>> {
     let found = of(snapshot.connection)?;
     // A first build makes most indexes at its end.
