@@ -52,15 +52,20 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         None => by_hand(session, &root, thoroughness)?,
     };
     let show = |report: &Report| if arguments.json { output::json(report) } else { print(report) };
-    show(&report);
-    if arguments.watch {
-        watch(&session.workspaces.at(&root)?, show)?;
+    if !arguments.watch {
+        show(&report);
+        return Ok(Outcome::Found);
     }
+    let workspace = session.workspaces.at(&root)?;
+    // Read before anybody sees the first report: what follows it is reported, even if it is indexed before the watch starts.
+    let reported = workspace.last_change(&Budget::unlimited())?;
+    show(&report);
+    watch(&workspace, reported, show)?;
     Ok(Outcome::Found)
 }
 
 /// Stays until the program is told to end.
-fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
+fn watch(workspace: &Arc<Workspace>, reported: Option<String>, show: impl Fn(&Report)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
     let end = runtime.block_on(async { TerminationSignal::new() });
@@ -70,19 +75,23 @@ fn watch(workspace: &Arc<Workspace>, show: impl Fn(&Report)) -> Result<()> {
     // What was saved between the sync above and the first watch.
     workspace.freshen(Some(Duration::MAX), &budget)?;
     output::note(&format!("watching {} ({})", workspace.root().display(), workspace.watch_mode()));
-    runtime.block_on(report_changes(workspace, end, show))
+    runtime.block_on(report_changes(workspace, end, reported, show))
 }
 
-async fn report_changes(workspace: &Workspace, mut end: TerminationSignal, show: impl Fn(&Report)) -> Result<()> {
+async fn report_changes(
+    workspace: &Workspace,
+    mut end: TerminationSignal,
+    mut reported: Option<String>,
+    show: impl Fn(&Report),
+) -> Result<()> {
     let budget = Budget::unlimited();
-    let mut shown = workspace.last_change(&budget)?;
     while tokio::time::timeout(LOOK, end.recv()).await.is_err() {
         if !workspace.root().exists() {
             return Err(Error::invalid_path("the repository is gone").hint("There is nothing left to watch."));
         }
         let changed = workspace.last_change(&budget)?;
-        if changed != shown {
-            shown = changed;
+        if changed != reported {
+            reported = changed;
             show(&workspace.count(Instant::now(), &budget)?);
         }
     }

@@ -7,7 +7,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::index::Workspace;
@@ -257,7 +258,7 @@ fn several_processes_may_watch_one_repository() {
     for cookie in [&young, &old] {
         fs::write(cookie, "").unwrap();
     }
-    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
     fs::File::options().write(true).open(&old).unwrap().set_modified(hour_ago).unwrap();
     watched(repo.path());
     assert!(young.exists() && !old.exists());
@@ -353,45 +354,81 @@ fn a_queue_that_ran_over_costs_a_sweep_and_no_watch() {
     assert_sound(&open(repo.path()), "after the queue ran over");
 }
 
+/// `ixmcp sync --watch --json` and the reports that it prints.
+struct SyncWatch {
+    child: std::process::Child,
+    reports: mpsc::Receiver<serde_json::Value>,
+}
+
+impl SyncWatch {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, reports) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines {
+                let report = serde_json::from_str(&line.unwrap()).unwrap();
+                if sender.send(report).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, reports }
+    }
+
+    fn next_report(&self) -> serde_json::Value {
+        self.reports.recv_timeout(Duration::from_secs(60)).expect("a report")
+    }
+
+    /// Ends the program and returns what it wrote to stderr.
+    fn terminate(self) -> String {
+        kill_process(rustix::process::Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "ended with {}", output.status);
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
 #[test]
 fn sync_watch_reports_saves_and_ends_when_told() {
     let repo = Repo::new("//- /a.py\na = 1\n");
-    let mut command = repo.command(&["sync", "--watch", "--json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
-    let report = |line: Option<std::io::Result<String>>| -> serde_json::Value {
-        serde_json::from_str(&line.unwrap().unwrap()).unwrap()
-    };
-    assert_eq!(report(reports.next())["added"], 1);
-    assert!(notes.any(|line| line.unwrap().contains("watching")));
+    let mut watch = SyncWatch::start(&mut repo.command(&["sync", "--watch", "--json"]));
+    let mut stderr = BufReader::new(watch.child.stderr.take().unwrap()).lines();
+    assert_eq!(watch.next_report()["added"], 1);
+    assert!(stderr.any(|line| line.unwrap().contains("watching")));
     repo.write("b.py", "b = 1\n");
-    assert_eq!(report(reports.next())["added"], 1);
+    assert_eq!(watch.next_report()["added"], 1);
     repo.remove("a.py");
-    assert_eq!(report(reports.next())["deleted"], 1);
-    kill_process(rustix::process::Pid::from_child(&child), Signal::TERM).unwrap();
-    let status = child.wait().unwrap();
-    assert!(status.success(), "ended with {status}");
+    assert_eq!(watch.next_report()["deleted"], 1);
+    watch.terminate();
     assert_sound(&open(repo.path()), "after sync --watch");
+}
+
+#[test]
+fn sync_watch_reports_what_is_saved_right_after_its_first_report() {
+    for _ in 0..10 {
+        let repo = Repo::new("//- /a.py\na = 1\n");
+        let watch = SyncWatch::start(&mut repo.command(&["sync", "--watch", "--json"]));
+        assert_eq!(watch.next_report()["added"], 1);
+        repo.write("b.py", "b = 1\n");
+        assert_eq!(watch.next_report()["added"], 1);
+        watch.terminate();
+    }
 }
 
 #[test]
 fn what_is_wrong_with_settings_is_said_once() {
     let repo = Repo::new("//- /a.py\na = 1\n");
-    let mut command = repo.command(&["sync", "--watch", "--json"]);
-    let mut child = command.env("IXMCP_CHUNKSIZE", "9").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
-    reports.next().unwrap().unwrap();
+    let watch = SyncWatch::start(repo.command(&["sync", "--watch", "--json"]).env("IXMCP_CHUNKSIZE", "9"));
+    watch.next_report();
     for size in 700..704 {
         repo.write(".ixmcp.toml", format!("[index]\nchunk_size = {size}\n"));
         repo.write(&format!("{size}.py"), "a = 1\n");
         let last = format!("{size}.py");
         while !paths(&open(repo.path())).contains(&last) {
-            reports.next().unwrap().unwrap();
+            watch.next_report();
         }
     }
-    kill_process(rustix::process::Pid::from_child(&child), Signal::TERM).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said.matches("IXMCP_CHUNKSIZE").count(), 1, "{said}");
+    let stderr = watch.terminate();
+    assert_eq!(stderr.matches("IXMCP_CHUNKSIZE").count(), 1, "{stderr}");
 }
