@@ -69,7 +69,7 @@ impl<T> Page<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Searched<T> {
     pub page: Page<T>,
-    /// Filters that matched nothing, with near values, and filters that were read as words.
+    /// Filters that matched nothing, with near values.
     pub warning: Option<String>,
 }
 

@@ -58,8 +58,7 @@ const HITS_A_FILE: usize = 2;
 ///
 /// Filters alone list what they admit. If no chunk has its words, words may be beginnings of longer ones, then any text that
 /// has it inside is found. Named filters are never dropped: where nothing passes, there are no hits and a warning says why.
-/// Phrases and exclusions that exclude every chunk are read as words, with a warning. In text that looks pasted, filters
-/// only raise the score of hits that pass.
+/// The same holds for phrases and exclusions. In text that looks pasted, filters only raise the score of hits that pass.
 ///
 /// With a model at hand the best hits are looked at by it, too.
 pub fn search(
@@ -162,14 +161,7 @@ fn answer(
     if let Some(last) = warnings.last_mut() {
         last.push_str(" It was read as text.");
     }
-    let mut found = ranked(ranking, snapshot, &mut question, among, budget)?;
-    if found.ranked.is_empty() && question.filters.are_of_text() {
-        question = question.without_filters_of_text();
-        found = ranked(ranking, snapshot, &mut question, among, budget)?;
-        if !found.ranked.is_empty() {
-            warnings.push(READ_AS_WORDS.to_owned());
-        }
-    }
+    let found = ranked(ranking, snapshot, &mut question, among, budget)?;
     let page = if found.ranked.is_empty() {
         let at = paths()?.map(PathFilter::of_paths);
         let filter = at.as_ref().unwrap_or(among.filter);
@@ -182,15 +174,22 @@ fn answer(
     Ok(Searched { page, warning: Some(warnings.join(" ")).filter(|warning| !warning.is_empty()) })
 }
 
-const READ_AS_WORDS: &str =
-    "No chunk contains the quoted phrases and none of the excluded words: they were read as words.";
-
-/// The warning where no hit passes all named filters.
+/// The warning where no hit passes all filters.
 fn nothing_passes(question: &Question) -> Option<String> {
-    question
-        .filters
-        .are_named()
-        .then(|| format!("No match passes the filters: {}.", printable(&question.filters.written())))
+    let filters = &question.filters;
+    match (filters.are_named(), filters.are_of_text()) {
+        (true, false) => Some(format!("No match passes the filters: {}.", printable(&filters.written()))),
+        (true, true) => {
+            let named = printable(&filters.written());
+            Some(format!("No match passes the filters: {named}, the quoted phrases and the excluded words."))
+        }
+        (false, true) => Some(
+            "No match contains the quoted phrases and none of the excluded words. Without the quotes, any of the words \
+             matches."
+                .to_owned(),
+        ),
+        (false, false) => None,
+    }
 }
 
 /// Text that has the question inside: of the first lines that do, a few of each file come first, and code before the rest.

@@ -239,11 +239,6 @@ impl Filters {
         !(self.excluded.is_empty() && self.phrases.is_empty())
     }
 
-    /// The same without phrases and exclusions.
-    pub fn without_text(self) -> Self {
-        Self { phrases: Vec::new(), excluded: Vec::new(), ..self }
-    }
-
     /// The named filters as they were written.
     pub fn written(&self) -> String {
         self.written.join(" ")

@@ -178,13 +178,6 @@ impl Question {
         Ok(question)
     }
 
-    /// The same query with its phrases and exclusions read as words. Named filters stay.
-    pub fn without_filters_of_text(self) -> Self {
-        let mut question = Self { filters: self.filters.without_text(), ..Self::of_words(&self.rest) };
-        question.rest = self.rest;
-        question
-    }
-
     /// All of `text` as words.
     pub fn of_words(text: &str) -> Self {
         let mut question = Self::default();
