@@ -1,8 +1,9 @@
 //! How fast texts are embedded: `cargo bench --bench embedding -- DIR [MODEL [LIBRARY]]`.
 //!
-//! Takes the chunks that the index would make of the files in DIR: all of them by the built-in table, or some by the model in
-//! the folder MODEL, which LIBRARY (ONNX Runtime's) runs, or rten. Prints chunks a second of wall time and of CPU time, on one
-//! thread and on two, in rounds that take turns, and for a model how long it takes to read it and its memory.
+//! Takes the chunks that the index would make of the files in DIR: all of them by the built-in table, or some by the
+//! model in the folder MODEL, which LIBRARY (ONNX Runtime's) runs, or rten. Prints chunks a second of wall time and of
+//! CPU time, on one thread and on two, in rounds that take turns, and for a model how long it takes to read it and its
+//! memory.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,7 +85,7 @@ fn embed(embedder: &dyn Embedder, chunks: &[String], threads: usize) -> (Duratio
     (started.elapsed(), cpu_time() - cpu)
 }
 
-/// This process and those that it started, as Linux tells of them.
+/// This process and those that it started, as Linux reports them.
 fn family() -> Vec<PathBuf> {
     let own = std::process::id().to_string();
     let is_of_us =

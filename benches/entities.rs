@@ -1,7 +1,7 @@
-//! How long questions to a large knowledge graph take: `cargo bench --bench entities [-- ENTITIES EDGES]`.
+//! How long queries to a large knowledge graph take: `cargo bench --bench entities [-- ENTITIES EDGES]`.
 //!
-//! Makes a repository of 10,000 entities with 50,000 edges, asks as a process that stays would, and prints medians beside
-//! what is to be held. Judges none of them.
+//! Makes a repository of 10,000 entities with 50,000 edges, asks as a process that stays would, and prints medians next
+//! to what is to be held. Judges none of them.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
@@ -161,8 +161,8 @@ fn main() {
     calls("search, one kind and tag", "", "ixchel_search", &|_| narrowed.clone());
 }
 
-/// Prints what calls took. Times are those that the caller waited; the CPU time is that of the whole process, embedding in
-/// the background included, for each call.
+/// Prints what calls took. Times are those that the caller waited; the CPU time is that of the whole process, embedding
+/// in the background included, for each call.
 fn figure(name: &str, hold: &str, times: impl IntoIterator<Item = Duration>) {
     let before = cpu_time();
     let mut times: Vec<Duration> = times.into_iter().collect();

@@ -1,9 +1,10 @@
-//! How long `search_documents` takes with a model of a person's choice: `cargo bench --bench model -- DIR MODEL LIBRARY`.
+//! How long `search_documents` takes with a model of a person's choice: `cargo bench --bench model -- DIR MODEL
+//! LIBRARY`.
 //!
-//! DIR is a repository, MODEL the folder of a model, LIBRARY that of ONNX Runtime (none: rten). Asks a process that watches:
-//! each question once while nothing of its answer has a vector by the model, then again and again, and at last when all chunks
-//! have one and it finds by itself. Questions are sentences and the beginnings of chunks all over the index. Prints a table with
-//! what is to be held; judges nothing.
+//! DIR is a repository, MODEL the folder of a model, LIBRARY that of ONNX Runtime (none: rten). Asks a process that
+//! watches: each query once while nothing of its answer has a vector by the model, then again and again, and at last
+//! when all chunks have one and it finds by itself. Queries are sentences and the beginnings of chunks all over the
+//! index. Prints a table with what is to be held; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
@@ -34,11 +35,11 @@ const SENTENCES: &[&str] = &[
     "protect a form against request forgery",
     "stream a large file to the client",
 ];
-/// Questions that are the beginnings of chunks, and how many words those have.
+/// Queries that are the beginnings of chunks, and how many words those have.
 const DRAWN: u64 = 20;
 const WORDS: usize = 9;
 const ROUNDS: usize = 5;
-/// Rounds until all that a question looks at has a vector, and the time before each.
+/// Rounds until all that a query looks at has a vector, and the time before each.
 const SETTLING: usize = 3;
 const BACKGROUND: Duration = Duration::from_secs(40);
 
@@ -63,13 +64,13 @@ fn main() {
     index.choose_model(None, &Budget::unlimited()).unwrap();
     index.choose_model(chosen, &Budget::unlimited()).unwrap();
     index.freshen(Some(Duration::MAX), &Budget::unlimited()).unwrap();
-    let questions = index.read(&Budget::unlimited(), questions).unwrap();
+    let queries = index.read(&Budget::unlimited(), queries).unwrap();
     drop(index);
 
     let watched = Workspaces::new(sources, Watching::Yes);
     let caller = caller(&root, None);
-    let search = |question: &str| {
-        let arguments = json!({ "query": question, "options": { "minScore": 0 } });
+    let search = |query: &str| {
+        let arguments = json!({ "query": query, "options": { "minScore": 0 } });
         ask(&watched, &caller, "search_documents", arguments)
     };
     // The model is read in the background once somebody asks.
@@ -78,8 +79,8 @@ fn main() {
     {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let told = stats();
-    println!("{} chunks; {}", told["total_chunks"], told["transformer"]["device"]);
+    let reported = stats();
+    println!("{} chunks; {}", reported["total_chunks"], reported["transformer"]["device"]);
     let vectors = || stats()["transformer"]["vectors"].as_u64().unwrap_or_default();
     println!("\n| what | hold | came out |\n|---|---|---|");
     let row = |what: &str, hold: &str, mut times: Vec<Duration>| {
@@ -87,13 +88,13 @@ fn main() {
         let at = |percent: usize| times[(times.len() * percent / 100).min(times.len() - 1)];
         println!("| {what} | {hold} | p50 {:.1?}, p99 {:.1?} of {} |", at(50), at(99), times.len());
     };
-    row("asked for the first time", "≤ 300 ms", questions.iter().map(|question| search(question).0).collect());
+    row("asked for the first time", "≤ 300 ms", queries.iter().map(|query| search(query).0).collect());
     // What there was no time for is made in the background, and the next time more is seen that there is none for.
     for _ in 0..SETTLING {
         std::thread::sleep(BACKGROUND);
-        questions.iter().for_each(|question| drop(search(question)));
+        queries.iter().for_each(|query| drop(search(query)));
     }
-    let again = || (0..ROUNDS).flat_map(|_| &questions).map(|question| search(question).0).collect();
+    let again = || (0..ROUNDS).flat_map(|_| &queries).map(|query| search(query).0).collect();
     row("asked again", "≤ 50 ms", again());
 
     let index = watched.at(&root).unwrap();
@@ -101,24 +102,20 @@ fn main() {
     index.embed_all_by_model(&Budget::unlimited(), &|_| {}).unwrap();
     let (took, after) = (begun.elapsed(), vectors());
     println!("| {} chunks embedded by two threads | | {took:.0?} |", after - before);
-    row(
-        "all chunks have a vector by it, asked",
-        "≤ 50 ms",
-        questions.iter().map(|question| search(question).0).collect(),
-    );
+    row("all chunks have a vector by it, asked", "≤ 50 ms", queries.iter().map(|query| search(query).0).collect());
     row("asked again", "≤ 50 ms", again());
 }
 
 /// Sentences, and beginnings of chunks all over the index.
-fn questions(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
-    let mut questions: Vec<String> = SENTENCES.iter().map(|&sentence| sentence.to_owned()).collect();
+fn queries(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
+    let mut queries: Vec<String> = SENTENCES.iter().map(|&sentence| sentence.to_owned()).collect();
     let count = snapshot.chunk_count()?;
     for at in 0..DRAWN {
         let Some(id) = snapshot.nth_chunk(count * at / DRAWN)? else { continue };
         let text = snapshot.chunk(id)?.text;
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).collect();
-        questions.push(words.into_iter().take(WORDS).collect::<Vec<_>>().join(" "));
+        queries.push(words.into_iter().take(WORDS).collect::<Vec<_>>().join(" "));
     }
-    questions.retain(|question| !question.is_empty());
-    Ok(questions)
+    queries.retain(|query| !query.is_empty());
+    Ok(queries)
 }

@@ -1,8 +1,9 @@
-//! How long a question takes, beside ripgrep: `cargo bench --bench query -- DIR…`.
+//! How long a query takes, next to ripgrep: `cargo bench --bench query -- DIR…`.
 //!
-//! Asks the daemon of each repository over its socket, as a client does. Cold: the first question after the daemon was
-//! started and its database put out of the page cache. Literals are asked for page by page until all lines are there, which
-//! are compared with those of ripgrep, run in between on the same files. Prints a table for each repository; judges nothing.
+//! Asks the daemon of each repository over its socket, as a client does. Cold: the first query after the daemon was
+//! started and its database put out of the page cache. Literals are asked for page by page until all lines are there,
+//! which are compared with those of ripgrep, run in between on the same files. Prints a table for each repository;
+//! judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -18,14 +19,14 @@ use rustix::fs::{Advice, fadvise};
 use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
-/// Of each question; the cold one is apart.
+/// Of each query; the cold one is apart.
 const ROUNDS: usize = 15;
 /// Of each literal, ripgrep's turn after each.
-const ROUNDS_BESIDE: usize = 5;
+const ROUNDS_COMPARED: usize = 5;
 const PAGE: u64 = 1_000;
 
-/// Names, sentences, and words that stand in half of all files.
-const QUESTIONS: &[&str] = &[
+/// Names, sentences, and words that are in half of all files.
+const QUERIES: &[&str] = &[
     "get_queryset",
     "mutex_lock",
     "HttpResponse",
@@ -84,15 +85,15 @@ fn measure(root: &Path) {
         size("index_size_bytes") >> 20,
         load()
     );
-    questions(root);
+    queries(root);
     patterns(root);
     run(root, &["daemon", "stop"]);
 }
 
-fn questions(root: &Path) {
+fn queries(root: &Path) {
     println!("| question | hits | cold | warm p50 | warm p99 |\n|---|---:|---:|---:|---:|");
     let (mut all, mut cold_all) = (Vec::new(), Vec::new());
-    for text in QUESTIONS {
+    for text in QUERIES {
         let mut client = Client::start(root);
         let (cold, answer) = client.ask("query", &json!({ "text": text }));
         let mut warm: Vec<Duration> = (0..ROUNDS).map(|_| client.ask("query", &json!({ "text": text })).0).collect();
@@ -123,21 +124,21 @@ fn patterns(root: &Path) {
         .map_or_else(BTreeSet::new, |files| files.iter().filter_map(|file| file.as_str().map(str::to_owned)).collect());
     for (mode, text) in PATTERNS {
         client = Client::start(root);
-        let question = |offset: usize| json!({ "text": text, "mode": mode, "limit": PAGE, "offset": offset });
-        let (cold, _) = client.ask("query", &question(0));
+        let query = |offset: usize| json!({ "text": text, "mode": mode, "limit": PAGE, "offset": offset });
+        let (cold, _) = client.ask("query", &query(0));
         let (mut first, mut second, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_rg = BTreeSet::new();
-        for _ in 0..ROUNDS_BESIDE {
-            let (took, answer) = client.ask("query", &question(0));
+        for _ in 0..ROUNDS_COMPARED {
+            let (took, answer) = client.ask("query", &query(0));
             first.push(took);
             if let Some(next) = answer["next_offset"].as_u64() {
-                second.push(client.ask("query", &question(usize::try_from(next).unwrap_or_default())).0);
+                second.push(client.ask("query", &query(usize::try_from(next).unwrap_or_default())).0);
             }
             let (took, found) = ripgrep(root, mode, text, &files);
             theirs.push(took);
             of_rg = found;
         }
-        let (all, ours) = every_page(&mut client, question);
+        let (all, ours) = every_page(&mut client, query);
         let (first, theirs) = (median(first), median(theirs));
         let next = if second.is_empty() { String::new() } else { format!("{:.1?}", median(second)) };
         let ratio = |ours: Duration| theirs.as_secs_f64() / ours.as_secs_f64();
@@ -154,10 +155,10 @@ fn patterns(root: &Path) {
 }
 
 /// How long all pages take, one after the other, and their lines.
-fn every_page(client: &mut Client, question: impl Fn(usize) -> Value) -> (Duration, BTreeSet<(String, u64)>) {
+fn every_page(client: &mut Client, query: impl Fn(usize) -> Value) -> (Duration, BTreeSet<(String, u64)>) {
     let (mut all, mut lines, mut offset) = (Duration::ZERO, BTreeSet::new(), 0);
     loop {
-        let (took, answer) = client.ask("query", &question(offset));
+        let (took, answer) = client.ask("query", &query(offset));
         all += took;
         for hit in answer["results"].as_array().into_iter().flatten() {
             lines.insert((hit["file_path"].as_str().unwrap_or_default().to_owned(), hit["line"].as_u64().unwrap_or(0)));
@@ -185,7 +186,7 @@ impl Client {
         let writer = UnixStream::connect(socket(root)).expect("the daemon's socket");
         let reader = BufReader::new(writer.try_clone().expect("a second handle"));
         let mut client = Self { reader, writer };
-        // The daemon looks at all files when it starts; that is no part of a question.
+        // The daemon looks at all files when it starts; that is not a part of a query.
         client.ask("list_files", &json!({ "limit": 1 }));
         client
     }

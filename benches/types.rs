@@ -1,7 +1,9 @@
-//! What the types of Python cost: `cargo bench --bench types -- --tree [NAME=]DIR [--ty PROGRAM] [--ixmcp PROGRAM] [--rounds N]`.
+//! What the types of Python cost: `cargo bench --bench types -- --tree [NAME=]DIR [--ty PROGRAM] [--ixmcp PROGRAM]
+//! [--rounds N]`.
 //!
-//! Prints the figures for `benches/RESULTS.md`. The cold checks of both programs are run in turns, so that a busy machine
-//! slows both alike: trust the ratios. DIR is worked on in place: give a copy. `--ty` is what `.ci/setup` installs unless said.
+//! Prints the figures for `benches/RESULTS.md`. The cold checks of both programs are run in turns, so that a busy
+//! machine slows both alike: trust the ratios. DIR is worked on in place: give a copy. `--ty` is what `.ci/setup`
+//! installs unless said.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -26,9 +28,9 @@ use serde_json::{Value, json};
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Places that types and definitions are asked of, and that references are.
-const PLACES: usize = 200;
+const POSITIONS: usize = 200;
 const SUBJECTS: usize = 60;
-/// After this time without a question the engine must have gone.
+/// After this time without a query the engine must have gone.
 const IDLE: Duration = Duration::from_secs(20);
 /// And after this the daemon must have given back its own memory.
 const REST: Duration = Duration::from_secs(80);
@@ -130,7 +132,7 @@ fn cold(arguments: &Arguments) -> Outcome<(Samples, Samples)> {
     let Arguments { root, ty, program, rounds, .. } = arguments;
     let (mut ours, mut theirs) = (Samples::default(), Samples::default());
     let once = |command: &mut Command| -> Outcome<Cost> { Ok(run_to_any_end(command)?.1) };
-    // One of each first, which nobody counts: the files come into memory.
+    // One of each first, which no one counts: the files come into memory.
     for round in 0..=*rounds {
         let own = once(&mut command(program, root, &["check", "--output-format", "concise"]))?;
         let other = once(&mut command(ty, root, &["check", "--output-format", "concise"]))?;
@@ -193,7 +195,7 @@ fn in_daemon(arguments: &Arguments) -> Outcome<()> {
     let root = &arguments.root;
     let socket = UnixStream::connect(root.join(".flashgrep/mcp.sock"))?;
     let mut daemon = Daemon { reader: BufReader::new(socket.try_clone()?), writer: socket };
-    // The index stands before the engine is looked at.
+    // The index precedes the engine is looked at.
     daemon.ask("list_files", &json!({ "limit": 1, "timeout_ms": 600_000 }))?;
     let page = json!({ "limit": 100 });
     let (cold, whole) = daemon.ask("check", &page)?;
@@ -203,13 +205,13 @@ fn in_daemon(arguments: &Arguments) -> Outcome<()> {
     let mut unchanged = daemon.times("check", &vec![page.clone(); 20])?;
     limit("check again, unchanged", "p50", 50, &mut unchanged, 50.0);
 
-    let places = identifiers(root, PLACES);
+    let positions = identifiers(root, POSITIONS);
     for method in ["type_at", "goto_definition"] {
-        daemon.times(method, &places)?;
-        let mut warm = daemon.times(method, &places)?;
-        limit(&format!("`{method}`, {PLACES} places, warm"), "p50", 50, &mut warm, 1.0);
+        daemon.times(method, &positions)?;
+        let mut warm = daemon.times(method, &positions)?;
+        limit(&format!("`{method}`, {POSITIONS} places, warm"), "p50", 50, &mut warm, 1.0);
     }
-    let subjects = &places[..SUBJECTS.min(places.len())];
+    let subjects = &positions[..SUBJECTS.min(positions.len())];
     let mut cold_references = daemon.times("find_references", subjects)?;
     cold_references.sort_unstable();
     let mut references = daemon.times("find_references", subjects)?;
@@ -271,7 +273,7 @@ fn identifiers(root: &Path, number: usize) -> Vec<Value> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap_or(0) % below.max(1)
     };
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for _ in 0..number * 50 {
         let Some(file) = files.get(random(files.len())) else { break };
         let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -286,13 +288,13 @@ fn identifiers(root: &Path, number: usize) -> Vec<Value> {
             .collect();
         if let Some(column) = starts.get(random(starts.len())) {
             let file = file.strip_prefix(root).unwrap_or(file);
-            places.push(json!({ "file": file, "line": at + 1, "column": column }));
+            positions.push(json!({ "file": file, "line": at + 1, "column": column }));
         }
-        if places.len() == number {
+        if positions.len() == number {
             break;
         }
     }
-    places
+    positions
 }
 
 fn python_files(folder: &Path) -> Vec<PathBuf> {

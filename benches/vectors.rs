@@ -1,8 +1,8 @@
 //! What the vectors in memory find, take and cost: `cargo bench --bench vectors -- DIR…`, each DIR a repository.
 //!
-//! Recall at 10 against a look at every vector, of all chunks and of those of one file in ten; memory for each number of each
-//! vector; how long `search_documents` takes in a process that watches. The questions are sentences and the beginnings of
-//! chunks drawn at random. Prints a table with what is to be held; judges nothing.
+//! Recall at 10 against a look at every vector, of all chunks and of those of one file in ten; memory for each number
+//! of each vector; how long `search_documents` takes in a process that watches. The queries are sentences and the
+//! beginnings of chunks drawn at random. Prints a table with what is to be held; judges nothing.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a bench that fails has failed")]
@@ -36,7 +36,7 @@ const SENTENCES: &[&str] = &[
     "parse a date from text",
     "what happens when the disk is full",
 ];
-/// Questions that are the beginnings of chunks, and how many words those have.
+/// Queries that are the beginnings of chunks, and how many words those have.
 const DRAWN: usize = 90;
 const WORDS: usize = 9;
 const NEAREST: usize = 10;
@@ -67,9 +67,9 @@ fn measure(root: &Path) {
     ask("stats", json!({}));
     let index = Workspace::open(root, Arc::new(sources)).unwrap();
     index.embed(&Budget::unlimited()).unwrap();
-    let questions = index.read(&Budget::unlimited(), questions).unwrap();
+    let queries = index.read(&Budget::unlimited(), queries).unwrap();
     let look = |snapshot: &Snapshot| {
-        vectors(snapshot, &index, &questions, &row);
+        vectors(snapshot, &index, &queries, &row);
         Ok(())
     };
     index.read(&Budget::unlimited(), look).unwrap();
@@ -85,8 +85,8 @@ fn measure(root: &Path) {
     {
         let mut times = Vec::new();
         for round in 0..=ROUNDS {
-            for question in &questions {
-                let mut arguments = json!({ "query": question, "options": { "minScore": 0 } });
+            for query in &queries {
+                let mut arguments = json!({ "query": query, "options": { "minScore": 0 } });
                 if let Some(folder) = folder {
                     arguments["options"]["folderPath"] = json!(folder);
                 }
@@ -114,24 +114,24 @@ fn first_folder(root: &Path) -> Option<String> {
 }
 
 /// Sentences, and beginnings of chunks all over the index.
-fn questions(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
-    let mut questions: Vec<String> = SENTENCES.iter().map(|&sentence| sentence.to_owned()).collect();
+fn queries(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
+    let mut queries: Vec<String> = SENTENCES.iter().map(|&sentence| sentence.to_owned()).collect();
     let count = snapshot.chunk_count()?;
     for at in 0..DRAWN as u64 {
         let Some(id) = snapshot.nth_chunk(count * at / DRAWN as u64)? else { continue };
         let text = snapshot.chunk(id)?.text;
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).collect();
-        questions.push(words.into_iter().take(WORDS).collect::<Vec<_>>().join(" "));
+        queries.push(words.into_iter().take(WORDS).collect::<Vec<_>>().join(" "));
     }
-    questions.retain(|question| !question.is_empty());
-    Ok(questions)
+    queries.retain(|query| !query.is_empty());
+    Ok(queries)
 }
 
-fn vectors(snapshot: &Snapshot, index: &Workspace, questions: &[String], row: &dyn Fn(&str, &str, String)) {
+fn vectors(snapshot: &Snapshot, index: &Workspace, queries: &[String], row: &dyn Fn(&str, &str, String)) {
     let space = snapshot.space(&index.space()).unwrap().unwrap();
-    let asked: Vec<Vector> = questions
+    let asked: Vec<Vector> = queries
         .iter()
-        .map(|question| built_in().embed(Purpose::Query, &[question]).unwrap().remove(0))
+        .map(|query| built_in().embed(Purpose::Query, &[query]).unwrap().remove(0))
         .filter(|vector| !vector.is_zero())
         .collect();
     let (before, begun) = (anonymous(), Instant::now());
@@ -167,16 +167,16 @@ fn recall(
     scope: Option<&Scope>,
 ) -> (f64, Duration) {
     let (mut found, mut wanted, mut times) = (0_usize, 0_usize, Vec::new());
-    for question in asked {
+    for query in asked {
         let mut exact: Vec<f64> = all
             .iter()
             .filter(|(id, _)| scope.is_none_or(|scope| scope.contains(*id)))
-            .map(|(_, vector)| f64::from(vector.cosine(question)))
+            .map(|(_, vector)| f64::from(vector.cosine(query)))
             .collect();
         exact.sort_unstable_by(|a, b| b.total_cmp(a));
         exact.truncate(NEAREST);
         let begun = Instant::now();
-        let near = snapshot.nearest(space, question.components(), NEAREST, scope).unwrap();
+        let near = snapshot.nearest(space, query.components(), NEAREST, scope).unwrap();
         times.push(begun.elapsed());
         // Of the equally near any will do.
         let least = exact.last().copied().unwrap_or_default() - 1e-6;

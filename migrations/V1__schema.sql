@@ -20,7 +20,7 @@
 --   entities         the entities of the first build are complete
 --   options          fingerprint of the settings that the rows depend on; other settings re-extract every file
 --   splitter         version of the identifier splitter that the full-text index was written with
---   ground           fingerprint of the last complete directory listing; empty if the next update must list again
+--   listing_fingerprint  fingerprint of the last complete directory listing; empty if the next update must list again
 --   last_change_ns   when a row that an answer can show last changed
 --   counts           numbers of chunks and symbols, cached until the next change
 --   baseline:<name>  changes are recorded in `changes` for this consumer

@@ -13,11 +13,10 @@
 //! One process per repository does all this for every client: the daemon of [`serve`]. `ixmcp mcp` is a relay to it;
 //! commands ask it when it runs and else do their own work under the update lock.
 //!
-//! The modules below stand in the order in which data passes through them. Under them lie the base modules, which
-//! anyone may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
+//! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
+//! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
 //! (splitting identifiers), `locked` (mutexes), `platform` (what differs by operating system), [`secrets`] (detects
-//! secrets by name and content), [`config`] (settings; the only reader of the
-//! environment).
+//! secrets by name and content), [`config`] (settings; the only reader of the environment).
 //!
 //! # A file is saved
 //!
@@ -51,13 +50,13 @@
 //! 4. Extraction is a pure function of path, bytes, options and extractor version. It never fails.
 //! 5. Only [`store`] names `rusqlite`, only [`serve`] names `rmcp`, only `pytypes` the type checker's crates; [`query`]
 //!    returns plain values.
-//! 6. SQL is text beside its row mapping, values are bound, and user text reaches the FTS only inside quotes.
+//! 6. SQL is text next to its row mapping, values are bound, and user text reaches the FTS only inside quotes.
 //! 7. stdout belongs to the protocol, and to `cli::output`.
 //! 8. A read sees one snapshot, has a deadline, and can be cancelled.
 //! 9. Nothing that a repository contains is executed, and nothing it contains can crash the process, hang it, or make it
 //!    read outside.
 //!
-//! Who may import whom is a table in `tests/it/tidy.rs`.
+//! A table in `tests/it/tidy.rs` lists the allowed imports.
 
 pub mod scan;
 

@@ -313,7 +313,7 @@ pub struct References {
     /// call, type, inherits, implements, import or use.
     pub kind: &'static str,
     /// Lines and columns, sorted.
-    pub places: Vec<(u32, u32)>,
+    pub positions: Vec<(u32, u32)>,
 }
 
 /// A relation that the file states, from a symbol or the file itself to a name as written.

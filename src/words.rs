@@ -351,7 +351,7 @@ mod tests {
 
     /// The ASCII tables and the Unicode implementation agree.
     #[test]
-    fn words_end_at_the_same_places_in_any_script() {
+    fn words_end_at_the_same_offsets_in_any_script() {
         let alphabet = ["a", "Z", "q", "B", "7", "_", "-", "é", "Ä", "漢", "٣", " "];
         let mut random = Random(7);
         for _ in 0..20_000 {

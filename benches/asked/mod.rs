@@ -10,7 +10,7 @@ use ixmcp::index::Workspaces;
 use ixmcp::tools::{self, Caller};
 use serde_json::Value;
 
-/// Who asks about the repository at `root`; an answer has at most `cap` bytes.
+/// The caller for the repository at `root`; an answer has at most `cap` bytes.
 pub fn caller(root: &Path, cap: Option<usize>) -> Caller {
     Caller {
         root: root.to_owned(),

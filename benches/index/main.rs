@@ -1,13 +1,13 @@
 //! What the index costs: `cargo bench --bench index -- --tree DIR [--tree NAME=DIR] [--rounds N] [--saves N]`.
 //!
-//! Prints the figures for `benches/RESULTS.md` as Markdown tables. Every piece of work runs in a process of its own, and one
-//! round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare with that are not
-//! installed are named and left out.
+//! Prints the figures for `benches/RESULTS.md` as Markdown tables. Every piece of work runs in a process of its own,
+//! and one round runs each once, so that a busy machine slows all alike: trust the ratios. Programs to compare with
+//! that are not installed are named and left out.
 //!
-//! DIR is worked on in place, so give a copy of your own (git refuses what belongs to others): its `.ixmcp` is made anew,
-//! and it becomes a git repository if it is none.
+//! DIR is worked on in place, so give a copy of your own (git refuses what belongs to others): its `.ixmcp` is made
+//! again, and it becomes a git repository if it is not one.
 
-mod inside;
+mod in_process;
 mod process;
 mod report;
 mod samples;
@@ -35,7 +35,7 @@ Works on DIR in place: give a copy. --rounds is 5, --saves (files saved one by o
 
 /// Syncs with nothing changed are short: so many a round.
 const SYNCS_A_ROUND: usize = 3;
-/// One-shot questions after a save.
+/// One-shot queries after a save.
 const ONE_SHOTS: usize = 10;
 
 struct Arguments {
@@ -51,7 +51,7 @@ pub struct Measured {
     pub counts: Counts,
     /// Until words, symbols and references answer.
     pub build: Samples,
-    /// Until the vectors stand, too.
+    /// Until the vectors are complete, too.
     pub with_vectors: Samples,
     pub parse: Samples,
     pub ctags: Samples,
@@ -85,15 +85,15 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--parse-only", root] => inside::parse_only(Path::new(root)),
-        ["--build", root] => inside::build(Path::new(root)),
+        ["--parse-only", root] => in_process::parse_only(Path::new(root)),
+        ["--build", root] => in_process::build(Path::new(root)),
         ["--watched", root, saves] => {
-            saves.parse().map_err(Into::into).and_then(|saves| inside::watched(Path::new(root), saves))
+            saves.parse().map_err(Into::into).and_then(|saves| in_process::watched(Path::new(root), saves))
         }
         _ => measure_all(&arguments),
     };
     let Err(error) = done else { return ExitCode::SUCCESS };
-    // A closed standard error is nobody's to tell.
+    // A closed standard error cannot be reported.
     let _ = writeln!(std::io::stderr(), "{error}");
     ExitCode::from(2)
 }
@@ -166,16 +166,16 @@ fn measure(name: &str, root: &Path, rounds: usize, saves: usize) -> Outcome<Meas
     }
     measured.counts = counts(root)?;
     note(&format!("{name}: saves"));
-    let (_, told) = process::run(itself().arg("--watched").arg(root).arg(saves.to_string()))?;
-    measured.saved_quiet = latencies(&told, "quiet ")?;
-    measured.saved_crowded = latencies(&told, "crowded ")?;
-    measured.literal = latencies(&told, "literal ")?;
+    let (_, reported) = process::run(itself().arg("--watched").arg(root).arg(saves.to_string()))?;
+    measured.saved_quiet = latencies(&reported, "quiet ")?;
+    measured.saved_crowded = latencies(&reported, "crowded ")?;
+    measured.literal = latencies(&reported, "literal ")?;
     one_shots(&mut measured, root)?;
     fs::remove_dir_all(&scratch)?;
     Ok(measured)
 }
 
-/// One full build, beside what others take for the same tree.
+/// One full build, next to what others take for the same tree.
 fn build_round(measured: &mut Measured, root: &Path, scratch: &Path) -> Outcome<()> {
     without_index(root)?;
     measured.build.add(process::run(itself().arg("--build").arg(root))?.0);
@@ -206,19 +206,19 @@ fn without_index(root: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// A question by the command line right after a save: the whole process, update included.
+/// A query by the command line right after a save: the whole process, update included.
 fn one_shots(measured: &mut Measured, root: &Path) -> Outcome<()> {
-    let (_, told) = process::run(ixmcp(root).args(["sql", "--json", "SELECT path FROM files"]))?;
+    let (_, reported) = process::run(ixmcp(root).args(["sql", "--json", "SELECT path FROM files"]))?;
     let mut paths = Vec::new();
-    for line in told.lines() {
+    for line in reported.lines() {
         let row: serde_json::Value = serde_json::from_str(line)?;
         paths.extend(row["path"].as_str().map(str::to_owned));
     }
-    for (number, path) in inside::of_all_sizes(&paths, root, ONE_SHOTS)?.into_iter().enumerate() {
+    for (number, path) in in_process::of_all_sizes(&paths, root, ONE_SHOTS)?.into_iter().enumerate() {
         let word = format!("zqasked{}x{number}", std::process::id());
-        let save = inside::Save::make(root, &path, &word)?;
-        let (cost, told) = process::run(ixmcp(root).args(["query", &word]))?;
-        if !told.contains(&path) {
+        let save = in_process::Save::make(root, &path, &word)?;
+        let (cost, reported) = process::run(ixmcp(root).args(["query", &word]))?;
+        if !reported.contains(&path) {
             return Err(format!("{path} was saved with a new word, which was not found").into());
         }
         drop(save);
@@ -248,9 +248,9 @@ fn counts(root: &Path) -> Outcome<Counts> {
     })
 }
 
-/// Durations that a line each tells in microseconds after `kind`, sorted.
-fn latencies(told: &str, kind: &str) -> Outcome<Vec<Duration>> {
-    let micros = told.lines().filter_map(|line| line.strip_prefix(kind)).map(str::parse);
+/// Durations in microseconds after `kind`, one per line, sorted.
+fn latencies(reported: &str, kind: &str) -> Outcome<Vec<Duration>> {
+    let micros = reported.lines().filter_map(|line| line.strip_prefix(kind)).map(str::parse);
     let mut latencies: Vec<Duration> =
         micros.map(|micros| micros.map(Duration::from_micros)).collect::<Result<_, _>>()?;
     latencies.sort_unstable();
@@ -299,6 +299,6 @@ fn itself() -> Command {
 }
 
 fn note(text: &str) {
-    // Only for whoever waits.
+    // Only for a waiting user.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

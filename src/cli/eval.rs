@@ -15,8 +15,8 @@ use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::query::PathFilter;
-use crate::query::measure::{self, Gain, Judged, Place, Summary, Target};
-use crate::query::smart::{self, ARMS, Arm, Deep, Part, Ranking, relevance};
+use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
+use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
 use crate::store::{PlainSearch, Snapshot};
 
 /// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
@@ -145,7 +145,7 @@ struct Contender {
 struct Came {
     contender: usize,
     question: usize,
-    judged: Judged,
+    judged: Judgment,
     time: Duration,
 }
 
@@ -306,7 +306,7 @@ fn ask_all(
     let model = workspace.transformer()?;
     let learnt = workspace.read(&budget, |snapshot| {
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
-        let deep = model.as_deref().map(|model| Deep::new(model, Duration::MAX, Duration::ZERO));
+        let deep = model.as_deref().map(|model| Reranker::new(model, Duration::MAX, Duration::ZERO));
         if typed.candidates && typed.documents {
             return print_scored(snapshot, deep.as_ref(), questions, of_tree).map(|()| Vec::new());
         }
@@ -318,7 +318,7 @@ fn ask_all(
         for (contender, ranked_by) in contenders.iter().enumerate() {
             for &question in of_tree {
                 let asked = &questions[question];
-                let (places, time) = match &ranked_by.ranking {
+                let (spans, time) = match &ranked_by.ranking {
                     Some(_) if typed.documents => measure::ask_documents(snapshot, deep.as_ref(), &asked.query)?,
                     Some(ranking) => measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?,
                     None => measure::ask_plain(snapshot, &plain, &asked.query)?,
@@ -328,7 +328,7 @@ fn ask_all(
                     targets.iter_mut().for_each(|target| target.lines = None);
                     targets.dedup();
                 }
-                came.push(Came { contender, question, judged: measure::judge(&targets, &places), time });
+                came.push(Came { contender, question, judged: measure::judge(&targets, &spans), time });
             }
         }
         Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
@@ -380,7 +380,7 @@ fn print_candidates(
 }
 
 /// The same of documents: whether each answers, its place, and what its score is made of.
-fn print_scored(snapshot: &Snapshot, deep: Option<&Deep>, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
+fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
     for &question in of_tree {
         let asked = &questions[question];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
@@ -388,9 +388,9 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Deep>, questions: &[Asked], o
             relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?.chunks;
         let candidates = found.iter().map(|one| {
             let chunk = snapshot.chunk(one.id)?;
-            let place = Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) };
-            let is_right = targets.iter().any(|target| target.is_met_by(&place));
-            Ok(json!([place.path, place.lines, is_right, one.place, one.score, one.evidence.known]))
+            let span = RankedSpan { path: chunk.path, lines: (chunk.start_line, chunk.end_line) };
+            let is_right = targets.iter().any(|target| target.is_met_by(&span));
+            Ok(json!([span.path, span.lines, is_right, one.rank, one.score, one.evidence.known]))
         });
         output::json(&json!({
             "tree": asked.tree, "half": asked.half, "kind": asked.kind, "query": asked.query, "names": relevance::NAMES,
@@ -402,7 +402,7 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Deep>, questions: &[Asked], o
 
 /// Rows for all questions, each half, and each kind within its half.
 fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
-    let mut groups: BTreeMap<(String, String, usize), Vec<(Judged, Duration)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, usize), Vec<(Judgment, Duration)>> = BTreeMap::new();
     let one_half = questions.iter().all(|asked| asked.half == questions[0].half);
     for one in came {
         let asked = &questions[one.question];
@@ -437,7 +437,7 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
                 half,
                 kind,
                 ranking: contenders[contender].name.clone(),
-                questions: summary.questions,
+                questions: summary.queries,
                 ndcg_at_10: rounded(summary.ndcg),
                 mrr: rounded(summary.mrr),
                 recall_at_10: rounded(summary.recall),

@@ -202,7 +202,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     // may be read by an agent.
     let is_traced = environment.get("RUST_BACKTRACE").is_some() && !cli.command.as_ref().is_some_and(Command::stays);
     if !is_traced {
-        panics::log_places();
+        panics::log_locations();
     }
     if is_detached {
         log::start_for_file(filter);

@@ -14,7 +14,7 @@ use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 use crate::model::printable;
-use crate::store::{self, Cell, SpaceKey, Store};
+use crate::store::{self, SpaceKey, SqlValue, Store};
 
 /// Ask the index in SQL, read-only
 ///
@@ -115,23 +115,23 @@ impl store::Embedding for Embedding {
     }
 }
 
-fn shown(cell: &Cell) -> String {
+fn shown(cell: &SqlValue) -> String {
     match cell {
-        Cell::Null => String::new(),
-        Cell::Integer(number) => number.to_string(),
-        Cell::Real(number) => number.to_string(),
-        Cell::Text(text) => printable(text),
-        Cell::Blob(bytes) => format!("x'{}'", hex(bytes)),
+        SqlValue::Null => String::new(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        SqlValue::Text(text) => printable(text),
+        SqlValue::Blob(bytes) => format!("x'{}'", hex(bytes)),
     }
 }
 
-fn value(cell: &Cell) -> Value {
+fn value(cell: &SqlValue) -> Value {
     match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(number) => Value::from(*number),
-        Cell::Real(number) => Value::from(*number),
-        Cell::Text(text) => Value::from(text.as_str()),
-        Cell::Blob(bytes) => Value::from(hex(bytes)),
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(number) => Value::from(*number),
+        SqlValue::Real(number) => Value::from(*number),
+        SqlValue::Text(text) => Value::from(text.as_str()),
+        SqlValue::Blob(bytes) => Value::from(hex(bytes)),
     }
 }
 

@@ -128,8 +128,8 @@ fn a_time_is_in_minutes_or_has_a_unit() {
 }
 
 #[test]
-fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
-    for (text, told) in [
+fn an_unknown_setting_suggests_only_similar_ones() {
+    for (text, warning) in [
         ("index = 'x'", "index is not a setting but a section: write [index], and below it one of max_file_size, "),
         ("[index]\nchunk_sizes = 3", "index.chunk_sizes is not a setting; the nearest is index.chunk_size"),
         ("chunk_size = 3", "chunk_size is not a setting; the nearest is index.chunk_size"),
@@ -138,7 +138,7 @@ fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
     ] {
         let (_, warnings) = load(&[], text, "").unwrap();
         assert_eq!(warnings.len(), 1, "{text}: {warnings:?}");
-        assert!(warnings[0].contains(told), "{text}: {warnings:?}");
+        assert!(warnings[0].contains(warning), "{text}: {warnings:?}");
     }
     for far in ["x = 1", "[colours]\nprompt = 'red'"] {
         let (_, warnings) = load(&[], far, "").unwrap();
@@ -146,11 +146,11 @@ fn an_unknown_setting_suggests_only_what_may_have_been_meant() {
     }
     let (_, warnings) = load(&[("IXMCP_CHUNKSIZE", "1"), ("IXMCP_WHATEVER", "1")], "", "").unwrap();
     assert!(
-        warnings.iter().any(|told| told.ends_with("is not a setting; the nearest is IXMCP_CHUNK_SIZE")),
+        warnings.iter().any(|warning| warning.ends_with("is not a setting; the nearest is IXMCP_CHUNK_SIZE")),
         "{warnings:?}"
     );
     assert!(
-        warnings.iter().any(|told| told.ends_with("the environment variable IXMCP_WHATEVER is not a setting")),
+        warnings.iter().any(|warning| warning.ends_with("the environment variable IXMCP_WHATEVER is not a setting")),
         "{warnings:?}"
     );
 }

@@ -1,8 +1,8 @@
 //! The embedder that is always available: static embeddings, one vector per token, compiled into the program.
 //!
-//! Owns the reading of the embedding table and the pooling: the sum of a text's token vectors, in which a token that occurs
-//! n times counts √n. The length of a row is the weight of its token. `table/` contains the table, how it was made, and from
-//! which sources.
+//! Owns the reading of the embedding table and the pooling: the sum of a text's token vectors, in which a token that
+//! occurs n times counts √n. The length of a row is the weight of its token. `table/` contains the table, how it was
+//! made, and from which sources.
 
 use std::sync::OnceLock;
 
@@ -60,8 +60,8 @@ impl StaticEmbeddings {
         }
     }
 
-    /// How informative a word is, by how far it moves a text's vector: about 1 for a common word; `None` for a word without
-    /// known tokens.
+    /// How informative a word is, by how far it moves a text's vector: about 1 for a common word; `None` for a word
+    /// without known tokens.
     pub fn weight(&self, word: &str) -> Option<f64> {
         let (mut tokens, mut sum) = (Vec::new(), vec![0.0; self.space.dimension]);
         self.pool(word, &mut tokens, &mut sum);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_with_the_same_meaning_are_more_similar_than_others() {
+    fn paraphrases_are_more_similar_than_other_texts() {
         let code = "pub fn remove_dir_all(path: &Path) -> io::Result<()> { for entry in fs::read_dir(path)? { unlink(entry) } }";
         assert!(
             similarity("delete a folder and everything in it", code) > similarity("parse a date from text", code) + 0.1

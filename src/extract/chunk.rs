@@ -1,8 +1,8 @@
 //! Cutting a text into chunks along its syntax.
 //!
 //! Owns where cuts are made. Chunks cover every byte exactly once, start at a line wherever a line fits,
-//! hold whole definitions where they fit, and are never above the size asked for. What neighbours overlap by is
-//! kept beside the text, not in it.
+//! hold whole definitions where they fit, and never exceed the requested size. Overlap is stored next to the
+//! text, not in it.
 
 use super::documents::{Heading, Outline};
 use super::source::Lines;
@@ -10,13 +10,13 @@ use super::syntax::{Node, ROOT, Syntax};
 use crate::model::{Chunk, MAX_SYMBOLS, Symbol};
 use crate::words;
 
-/// A place where a cut does no harm, and how deep in the syntax it stands: 0 is the file's own level.
+/// An offset at which a cut does no harm, and its depth in the syntax: 0 is the file's own level.
 struct Seam {
     at: usize,
     depth: u32,
 }
 
-/// How large chunks are to be.
+/// The maximum size of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sizing {
     /// Never above so many bytes, unless one character is.
@@ -50,16 +50,17 @@ pub(super) fn of_document(text: &str, outline: &Outline, sizing: Sizing) -> Vec<
     seams.retain(|seam| seam.at > 0 && text.is_char_boundary(seam.at));
     seams.sort_by_key(|seam| (seam.at, seam.depth));
     seams.dedup_by_key(|seam| seam.at);
-    // No chunk is of two pages: whoever finds it looks it up on one.
+    // No chunk spans two pages: a hit names one page.
     let mut chunks = pieces(text, &seams, &outline.pages, sizing, &|start, limit| sentence_end(text, start, limit));
-    tell(text, &mut chunks, outline);
+    set_positions(text, &mut chunks, outline);
     chunks
 }
 
 /// Below all headings.
 const IN_PROSE: u32 = 16;
 
-/// Cuts a text at its seams, and in any case at its stops; `last_resort` says where a line is cut that is too long, given its start and the limit.
+/// Cuts a text at its seams, and in any case at its stops; `last_resort` says where a line is cut that is too long,
+/// given its start and the limit.
 fn pieces(
     text: &str,
     seams: &[Seam],
@@ -122,12 +123,12 @@ fn bytes_of(text: &str, characters: usize) -> usize {
     text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at)
 }
 
-/// Tells each chunk of a document where it stands.
-fn tell(text: &str, chunks: &mut [Chunk], outline: &Outline) {
+/// Sets the position of each chunk in the document.
+fn set_positions(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     let (mut at, mut next_heading, mut page) = (0, 0, 0);
     let mut above: Vec<&Heading> = Vec::new();
     for chunk in chunks {
-        // A heading that the chunk begins with is one that it stands under.
+        // A heading that the chunk begins with is one that it is under.
         let begins = at + text[at..].len() - text[at..].trim_start().len();
         while let Some(heading) = outline.headings.get(next_heading).filter(|heading| heading.at <= begins) {
             above.retain(|known| known.level < heading.level);
@@ -145,8 +146,8 @@ fn tell(text: &str, chunks: &mut [Chunk], outline: &Outline) {
     }
 }
 
-/// Tells each chunk what begins in it: in the last that begins on that line or before. Symbols come in the order in which they
-/// begin.
+/// Adds to each chunk the names that begin in it: in the last that begins on that line or before. Symbols come in the
+/// order in which they begin.
 pub(super) fn name(chunks: &mut [Chunk], symbols: &[Symbol]) {
     let symbols = &symbols[..symbols.len().min(MAX_SYMBOLS as usize)];
     let mut end = symbols.len();
@@ -178,7 +179,7 @@ fn cut(text: &str, start: usize, limit: usize, seams: &[Seam], last_resort: &dyn
         .map_or_else(|| last_resort(start, limit), |at| start + at + 1)
 }
 
-/// Behind the last sentence in the second half of what fits, else behind the last word.
+/// After the last sentence in the second half of what fits, else after the last word.
 fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
     let (mut sentence, mut word) = (None, None);
     let mut before = ' ';
@@ -198,9 +199,9 @@ fn sentence_end(text: &str, start: usize, limit: usize) -> usize {
 /// Line starts of nodes, descending only into nodes too large for one chunk.
 fn syntax_seams(text: &str, syntax: &Syntax, size: usize) -> Vec<Seam> {
     let mut seams: Vec<Seam> = Vec::new();
-    // Looking back through the text from each node takes the square of a file's size where all of it is one line.
+    // Searching backwards from each node would take quadratic time in a one-line file.
     let lines = Lines::of(text);
-    // An explicit stack: nesting is the file's to choose, and a file must not overflow ours.
+    // An explicit stack: a deeply nested file must not overflow the call stack.
     let mut open: Vec<(Node, u32)> = vec![(ROOT, 0)];
     while let Some((node, depth)) = open.pop() {
         let mut after_lead = false;

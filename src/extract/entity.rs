@@ -1,12 +1,12 @@
-//! Entities and tags: what a Markdown file says of itself in its front matter and by marks in its prose.
+//! Entities and tags of a Markdown file, from its front matter and the marks in its prose.
 //!
-//! Owns which files are entities, the kinds, and what a field means. Does not own YAML (`front_matter`) nor what prose is
-//! (`prose`). What a link's target is, is asked of the database: that file may come later, or go.
+//! Owns which files are entities, the kinds, and what a field means. Does not own YAML (`front_matter`) nor what prose
+//! is (`prose`). The database resolves the targets of links: the target's file may be created later, or deleted.
 
 use std::collections::HashSet;
 
-use super::front_matter::{self, FrontMatter, Node, Place, Value};
-use super::prose::{self, Mark};
+use super::front_matter::{self, FrontMatter, FrontMatterRange, Node, Value};
+use super::prose::{self, ProseMark};
 use super::{Options, links};
 use crate::model::{Entity, Problem, RepoPath, Tag, TagSource};
 
@@ -15,7 +15,7 @@ pub const FOLDER: &str = ".ixchel";
 /// Folders below it that other programs fill.
 const OTHER_FOLDERS: &[&str] = &["data", "models"];
 
-/// Nobody calls a note by more names.
+/// Names of one note; further ones are ignored.
 const MAX_NAMES: usize = 200;
 
 /// One kind of entity.
@@ -41,7 +41,7 @@ pub static KINDS: &[Kind] = &[
 
 /// The kind of a note that was imported.
 pub const NOTE: &str = "note";
-/// The kind that stands for any other Markdown file: documents have tags, and are no entities.
+/// The kind of any other Markdown file: documents have tags, and are not entities.
 pub const DOCUMENT: &str = "document";
 
 impl Kind {
@@ -51,7 +51,7 @@ impl Kind {
         KINDS.iter().find(|kind| kind.name == name || kind.folder == name)
     }
 
-    /// By what stands before the first `-` of an id.
+    /// By what precedes the first `-` of an id.
     pub fn of_id(id: &str) -> Option<&'static Self> {
         let (prefix, rest) = id.split_once('-')?;
         let fits = rest.chars().any(char::is_alphanumeric)
@@ -61,10 +61,10 @@ impl Kind {
     }
 }
 
-/// What a Markdown file is to the graph.
+/// The role of a Markdown file in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role<'p> {
-    /// An entity's file, with the folder below [`FOLDER`] that it stands in.
+    /// An entity's file, with its folder below [`FOLDER`].
     Entity(&'p str),
     /// A note in an imported folder, with its path there.
     Note(&'p str),
@@ -90,22 +90,22 @@ fn is_markdown(path: &RepoPath) -> bool {
     path.extension().is_some_and(|extension| matches!(extension.to_ascii_lowercase().as_str(), "md" | "markdown"))
 }
 
-/// What a Markdown file says to the graph.
+/// A Markdown file's part of the graph.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct GraphStatements {
     pub entity: Option<Entity>,
     pub tags: Vec<Tag>,
     pub problems: Vec<Problem>,
 }
 
 /// Reads a Markdown file.
-pub(super) fn read(path: &RepoPath, text: &str, options: &Options) -> Said {
+pub(super) fn read(path: &RepoPath, text: &str, options: &Options) -> GraphStatements {
     let role = role(path, &options.notes);
-    let mut said = Said::default();
+    let mut said = GraphStatements::default();
     let (front, body_at) = match front_matter::find(text) {
-        Place::Between { yaml, body } => (Some(FrontMatter::read(text, yaml)), body),
-        Place::Unclosed if matches!(role, Role::Entity(_)) => {
-            said.tell(Some(1), "the front matter is not closed: a line `---` is missing");
+        FrontMatterRange::Between { yaml, body } => (Some(FrontMatter::read(text, yaml)), body),
+        FrontMatterRange::Unclosed if matches!(role, Role::Entity(_)) => {
+            said.report(Some(1), "the front matter is not closed: a line `---` is missing");
             (None, 0)
         }
         _ => (None, 0),
@@ -124,8 +124,8 @@ pub(super) fn read(path: &RepoPath, text: &str, options: &Options) -> Said {
     said
 }
 
-impl Said {
-    fn tell(&mut self, line: Option<u32>, reason: &str) {
+impl GraphStatements {
+    fn report(&mut self, line: Option<u32>, reason: &str) {
         self.problems.push(Problem { line, reason: reason.to_owned() });
     }
 
@@ -155,12 +155,12 @@ impl Said {
             if matches!(value.value, Value::Map { .. }) {
                 self.problems.push(Problem {
                     line: Some(value.line),
-                    reason: format!("the field `{field}` is no list of words"),
+                    reason: format!("the field `{field}` is not a list of words"),
                 });
             }
         }
         prose::marks(body, body_line, |mark, line| {
-            if let Mark::Hashtag(tag) = mark {
+            if let ProseMark::Hashtag(tag) = mark {
                 add(&tag, line, TagSource::Hashtag);
             }
         });
@@ -170,13 +170,13 @@ impl Said {
 
 /// The entity in a file below [`FOLDER`]; none without front matter or id.
 fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: &str, body: &str) -> Option<Entity> {
-    let mut tell = |line, reason: String| problems.push(Problem { line, reason });
+    let mut report = |line, reason: String| problems.push(Problem { line, reason });
     let said = |name: &str| front.get(name).and_then(Node::text).map(str::trim).filter(|text| !text.is_empty());
     let Some(key) = said("id") else {
-        if front.problems.is_empty() && front_matter::find(text) != Place::Unclosed {
-            let has_front = matches!(front_matter::find(text), Place::Between { .. });
+        if front.problems.is_empty() && front_matter::find(text) != FrontMatterRange::Unclosed {
+            let has_front = matches!(front_matter::find(text), FrontMatterRange::Between { .. });
             let reason = if has_front { "there is no `id` in the front matter" } else { "there is no front matter" };
-            tell(Some(1), format!("{reason}: the file is no entity"));
+            report(Some(1), format!("{reason}: the file is not an entity"));
         }
         return None;
     };
@@ -188,7 +188,7 @@ fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: 
                 if Kind::named(written).is_none() {
                     let shown: String = crate::model::printable(written).chars().take(60).collect();
                     let line = front.get("type").map(|node| node.line);
-                    tell(line, format!("the type `{shown}` is none of the known; it counts as {}", kind.name));
+                    report(line, format!("the type `{shown}` is not a known type; it counts as {}", kind.name));
                 }
                 kind.name.to_owned()
             }
@@ -208,7 +208,7 @@ fn entity(problems: &mut Vec<Problem>, folder: &str, front: &FrontMatter, text: 
     })
 }
 
-/// The key, and what it is in small letters, as notes and people in a hurry write it.
+/// The key, and its lowercase form.
 fn names_of(key: &str) -> Vec<(u8, String)> {
     let small = key.to_lowercase();
     let more = (small != key).then_some((1, small));

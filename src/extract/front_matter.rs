@@ -1,8 +1,8 @@
-//! YAML front matter: where it stands in a text, and its fields with their lines and places.
+//! YAML front matter: where it is in a text, and its fields with their positions.
 //!
 //! Owns reading YAML, in a form that keeps what was written: every scalar is its own text, whatever type another reader
-//! would give it. Does not own what fields mean (`entity`). Whatever is broken is told by line, and the rest is read:
-//! anchors are looked up, never copied out, so that nothing can grow beyond what was written.
+//! would give it. Does not own what fields mean (`entity`). Errors are reported by line, and the rest is
+//! read. Anchors are looked up, never expanded, so that nothing can exceed the size of the text.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use crate::model::Problem;
 
-/// No front matter that a person wrote is larger.
+/// Larger front matter was not written by hand.
 const MAX_BYTES: usize = 1 << 20;
-/// Nor nested deeper.
+/// Nor is deeper nesting.
 const MAX_DEPTH: usize = 32;
-/// More problems of one text than this tell nobody anything.
+/// Problems of one text; further ones add nothing.
 const MAX_PROBLEMS: usize = 20;
 /// Values that are looked at below one field, aliases followed.
 const MAX_VALUES: usize = 100_000;
 
-/// Where front matter stands.
+/// The range of the front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FrontMatterRange {
     /// The text does not begin with `---`.
     None,
     /// It begins so, and no line closes it.
@@ -32,27 +32,27 @@ pub enum Place {
 }
 
 /// Finds the front matter of a text, which may begin with a byte order mark; lines may end in CRLF.
-pub fn find(text: &str) -> Place {
+pub fn find(text: &str) -> FrontMatterRange {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let Some(first) = text[start..].split_inclusive('\n').next() else { return Place::None };
+    let Some(first) = text[start..].split_inclusive('\n').next() else { return FrontMatterRange::None };
     if first.trim_end() != "---" {
-        return Place::None;
+        return FrontMatterRange::None;
     }
     let yaml = start + first.len();
     let mut at = yaml;
     for line in text[yaml..].split_inclusive('\n') {
         if matches!(line.trim_end(), "---" | "...") {
-            return Place::Between { yaml: yaml..at, body: at + line.len() };
+            return FrontMatterRange::Between { yaml: yaml..at, body: at + line.len() };
         }
         at += line.len();
     }
-    Place::Unclosed
+    FrontMatterRange::Unclosed
 }
 
 /// The text below the front matter, and the number of its first line.
 pub fn body(text: &str) -> (&str, u32) {
     match find(text) {
-        Place::Between { body, .. } => (&text[body..], line_at(text, body)),
+        FrontMatterRange::Between { body, .. } => (&text[body..], line_at(text, body)),
         _ => (text, 1),
     }
 }
@@ -69,7 +69,7 @@ pub struct Node {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The text, and whether it stood there plain: only plain words can mean null.
+    /// The text, and whether it was plain: only plain words can mean null.
     Scalar {
         text: String,
         plain: bool,
@@ -83,12 +83,12 @@ pub enum Value {
         entries: Vec<(Node, Node)>,
         flow: bool,
     },
-    /// By place in [`FrontMatter::anchors`].
+    /// By index in [`FrontMatter::anchors`].
     Alias(usize),
 }
 
 impl Node {
-    /// A text that says something: null and the empty plain scalar do not.
+    /// A text that is not null or an empty plain scalar.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, plain } if !(*plain && is_null(text)) => Some(text),
@@ -106,7 +106,7 @@ fn is_null(text: &str) -> bool {
 pub struct FrontMatter {
     pub fields: Vec<(Node, Node)>,
     names: HashSet<String>,
-    /// What aliases mean, by the parser's own numbers.
+    /// The targets of aliases, by the parser's own numbers.
     anchors: Vec<Option<Node>>,
     pub problems: Vec<Problem>,
 }
@@ -116,54 +116,55 @@ impl FrontMatter {
     pub fn read(text: &str, yaml: Range<usize>) -> Self {
         let mut read = Self::default();
         if yaml.len() > MAX_BYTES {
-            read.tell(1, format!("the front matter is above {} KB and is not read", MAX_BYTES >> 10));
+            read.report(1, format!("the front matter is above {} KB and is not read", MAX_BYTES >> 10));
             return read;
         }
         let first_line = line_at(text, yaml.start);
         let Err(fault) = read.parse(text, yaml.clone(), first_line) else { return read };
-        // One field that is no YAML must not cost the others: each is read by itself.
+        // One field that is not YAML must not hide the others: each is read separately.
         read = Self::default();
         for (part, line) in top_level(text, yaml, first_line) {
             let Err(fault) = read.parse(text, part.clone(), line) else { continue };
-            read.tell(fault.line, fault.reason);
+            read.report(fault.line, fault.reason);
             read.add(as_written(text, part, line).into_iter().collect());
         }
         if read.problems.is_empty() {
-            read.tell(fault.line, fault.reason);
+            read.report(fault.line, fault.reason);
         }
         read
     }
 
     /// The field of that name; of several, the first.
     pub fn get(&self, name: &str) -> Option<&Node> {
-        self.fields.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| self.meant(value))
+        self.fields.iter().find(|(key, _)| key.text() == Some(name)).map(|(_, value)| self.resolve_alias(value))
     }
 
-    /// What a value means when it is an alias.
-    pub fn meant<'f>(&'f self, node: &'f Node) -> &'f Node {
+    /// The target of an alias; any other value itself.
+    pub fn resolve_alias<'f>(&'f self, node: &'f Node) -> &'f Node {
         match node.value {
-            // An anchor on an alias is no YAML, so one step is enough.
+            // An anchor on an alias is not YAML, so one step is enough.
             Value::Alias(id) => self.anchors.get(id).and_then(Option::as_ref).unwrap_or(node),
             _ => node,
         }
     }
 
-    /// Every text in a value: itself, or those in its list, however nested. `false` when there are too many to be meant.
+    /// Every text in a value: itself, or those in its list, however nested. `false` when there are too many to be
+    /// intended.
     pub fn each_text<'f>(&'f self, node: &'f Node, mut visit: impl FnMut(&'f Node, &'f str)) -> bool {
         self.each_node(node, |node| {
-            if let Some(text) = self.meant(node).text() {
+            if let Some(text) = self.resolve_alias(node).text() {
                 visit(node, text);
             }
         })
     }
 
-    /// Every value that is no list: itself, or those in its list. `false` when there are too many to be meant.
+    /// Every value that is not a list: itself, or those in its list. `false` when there are too many to be intended.
     pub fn each_node<'f>(&'f self, node: &'f Node, mut visit: impl FnMut(&'f Node)) -> bool {
         let mut open = vec![node];
         let mut seen = 0;
         while let Some(node) = open.pop() {
             seen += 1;
-            match &self.meant(node).value {
+            match &self.resolve_alias(node).value {
                 Value::List { items, .. } => {
                     if seen + open.len() + items.len() > MAX_VALUES {
                         return false;
@@ -176,7 +177,7 @@ impl FrontMatter {
         true
     }
 
-    pub(super) fn tell(&mut self, line: u32, reason: String) {
+    pub(super) fn report(&mut self, line: u32, reason: String) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Problem { line: Some(line), reason });
         }
@@ -184,7 +185,7 @@ impl FrontMatter {
 
     /// Adds the fields of a mapping.
     fn parse(&mut self, text: &str, yaml: Range<usize>, first_line: u32) -> Result<(), Fault> {
-        let mut places = Places { text: &text[yaml.clone()], base: yaml.start, first_line, last: (0, 0) };
+        let mut positions = YamlPositions { text: &text[yaml.clone()], base: yaml.start, first_line, last: (0, 0) };
         let mut parser = Parser::new_from_str(&text[yaml]);
         let mut open: Vec<Open> = Vec::new();
         // Numbers of another piece must not be taken for ours.
@@ -193,18 +194,18 @@ impl FrontMatter {
         let mut root = None;
         while let Some(event) = parser.next_event() {
             let (event, span) = event.map_err(|error| Fault {
-                line: places.line_of(error.marker().line()),
-                reason: format!("the front matter is no YAML: {}", error.info()),
+                line: positions.line_of(error.marker().line()),
+                reason: format!("the front matter is not YAML: {}", error.info()),
             })?;
             let done = match event {
-                Event::Alias(id) => places.node(Value::Alias(base + id), span, None),
+                Event::Alias(id) => positions.node(Value::Alias(base + id), span, None),
                 Event::Scalar(text, style, anchor, _) => {
                     let plain = style == ScalarStyle::Plain;
-                    places.node(Value::Scalar { text: text.into_owned(), plain }, span, Some(anchor))
+                    positions.node(Value::Scalar { text: text.into_owned(), plain }, span, Some(anchor))
                 }
                 Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
                     if open.len() >= MAX_DEPTH {
-                        let line = places.line_of(span.start.line());
+                        let line = positions.line_of(span.start.line());
                         return Err(Fault { line, reason: "the front matter is nested too deeply".to_owned() });
                     }
                     let is_map = matches!(event, Event::MappingStart(..));
@@ -213,13 +214,13 @@ impl FrontMatter {
                         anchor,
                         span,
                         values: Vec::new(),
-                        start: places.byte(span.start.index()),
+                        start: positions.byte(span.start.index()),
                     });
                     continue;
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
                     let Some(closed) = open.pop() else { continue };
-                    closed.close(&mut places, span)
+                    closed.close(&mut positions, span)
                 }
                 _ => continue,
             };
@@ -242,10 +243,10 @@ impl FrontMatter {
                 Ok(())
             }
             Some(node) if node.text().is_some() => {
-                Err(Fault { line: node.line, reason: "the front matter is no list of fields".to_owned() })
+                Err(Fault { line: node.line, reason: "the front matter is not a list of fields".to_owned() })
             }
             Some(node @ Node { value: Value::List { .. }, .. }) => {
-                Err(Fault { line: node.line, reason: "the front matter is no list of fields".to_owned() })
+                Err(Fault { line: node.line, reason: "the front matter is not a list of fields".to_owned() })
             }
             _ => Ok(()),
         }
@@ -257,9 +258,9 @@ impl FrontMatter {
                 Some(name) if self.names.insert(name.to_owned()) => self.fields.push((key, value)),
                 Some(name) => {
                     let shown: String = crate::model::printable(name).chars().take(60).collect();
-                    self.tell(key.line, format!("the field `{shown}` stands there twice; the first counts"));
+                    self.report(key.line, format!("the field `{shown}` occurs twice; the first counts"));
                 }
-                None => self.tell(key.line, "a field has no name".to_owned()),
+                None => self.report(key.line, "a field has no name".to_owned()),
             }
         }
     }
@@ -282,7 +283,7 @@ struct Open {
 }
 
 impl Open {
-    fn close(self, places: &mut Places, end: Span) -> (Node, Option<usize>) {
+    fn close(self, positions: &mut YamlPositions, end: Span) -> (Node, Option<usize>) {
         // Only brackets have a width.
         let flow = !end.is_empty();
         let value = if self.is_map {
@@ -295,21 +296,21 @@ impl Open {
         } else {
             Value::List { items: self.values, flow }
         };
-        let range = self.start..places.byte(end.end.index()).max(self.start);
-        (Node { value, line: places.line_of(self.span.start.line()), range }, Some(self.anchor))
+        let range = self.start..positions.byte(end.end.index()).max(self.start);
+        (Node { value, line: positions.line_of(self.span.start.line()), range }, Some(self.anchor))
     }
 }
 
-/// Turns the parser's places, which count characters, into bytes and lines of the whole text.
-struct Places<'t> {
+/// Converts the parser's positions, which count characters, to bytes and lines of the whole text.
+struct YamlPositions<'t> {
     text: &'t str,
     base: usize,
     first_line: u32,
-    /// A character and its byte: questions come nearly in order.
+    /// A character and its byte: queries come nearly in order.
     last: (usize, usize),
 }
 
-impl Places<'_> {
+impl YamlPositions<'_> {
     /// From the parser's 1-based line.
     fn line_of(&self, line: usize) -> u32 {
         self.first_line.saturating_add(u32::try_from(line).unwrap_or(u32::MAX).saturating_sub(1))
@@ -355,7 +356,7 @@ fn top_level(text: &str, yaml: Range<usize>, first_line: u32) -> Vec<(Range<usiz
     parts
 }
 
-/// `name: anything` on one line, taken word by word: what was meant by a title with a colon in it.
+/// `name: anything` on one line, taken word by word: a title with a colon in it.
 fn as_written(text: &str, part: Range<usize>, number: u32) -> Option<(Node, Node)> {
     let line = text[part.clone()].trim_end();
     let (name, rest) = line.split_once(':').filter(|_| !line.contains('\n'))?;

@@ -1,4 +1,4 @@
-//! Headings as symbols, and as what the chunks below them stand under.
+//! Headings as symbols, and as the context of the chunks below them.
 //!
 //! Owns how far a heading reaches: to the next one of its level or of one further out.
 
@@ -7,7 +7,7 @@ use crate::model::{Chunk, Symbol};
 
 const KIND: &str = "heading";
 
-/// The headings of a text, each a symbol that holds what stands under it.
+/// The headings of a text, each a symbol that holds what is under it.
 pub(super) fn symbols(text: &str, headings: &[Heading]) -> Vec<Symbol> {
     let mut symbols: Vec<Symbol> = Vec::with_capacity(headings.len());
     let mut open: Vec<(u8, usize)> = Vec::new();
@@ -46,8 +46,8 @@ fn count(text: &str) -> u32 {
     u32::try_from(memchr::memchr_iter(b'\n', text.as_bytes()).count()).unwrap_or(u32::MAX)
 }
 
-/// Tells chunks of a text with headings which of these they stand under.
-pub(super) fn tell(chunks: &mut [Chunk], symbols: &[Symbol]) {
+/// Sets the headings that the chunks of a text are under.
+pub(super) fn set_headings(chunks: &mut [Chunk], symbols: &[Symbol]) {
     let mut headings = symbols.iter().filter(|symbol| symbol.kind == KIND).peekable();
     let mut open: Vec<&Symbol> = Vec::new();
     for chunk in chunks {

@@ -1,4 +1,4 @@
-//! What a symbol can be, and what a reference can use it as.
+//! The kinds of symbols and of references.
 //!
 //! Owns the words. A capture of a language's query ends in one of them; interned here, so that kinds are `&'static str`
 //! everywhere.

@@ -1,16 +1,16 @@
 //! Links of an entity: from the fields of its front matter, and for imported notes from its prose.
 //!
-//! Owns which values are ids. What an id leads to is asked of the database: `certain` says whether a link counts even
-//! while nothing has that id.
+//! Owns which values are ids. The database resolves ids: `certain` says whether a link counts even if nothing has that
+//! id.
 
 use std::collections::HashSet;
 
 use super::entity::Kind;
 use super::front_matter::{FrontMatter, Node, Value};
-use super::prose::{self, Mark};
+use super::prose::{self, ProseMark};
 use crate::model::{Link, Problem};
 
-/// Fields that say what an entity is, never what it relates to.
+/// Fields that describe an entity, and never relate it to others.
 const DATA: &[&str] = &[
     "id",
     "type",
@@ -27,12 +27,12 @@ const DATA: &[&str] = &[
     "priority",
 ];
 
-/// Whether a field of that name says what an entity is: it holds no edges.
+/// Whether a field of that name describes an entity: it has no edges.
 pub fn is_data_field(name: &str) -> bool {
     DATA.contains(&name)
 }
 
-/// Nobody writes a longer id.
+/// Longer texts are not ids.
 const MAX_ID_BYTES: usize = 200;
 
 /// The relationships that the fields state, in their order, each once.
@@ -40,7 +40,7 @@ pub(super) fn of_fields(front: &FrontMatter) -> (Vec<Link>, Vec<Problem>) {
     let mut links = Links::default();
     for (name, value) in &front.fields {
         let Some(name) = name.text().map(str::trim).filter(|name| !name.is_empty()) else { continue };
-        // YAML's own sign for "as in that map" is no relationship.
+        // YAML's merge key is not a relationship.
         if is_data_field(name) || name == "<<" || name.len() > MAX_ID_BYTES {
             continue;
         }
@@ -59,13 +59,13 @@ struct Links {
 impl Links {
     /// An id, a list of ids, a list of maps with an `id`; a map without one holds relationships of its own.
     fn add_value(&mut self, front: &FrontMatter, rel: &str, value: &Node) {
-        let meant = front.meant(value);
-        match &meant.value {
+        let resolved = front.resolve_alias(value);
+        match &resolved.value {
             Value::List { .. } => {
                 let mut maps = Vec::new();
-                let all = front.each_node(meant, |node| match &front.meant(node).value {
+                let all = front.each_node(resolved, |node| match &front.resolve_alias(node).value {
                     Value::Map { .. } => maps.push(node.clone()),
-                    _ => self.add_text(rel, front.meant(node), node.line),
+                    _ => self.add_text(rel, front.resolve_alias(node), node.line),
                 });
                 if !all {
                     let reason = format!("the field `{}` grows without measure", crate::model::printable(rel));
@@ -76,25 +76,25 @@ impl Links {
                 }
             }
             Value::Map { .. } => {
-                if !self.add_map(front, rel, meant) {
-                    let Value::Map { entries, .. } = &meant.value else { return };
+                if !self.add_map(front, rel, resolved) {
+                    let Value::Map { entries, .. } = &resolved.value else { return };
                     for (name, value) in entries {
-                        let value = front.meant(value);
+                        let value = front.resolve_alias(value);
                         if let (Some(name), false) = (name.text(), matches!(value.value, Value::Map { .. })) {
                             self.add_value(front, name, value);
                         }
                     }
                 }
             }
-            _ => self.add_text(rel, meant, value.line),
+            _ => self.add_text(rel, resolved, value.line),
         }
     }
 
     /// `false` for a map without an id.
     fn add_map(&mut self, front: &FrontMatter, rel: &str, map: &Node) -> bool {
-        let Value::Map { entries, .. } = &front.meant(map).value else { return false };
+        let Value::Map { entries, .. } = &front.resolve_alias(map).value else { return false };
         let Some((_, id)) = entries.iter().find(|(name, _)| name.text() == Some("id")) else { return false };
-        self.add_text(rel, front.meant(id), id.line);
+        self.add_text(rel, front.resolve_alias(id), id.line);
         true
     }
 
@@ -124,7 +124,7 @@ fn may_be_id(text: &str, plain: bool) -> bool {
     is_word && !is_other
 }
 
-/// How the name of a note is looked up: without heading, block and label, in small letters.
+/// How the name of a note is looked up: without heading, block and label, in lowercase.
 pub(super) fn normal(name: &str) -> String {
     let name = name.split(['|', '#', '^']).next().unwrap_or_default().trim();
     let name = name.strip_suffix(".md").unwrap_or(name).trim_start_matches('/');
@@ -138,12 +138,12 @@ pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_l
     prose::marks(body, body_line, |mark, line| {
         let (rel, target) = match mark {
             // Pictures and the like are shown, not linked to.
-            Mark::Wiki { target, embeds: true, .. } if is_other_file(&target) => return,
-            Mark::Wiki { target, embeds, field } => {
+            ProseMark::Wiki { target, embeds: true, .. } if is_other_file(&target) => return,
+            ProseMark::Wiki { target, embeds, field } => {
                 let rel = if embeds { "embeds" } else { field.as_deref().unwrap_or("links") };
                 (rel.to_owned(), normal(&target))
             }
-            Mark::Path(address) => ("links".to_owned(), normal(&joined(path, &address))),
+            ProseMark::Path(address) => ("links".to_owned(), normal(&joined(path, &address))),
             _ => return,
         };
         let fits = !target.is_empty() && target.len() <= MAX_ID_BYTES;
@@ -153,7 +153,7 @@ pub(super) fn add_of_prose(links: &mut Vec<Link>, path: &str, body: &str, body_l
     });
 }
 
-/// Whether a name ends as those of files that are no notes do.
+/// Whether a name ends like a file that is not a note.
 fn is_other_file(target: &str) -> bool {
     let name = target.split(['|', '#']).next().unwrap_or_default().trim();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

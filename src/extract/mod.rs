@@ -1,7 +1,7 @@
-//! What a file means: bytes in, values out.
+//! Extraction: the bytes of a file in, values out.
 //!
-//! Owns decoding, parsing, chunking and the language packs. A pure function of (path, bytes, options,
-//! extractor version): no disk, no clock, no environment. It never fails: it returns what it got, and problems.
+//! Owns decoding, parsing, chunking and the language packs. A pure function of (path, bytes, options, extractor
+//! version): no disk, no clock, no environment. It never fails: it returns what it could extract, and problems.
 
 mod chunk;
 pub mod documents;
@@ -27,15 +27,15 @@ pub use languages::{LANGUAGES, Language};
 pub use links::is_data_field;
 pub use parse::fault_of;
 
-/// Raised when the code of this folder would give other rows for every language.
+/// Incremented when the code of this folder would produce other rows for every language.
 const EXTRACTOR: u32 = 3;
 
-/// What a person may choose about extraction.
+/// The settings of extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// A chunk is never above this many bytes, unless one character is.
     pub chunk_bytes: usize,
-    /// What the folder says in which a person had documents indexed; then it holds in place of `chunk_bytes`.
+    /// The chunking of a folder that is indexed as documents; it replaces `chunk_bytes`.
     pub folder: Option<Chunking>,
     pub skip_minified: bool,
     pub skip_generated: bool,
@@ -57,7 +57,7 @@ pub struct Chunking {
 
 impl Chunking {
     /// As it is stored with each file.
-    pub fn told(self) -> String {
+    pub fn to_text(self) -> String {
         format!("{}/{}", self.size, self.overlap)
     }
 }
@@ -138,8 +138,8 @@ const PLAIN_TEXT: &[&str] = &[
     "xml",
 ];
 
-/// The extensions that a person means, in lower case and without their dot: by `.md`, `*.md` or `MD` that one, by `markdown`,
-/// a name that [`named`] knows, all of it.
+/// The extensions that a user names, in lower case and without their dot: by `.md`, `*.md` or `MD` that one, by
+/// `markdown`, a name that [`named`] knows, all of it.
 pub fn extensions(typed: &str) -> Vec<String> {
     let one = typed.trim().trim_start_matches('*').trim_start_matches('.').to_lowercase();
     let language = languages::by_name(typed.trim()).map(|language| language.extensions);
@@ -161,7 +161,7 @@ pub fn reads(extension: &str) -> bool {
         || PLAIN_TEXT.contains(&extension)
 }
 
-/// Whether all that a person means by a type can be read: see [`extensions`].
+/// Whether all extensions of a type that a user names can be read: see [`extensions`].
 pub fn reads_type(typed: &str) -> bool {
     extensions(typed).iter().all(|extension| reads(extension))
 }
@@ -175,20 +175,20 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// What rows depend on besides a file's bytes and the options, in words to compare with: the languages as they are now.
-pub fn told() -> String {
-    let mut told = format!("{EXTRACTOR}");
+/// What rows depend on besides a file's bytes and the options: the languages and their versions.
+pub fn fingerprint() -> String {
+    let mut text = format!("{EXTRACTOR}");
     for language in LANGUAGES {
         let Language { name, version, extensions, file_names, interpreters, .. } = language;
-        told.push_str(&format!(" {name} {version} {extensions:?} {file_names:?} {interpreters:?}"));
+        text.push_str(&format!(" {name} {version} {extensions:?} {file_names:?} {interpreters:?}"));
     }
     for Format { name, version, extensions, .. } in FORMATS {
-        told.push_str(&format!(" {name} {version} {extensions:?}"));
+        text.push_str(&format!(" {name} {version} {extensions:?}"));
     }
-    told
+    text
 }
 
-/// Everything `bytes` mean, or why they are not indexed.
+/// Everything extracted from `bytes`, or why they are not indexed.
 pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     extract_with(path, bytes, options, &mut Format::read)
 }
@@ -196,7 +196,7 @@ pub fn extract(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extra
 /// How bytes of a format are read.
 pub type ReadAs<'a> = dyn FnMut(&'static Format, &[u8]) -> Result<Document, SkipReason> + 'a;
 
-/// As [`extract`], where `read` has the formats' readers do their work.
+/// Like [`extract`], with `read` calling the readers of formats.
 pub fn extract_with(
     path: &RepoPath,
     bytes: &[u8],
@@ -218,7 +218,7 @@ pub fn extract_with(
     Ok(assemble(path, language, &decoded, parsed, options))
 }
 
-/// The text of a file as the index is to have it.
+/// The text of a file as the index stores it.
 fn decode<'a>(bytes: &'a [u8], options: &Options) -> Result<text::Decoded<'a>, SkipReason> {
     let mut decoded = text::decode(bytes)?;
     if options.mask_secrets {
@@ -259,7 +259,7 @@ fn of_document(format: &'static Format, document: &Document, options: &Options) 
         extractor: version_of_format(format),
         encoding: document.encoding,
         lines: line_count(&document.text),
-        chunking: options.folder.map(Chunking::told),
+        chunking: options.folder.map(Chunking::to_text),
         chunks,
         symbols,
         problems: document.problems.iter().map(problem).collect(),
@@ -277,19 +277,19 @@ pub fn without_lines(path: &str, bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether rows made of `bytes` at `from` hold at `to` too, as far as that is for the folder and the name to say.
-pub fn is_alike(from: &RepoPath, to: &RepoPath, bytes: &[u8], options: &Options) -> bool {
+pub fn is_equal(from: &RepoPath, to: &RepoPath, bytes: &[u8], options: &Options) -> bool {
     let is_document = |path: &RepoPath| entity::role(path, &options.notes) == entity::Role::Document;
     let is_secret = options.skip_secrets && secrets::is_secret(to.as_str(), bytes);
     is_document(from) && is_document(to) && !is_secret
 }
 
-/// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is no text.
+/// The text of a file as the index has it, and its encoding where that is not UTF-8; `None` for what is not a text.
 pub fn decoded(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, Option<&'static str>)> {
     text::decode(bytes).ok().map(|decoded| (decoded.text, decoded.encoding))
 }
 
-/// Parses what [`extract`] would and makes nothing of it: the nodes of the syntax tree, none where there is no syntax.
-/// Shows what share of the work is the parser's.
+/// Only parses what [`extract`] would: returns the number of nodes of the syntax tree, 0 if there is no syntax.
+/// Measures the parser's share of the work.
 pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
     let Ok(decoded) = text::decode(bytes) else { return 0 };
     let text = decoded.text.as_ref();
@@ -302,26 +302,27 @@ pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {
 
 const EMPTY: &str = "it is empty: there is nothing to find in it";
 const BLANK: &str = "it holds white space alone: there is nothing to find in it";
-const REPLACED: &str = "U+FFFD stands for bytes that are no UTF-8";
+const REPLACED: &str = "U+FFFD replaces bytes that are not UTF-8";
 
-/// What is to be told of bytes that are no text.
+/// The problem of bytes that are not text.
 fn replaced(decoded: &text::Decoded) -> Option<String> {
     let places = if decoded.wrong == 1 { "in one place".to_owned() } else { format!("in {} places", decoded.wrong) };
     (decoded.wrong > 0).then(|| format!("{places} {REPLACED}"))
 }
 
-/// What a person is to know of a file that they had indexed, and of which no question can find anything.
+/// The problem of a file without text, in a folder that the user had indexed.
 fn nothing_in(text: &str, options: &Options) -> Option<String> {
     let what = if text.is_empty() { EMPTY } else { BLANK };
     (options.folder.is_some() && text.trim().is_empty()).then(|| what.to_owned())
 }
 
-/// Whether a problem is one of the text as a whole, which is told of every file; others are of documents or of syntax.
+/// Whether a problem is one of the text as a whole, which is reported for every file; others are of documents or of
+/// syntax.
 pub fn is_of_text(problem: &str) -> bool {
     problem == EMPTY || problem == BLANK || problem.ends_with(REPLACED)
 }
 
-/// What can be had without the language's parser, after that has failed on these bytes.
+/// What can be extracted without the language's parser, after that has failed on these bytes.
 pub fn without_syntax(path: &RepoPath, bytes: &[u8], options: &Options) -> Result<Extracted, SkipReason> {
     if options.skip_secrets && secrets::is_secret(path.as_str(), bytes) {
         return Err(SkipReason::Secret);
@@ -345,10 +346,10 @@ fn assemble(
     let mut chunks = chunk::chunks(text, parsed.syntax.as_ref(), options.sizing());
     chunk::name(&mut chunks, &parsed.symbols);
     if options.folder.is_some() {
-        headings::tell(&mut chunks, &parsed.symbols);
+        headings::set_headings(&mut chunks, &parsed.symbols);
     }
     let is_markdown = language.name == languages::MARKDOWN;
-    let said = if is_markdown { entity::read(path, text, options) } else { entity::Said::default() };
+    let said = if is_markdown { entity::read(path, text, options) } else { entity::GraphStatements::default() };
     let mut problems = parsed.problems;
     problems.extend(said.problems);
     // Sources are empty for a reason.
@@ -359,7 +360,7 @@ fn assemble(
         extractor: version(language),
         encoding: decoded.encoding,
         lines: line_count(text),
-        chunking: options.folder.map(Chunking::told),
+        chunking: options.folder.map(Chunking::to_text),
         chunks,
         symbols: parsed.symbols,
         references: parsed.references,

@@ -8,20 +8,21 @@
 //! | `@signature`, `@body` | with a definition | where its signature starts (else the definition), and ends (else the field `body`, else the first line) |
 //! | `@container` | with a definition | the type or namespace it belongs to by its own words (a Go receiver, `A` in `A::b`); several are its parts, outermost first |
 //! | `@level.N` | with a definition | N from 1 to 6: it reaches to the next one of its level or of a lower number (headings) |
-//! | `@scope` + `@name` | a block | contains what stands in it, is no symbol (Rust's `impl`) |
+//! | `@scope` + `@name` | a block | contains what is in it, is not a symbol (Rust's `impl`) |
 //! | `@clause` | the definition | those of one name that follow each other are one symbol (a signature and its equations) |
-//! | `@local` | a block | variables, constants and functions without a body are no symbols in it |
+//! | `@local` | a block | variables, constants and functions without a body are not symbols in it |
 //! | `@name.signed` | a name with `$` | as `@name`, without the sign and a scope before it (`$script:Limit`) |
-//! | `@reference.KIND` + `@name` | a use | a reference: call, type or use |
+//! | `@reference.KIND` + `@name` | an occurrence | a reference: call, type or use |
 //! | `@inherits`, `@implements` | a type's name | an edge from the definition around it, and a reference |
-//! | `@implementor` | with `@implements` | the edge's source, where it stands outside its definition |
-//! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what stands before |
-//! | `@binding` | a parameter's or local variable's name | plain uses of that name in the file are dropped, unless it is a symbol's too (names of definitions that `@local` drops count as well) |
+//! | `@implementor` | with `@implements` | the edge's source, where it is outside its definition |
+//! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what precedes |
+//! | `@binding` | a parameter's or local variable's name | plain references to that name in the file are dropped, unless it is a symbol's too (names of definitions that `@local` drops count as well) |
 //! | `@_anything` | | only for predicates |
 //!
-//! **The first pattern wins**: of several that name the same node, the one that stands first in the file counts.
-//! A function directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's. Definitions of one and the same range (`int a, b;`) are
-//! neighbours. An import of a module alone counts only where nothing is imported from the same words by name.
+//! **The first pattern wins**: of several that name the same node, the first one in the file counts. A function
+//! directly inside a type or a scope is a method; a field declared by a constructor's parameter is the type's.
+//! Definitions of one and the same range (`int a, b;`) are neighbours. An import of a module alone counts only where
+//! nothing is imported from the same words by name.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -81,7 +82,7 @@ pub(super) struct Parsed {
     pub problems: Vec<Problem>,
 }
 
-/// Brackets open at once above which no text is parsed: recovery from what never closes takes the square of their
+/// Brackets open at once above which no text is parsed: recovery from unclosed ones takes quadratic time in their
 /// number in most grammars (20 000 a second, 200 000 half a minute).
 const OPEN_BRACKETS: usize = 10_000;
 
@@ -110,7 +111,7 @@ impl Parsed {
     }
 }
 
-/// Why a language's files cannot be read by its grammar, in words.
+/// A message why a language's grammar cannot be used.
 pub fn fault_of(language: &Language) -> Option<String> {
     let grammar = (language.grammar?)();
     if let Err(error) = tree_sitter::Parser::new().set_language(&grammar) {
@@ -243,7 +244,7 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     let Some(syntax) = shortcut.or_else(|| Syntax::of(&compiled.grammar, text)) else {
         return Parsed::without_syntax(&format!("parsing as {} was given up", language.name));
     };
-    let mut found = Found::default();
+    let mut found = FoundNodes::default();
     compiled.patterns.matches(&syntax, text, |pattern, captured| {
         found.take(pattern, &Match { compiled, syntax: &syntax, text, captured });
     });
@@ -258,7 +259,7 @@ pub(super) fn nodes(language: &Language, text: &str) -> usize {
     syntax::parse(&grammar(), text).map_or(0, |tree| tree.root_node().descendant_count())
 }
 
-/// Whether the grammar must not be shown the text.
+/// Whether the text is too hostile for the grammar.
 fn is_beyond(language: &Language, text: &str) -> bool {
     nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
 }
@@ -277,9 +278,9 @@ struct Import {
     alias: Option<String>,
 }
 
-/// What the matches gave, by pattern, before nesting is known.
+/// What the matches captured, by pattern, before nesting is known.
 #[derive(Default)]
-struct Found {
+struct FoundNodes {
     scopes: Vec<(usize, Scope)>,
     locals: Vec<Range<usize>>,
     bindings: Vec<Range<usize>>,
@@ -288,7 +289,7 @@ struct Found {
     imports: Vec<(usize, Import)>,
 }
 
-impl Found {
+impl FoundNodes {
     fn take(&mut self, pattern: usize, matched: &Match) {
         let Match { compiled, syntax, text, captured } = *matched;
         for capture in captured {
@@ -361,7 +362,7 @@ impl Found {
         self.scopes.sort_by_key(|(_, scope)| (scope.range.start, std::cmp::Reverse(scope.range.end), scope.name.start));
         let scopes = join_clauses(self.scopes.into_iter().map(|(_, scope)| scope), text);
         let defined = Names::of(&scopes);
-        let (symbols, places) = nest(&scopes, language.separator, text, &lines);
+        let (symbols, symbol_indexes) = nest(&scopes, language.separator, text, &lines);
 
         let mut heritage = self.heritage;
         first_pattern_wins(&mut heritage, |heritage| heritage.target.start);
@@ -375,22 +376,22 @@ impl Found {
         imports
             .retain(|(_, import)| import.name.is_some() || import.wildcard || !by_name.contains(&import.module.start));
 
-        // What a name is used as: heritage and imports say more than a plain reference does.
-        let mut uses = self.references;
-        uses.extend(heritage.iter().map(|(_, found)| (0, found.kind, found.target.clone())));
-        uses.extend(imports.iter().filter_map(|(_, import)| Some((0, "import", import.name.clone()?))));
+        // The kind of a reference: heritage and imports are more specific than a plain reference.
+        let mut found = self.references;
+        found.extend(heritage.iter().map(|(_, found)| (0, found.kind, found.target.clone())));
+        found.extend(imports.iter().filter_map(|(_, import)| Some((0, "import", import.name.clone()?))));
         let locals = local_names(&self.bindings, &scopes, text);
-        uses.retain(|(_, kind, name)| {
+        found.retain(|(_, kind, name)| {
             let is_local = *kind == "use" && locals.contains(&text[name.clone()]) && !is_member(text, name.start);
             !is_local && !defined.hold(name.start)
         });
-        uses.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
-        uses.dedup_by_key(|(_, _, name)| name.start);
-        let uses = uses.into_iter().map(|(_, kind, name)| {
+        found.sort_by_key(|(pattern, kind, name)| (name.start, rank(kind), *pattern));
+        found.dedup_by_key(|(_, _, name)| name.start);
+        let found = found.into_iter().map(|(_, kind, name)| {
             let last = last_name(&text[name.clone()], language.separator);
             (if text[..name.end].ends_with(last) { name.end - last.len() } else { name.start }, kind, last)
         });
-        let references = references(uses.collect(), text, &lines);
+        let references = references(found.collect(), text, &lines);
 
         let mut edges: Vec<(usize, Edge)> = Vec::new();
         for (_, import) in imports {
@@ -405,13 +406,13 @@ impl Found {
             };
             edges.push((start, edge));
         }
-        // Few files say of another place what a type implements.
+        // Few files state elsewhere what a type implements.
         let named: LazyCell<HashMap<&str, usize>, _> =
             LazyCell::new(|| symbols.iter().enumerate().rev().map(|(i, s)| (s.name.as_str(), i)).collect());
         for (_, found) in heritage {
             let symbol = match &found.implementor {
                 Some(name) => named.get(bare_type(name)).copied(),
-                None => innermost(&scopes, &places, found.target.start),
+                None => innermost(&scopes, &symbol_indexes, found.target.start),
             };
             let name = found.implementor.filter(|_| symbol.is_none()).map(|name| bare_type(&name).to_owned());
             let start = found.target.start;
@@ -426,7 +427,7 @@ impl Found {
     }
 }
 
-/// Names that mean a parameter or a local variable in this file, and no symbol of it: their uses are nobody's business.
+/// Names that mean a parameter or a local variable in this file, and no symbol of it: their references are dropped.
 fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -> HashSet<&'t str, RandomState> {
     let mut names: HashSet<&str, RandomState> = bindings.iter().map(|name| &text[name.clone()]).collect();
     for scope in scopes.iter().filter(|scope| scope.kind.is_some()) {
@@ -435,29 +436,29 @@ fn local_names<'t>(bindings: &[Range<usize>], scopes: &[Scope], text: &'t str) -
     names
 }
 
-/// Whether the name at `at` is read from something: then it is no local variable, whatever it is called.
+/// Whether the name at `at` is read from something: then it is not a local variable, whatever it is called.
 fn is_member(text: &str, at: usize) -> bool {
     text[..at].ends_with(['.', ':']) || text[..at].ends_with("->")
 }
 
-/// Uses by name and kind, in the order in which each is met first.
-fn references(mut uses: Vec<(usize, &'static str, &str)>, text: &str, lines: &Lines) -> Vec<References> {
+/// References by name and kind, in the order in which each is met first.
+fn references(mut found: Vec<(usize, &'static str, &str)>, text: &str, lines: &Lines) -> Vec<References> {
     // Two may end in one and the same name.
-    uses.sort_by_key(|(at, ..)| *at);
-    uses.dedup_by_key(|(at, ..)| *at);
+    found.sort_by_key(|(at, ..)| *at);
+    found.dedup_by_key(|(at, ..)| *at);
     let mut references: Vec<References> = Vec::new();
     let mut known: HashMap<(&str, &str), usize, RandomState> = HashMap::default();
-    for (at, kind, name) in uses {
-        let place = *known.entry((name, kind)).or_insert_with(|| {
-            references.push(References { name: name.to_owned(), kind, places: Vec::new() });
+    for (at, kind, name) in found {
+        let index = *known.entry((name, kind)).or_insert_with(|| {
+            references.push(References { name: name.to_owned(), kind, positions: Vec::new() });
             references.len() - 1
         });
-        references[place].places.push(lines.position(text, at));
+        references[index].positions.push(lines.position(text, at));
     }
     references
 }
 
-/// A reference that says more comes first.
+/// A more specific kind of reference comes first.
 fn rank(kind: &str) -> u8 {
     match kind {
         "inherits" | "implements" => 0,

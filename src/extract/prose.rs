@@ -1,19 +1,19 @@
-//! What the prose of a Markdown text marks: `#hashtags`, `[[wiki links]]`, links to other Markdown files.
+//! Marks in the prose of a Markdown text: `#hashtags`, `[[wiki links]]`, links to other Markdown files.
 //!
 //! Owns which part of a text is prose: fences, indented code, code spans and comments, Obsidian's `%%comments%%` among
-//! them, are not. Blocks are told apart line by line as CommonMark does, as far as that needs no nesting.
+//! them, are not. Blocks are recognized line by line as in CommonMark, as far as that needs no nesting.
 
 mod comments;
 
 use comments::Comments;
 
-/// A hashtag longer than this is none.
+/// Longer words are not hashtags.
 const MAX_TAG_CHARS: usize = 100;
 const MAX_LINK_BYTES: usize = 300;
 
 /// A mark in the prose, with its 1-based line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum ProseMark {
     /// Without its `#`.
     Hashtag(String),
     /// As written between the brackets; `embeds` when the text is to be shown here, and the name of the inline field
@@ -26,7 +26,7 @@ pub enum Mark {
 }
 
 /// Shows every mark of `text` to `visit`, in order; its first line has the number `first_line`.
-pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(Mark, u32)) {
+pub fn marks(text: &str, first_line: u32, mut visit: impl FnMut(ProseMark, u32)) {
     let mut blocks = Blocks::default();
     let mut paragraph = Paragraph::default();
     let mut comments = Comments::default();
@@ -126,7 +126,7 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&level) && line[level..].starts_with([' ', '\t'])
 }
 
-/// What stands behind a list marker.
+/// What follows a list marker.
 fn after_marker(line: &str) -> Option<&str> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let marked = match line.as_bytes().get(digits)? {
@@ -152,7 +152,7 @@ impl Paragraph {
         self.text.push_str(line);
     }
 
-    fn end(&mut self, comments: &mut Comments, visit: &mut impl FnMut(Mark, u32)) {
+    fn end(&mut self, comments: &mut Comments, visit: &mut impl FnMut(ProseMark, u32)) {
         let lines = std::mem::take(&mut self.lines);
         let line_of = |at: usize| {
             let place = lines.partition_point(|(start, _)| *start <= at);
@@ -163,11 +163,11 @@ impl Paragraph {
     }
 }
 
-/// The marks of a paragraph, each with its place in bytes.
-fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comments, Mark, usize)) {
+/// The marks of a paragraph, each with its offset in bytes.
+fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comments, ProseMark, usize)) {
     let bytes = text.as_bytes();
     let begin = comments.closed_in(text);
-    // The last run of each length: behind it a run of that length closes nothing.
+    // The last run of each length: after it a run of that length closes nothing.
     let mut last_run = std::collections::HashMap::new();
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'`', &bytes[at..]) {
@@ -185,7 +185,7 @@ fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comme
                 let start = at + length;
                 at = match code_end(text, start, length, &last_run) {
                     Some(end) => {
-                        visit(comments, Mark::Code(text[start..end].trim().to_owned()), start);
+                        visit(comments, ProseMark::Code(text[start..end].trim().to_owned()), start);
                         end + length
                     }
                     None => start,
@@ -193,7 +193,7 @@ fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comme
             }
             b'#' => {
                 if let Some((tag, end)) = hashtag(text, at) {
-                    visit(comments, Mark::Hashtag(tag), at);
+                    visit(comments, ProseMark::Hashtag(tag), at);
                     at = end;
                 } else {
                     at += 1;
@@ -206,7 +206,7 @@ fn inline(text: &str, comments: &mut Comments, visit: &mut impl FnMut(&mut Comme
                     at = end;
                 } else {
                     if let Some(path) = address(text, at) {
-                        visit(comments, Mark::Path(path), at);
+                        visit(comments, ProseMark::Path(path), at);
                     }
                     at += 1;
                 }
@@ -235,7 +235,7 @@ fn code_end(
     None
 }
 
-/// The tag whose `#` stands at `at`, and where it ends.
+/// The tag whose `#` is at `at`, and where it ends.
 fn hashtag(text: &str, at: usize) -> Option<(String, usize)> {
     let before = text[..at].chars().next_back();
     let opens = match before {
@@ -276,8 +276,8 @@ fn is_color(tag: &str) -> bool {
     is_hex && (tag.bytes().any(|byte| byte.is_ascii_digit()) || tag.bytes().all(|byte| byte == tag.as_bytes()[0]))
 }
 
-/// The wiki link whose `[[` stands at `at`, and where it ends.
-fn wiki(text: &str, at: usize) -> Option<(Mark, usize)> {
+/// The wiki link whose `[[` is at `at`, and where it ends.
+fn wiki(text: &str, at: usize) -> Option<(ProseMark, usize)> {
     let inner = text[at..].strip_prefix("[[")?;
     let inner = &inner[..inner.floor_char_boundary(MAX_LINK_BYTES)];
     let (target, _) = inner.split_once("]]")?;
@@ -287,7 +287,7 @@ fn wiki(text: &str, at: usize) -> Option<(Mark, usize)> {
     let before = &text[text.floor_char_boundary(at.saturating_sub(2 * MAX_LINK_BYTES))..at];
     let line = before.rsplit('\n').next().unwrap_or_default();
     let embeds = line.ends_with('!');
-    let mark = Mark::Wiki { target: target.to_owned(), embeds, field: field(line) };
+    let mark = ProseMark::Wiki { target: target.to_owned(), embeds, field: field(line) };
     Some((mark, at + target.len() + 4))
 }
 
@@ -298,7 +298,7 @@ fn field(before: &str) -> Option<String> {
     let is_name = !name.is_empty()
         && name.len() <= 60
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
-    // Only other links may stand between the name and this one.
+    // Only other links may be between the name and this one.
     let is_list = between.split("]]").all(|part| part.trim_matches([' ', ',', '!']).split("[[").next() == Some(""));
     (is_name && is_list).then(|| name.to_owned())
 }
@@ -339,20 +339,20 @@ mod tests {
         let mut all = Vec::new();
         marks(text, 1, |mark, line| {
             all.push(match mark {
-                Mark::Hashtag(tag) => format!("{line} #{tag}"),
-                Mark::Wiki { target, embeds, field } => {
+                ProseMark::Hashtag(tag) => format!("{line} #{tag}"),
+                ProseMark::Wiki { target, embeds, field } => {
                     let sign = if embeds { "!" } else { "" };
                     format!("{line} {}{sign}[[{target}]]", field.map(|field| field + "::").unwrap_or_default())
                 }
-                Mark::Path(path) => format!("{line} ({path})"),
-                Mark::Code(words) => format!("{line} `{words}`"),
+                ProseMark::Path(path) => format!("{line} ({path})"),
+                ProseMark::Code(words) => format!("{line} `{words}`"),
             });
         });
         all
     }
 
     #[test]
-    fn hashtags_have_a_letter_and_stand_outside_code() {
+    fn hashtags_have_a_letter_and_are_outside_code() {
         let text = "# Heading\n#first line, (#second) and #a/b-c_d. #1 #12x #2024\n`#no` ``a ` #no`` #yes\n\n    #code\n\n\
             ```c\n#include <x>\n```\n<!-- #no\n#no -->\n[a](#no) x#no http://a/#no \\#no &#39; #ff8800 #fff #beef\n";
         assert_eq!(
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_told_with_their_fields() {
+    fn links_are_reported_with_their_fields() {
         let text = "See [[Note]] and ![[Pic|alt]].\n- up:: [[A#h]], [[B]]\n(rel:: [[C]]) `[[no]]` [t](sub/x%20y.md#z) [u](http://a/b.md)\n";
         assert_eq!(
             found(text),
@@ -427,7 +427,7 @@ mod tests {
         {
             marks(&piece.repeat(200_000), 1, |_, _| {});
         }
-        // Squares would take minutes.
+        // Quadratic time would be minutes.
         assert!(started.elapsed().as_secs() < 20);
     }
 }

@@ -1,6 +1,6 @@
-//! How definitions nest: which of them are local, which are one, and what contains what.
+//! The nesting of definitions: which are local, which are clauses of one, and which contain others.
 //!
-//! Owns parents, containers and qualified names. What is a definition in the first place is `parse`'s.
+//! Owns parents, containers and qualified names. `parse` decides what is a definition.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::kinds::TYPES;
 use super::source::Lines;
 use crate::model::Symbol;
 
-/// Kinds that contain nothing: what stands in their range (a conditional after a rule) is beside them.
+/// Kinds that contain nothing: what is in their range (a conditional after a rule) is next to them.
 const LEAVES: &[&str] = &["target"];
 
 /// Qualified names grow no further than this many nested definitions: a file that nests thousands must not make
@@ -18,14 +18,14 @@ const DEEPEST_CONTAINER: usize = 32;
 /// Something with a range that can contain others: a definition, or a scope.
 pub(super) struct Scope {
     pub(super) range: Range<usize>,
-    /// `None` for a scope that is no symbol.
+    /// `None` for a scope that is not a symbol.
     pub(super) kind: Option<&'static str>,
     pub(super) name: Range<usize>,
     pub(super) container: Vec<Range<usize>>,
     pub(super) level: Option<u8>,
     pub(super) is_clause: bool,
     pub(super) signature: Option<String>,
-    /// Where it stands word for word.
+    /// Its range in the text, if it is written verbatim.
     pub(super) written: Option<Range<usize>>,
     pub(super) has_body: bool,
 }
@@ -45,13 +45,13 @@ impl Scope {
         }
     }
 
-    /// Whether a block that has locals keeps this to itself.
+    /// Whether this is local to a block.
     fn stays_local(&self) -> bool {
         matches!(self.kind, Some("variable" | "constant")) || (self.kind == Some("function") && !self.has_body)
     }
 }
 
-/// Where the names of definitions stand.
+/// The ranges of the names of definitions.
 pub(super) struct Names(Vec<Range<usize>>);
 
 impl Names {
@@ -68,10 +68,10 @@ impl Names {
     }
 }
 
-/// Symbols in order of their definitions, with parents and containers; and for each scope its symbol's place.
+/// Symbols in order of their definitions, with parents and containers; and for each scope its symbol's index.
 pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines) -> (Vec<Symbol>, Vec<Option<usize>>) {
     let mut symbols: Vec<Symbol> = Vec::new();
-    let mut places: Vec<Option<usize>> = Vec::new();
+    let mut symbol_indexes: Vec<Option<usize>> = Vec::new();
     // Scopes around the current one, each with its qualified name.
     let mut around: Vec<(usize, String)> = Vec::new();
     for (at, scope) in scopes.iter().enumerate() {
@@ -94,13 +94,17 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
             Some(container) => container.clone(),
             None => name.clone(),
         };
-        let place = scope.kind.map(|kind| {
+        let index = scope.kind.map(|kind| {
             let in_type = outer.is_some_and(|(outer, _)| scopes[*outer].kind.is_none_or(|kind| TYPES.contains(&kind)));
             let (line, column) = lines.position(text, scope.name.start);
             symbols.push(Symbol {
                 name,
                 kind: if kind == "function" && in_type { "method" } else { kind },
-                parent: around.iter().rev().filter(|(outer, _)| holds(*outer)).find_map(|(outer, _)| places[*outer]),
+                parent: around
+                    .iter()
+                    .rev()
+                    .filter(|(outer, _)| holds(*outer))
+                    .find_map(|(outer, _)| symbol_indexes[*outer]),
                 container,
                 signature: scope.signature.clone(),
                 written: scope.written.as_ref().map(|range| {
@@ -114,15 +118,15 @@ pub(super) fn nest(scopes: &[Scope], separator: &str, text: &str, lines: &Lines)
             });
             symbols.len() - 1
         });
-        places.push(place);
+        symbol_indexes.push(index);
         if !scope.kind.is_some_and(|kind| LEAVES.contains(&kind)) {
             around.push((at, qualified));
         }
     }
-    (symbols, places)
+    (symbols, symbol_indexes)
 }
 
-/// The name as people say it: on one line, without quotes, without the closing marks of a heading.
+/// The name as it is usually written: on one line, without quotes, without the closing marks of a heading.
 fn name_of(scope: &Scope, text: &str) -> String {
     let mut name = &text[scope.name.clone()];
     if scope.level.is_some() {
@@ -139,7 +143,7 @@ pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> V
     let mut last: Option<usize> = None;
     for scope in scopes {
         if !scope.is_clause {
-            // What stands inside the last clause is no break between it and the next.
+            // What is inside the last clause is not a break between it and the next.
             if last.is_some_and(|at| joined[at].range.end <= scope.range.start) {
                 last = None;
             }
@@ -161,7 +165,7 @@ pub(super) fn join_clauses(scopes: impl Iterator<Item = Scope>, text: &str) -> V
     joined
 }
 
-/// Drops what blocks keep to themselves; gives the names of what was dropped.
+/// Drops definitions that are local to blocks; returns their names.
 pub(super) fn drop_locals(scopes: &mut Vec<(usize, Scope)>, mut locals: Vec<Range<usize>>) -> Vec<Range<usize>> {
     locals.sort_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
     let mut end = 0;
@@ -204,7 +208,7 @@ pub(super) fn extend_levels(scopes: &mut [(usize, Scope)], end: usize) {
 }
 
 /// The symbol of the smallest definition around `at`. Scopes are in order of their starts.
-pub(super) fn innermost(scopes: &[Scope], places: &[Option<usize>], at: usize) -> Option<usize> {
+pub(super) fn innermost(scopes: &[Scope], symbol_indexes: &[Option<usize>], at: usize) -> Option<usize> {
     let before = scopes.partition_point(|scope| scope.range.start <= at);
-    (0..before).rev().find(|&i| scopes[i].range.end > at && places[i].is_some()).and_then(|i| places[i])
+    (0..before).rev().find(|&i| scopes[i].range.end > at && symbol_indexes[i].is_some()).and_then(|i| symbol_indexes[i])
 }

@@ -1,6 +1,6 @@
-//! Reading off the text: signatures, names as people say them, lines and columns.
+//! Text of definitions: signatures, plain names, lines and columns.
 //!
-//! Owns how a range of the source becomes words. Which ranges matter is `parse`'s.
+//! Owns how a range of the source becomes text. `parse` decides which ranges matter.
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ fn between(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
 
-/// A module as it is meant: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
+/// A module without quotes: `<stdio.h>` and `"stdio.h"` are `stdio.h`.
 pub(super) fn module_name(text: &str) -> &str {
     between(text, '<', '>').unwrap_or_else(|| unquoted(text))
 }
@@ -87,7 +87,7 @@ pub(super) fn bare(range: Range<usize>, text: &str) -> Range<usize> {
     let name = unquoted(&text[range]);
     let symbol = name.strip_prefix(':').filter(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'));
     let name = symbol.unwrap_or(name);
-    // A part of `text`: where it stands needs no search.
+    // A part of `text`: where it is needs no search.
     let start = name.as_ptr().addr() - text.as_ptr().addr();
     start..start + name.len()
 }
@@ -96,11 +96,11 @@ fn is_name(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric) || text.contains('_')
 }
 
-/// Bytes between two places up to which characters are counted in advance.
+/// Bytes between two offsets up to which characters are counted in advance.
 const COUNTED_EVERY: usize = 256;
 
-/// Where lines start, in bytes, and how many characters stand before a byte. A question takes the same time wherever in a
-/// line it points: a line may be the whole file.
+/// Where lines start, in bytes, and how many characters precede a byte. A lookup takes the same time wherever in a
+/// line it is: a line may be the whole file.
 pub(super) struct Lines {
     starts: Vec<usize>,
     /// Characters that begin before every [`COUNTED_EVERY`]th byte; empty where every character is a byte.
@@ -124,7 +124,7 @@ impl Lines {
         Self { starts, characters }
     }
 
-    /// How many characters stand before a byte.
+    /// How many characters precede a byte.
     pub(super) fn offset(&self, text: &str, at: usize) -> u32 {
         if self.characters.is_empty() {
             return u32::try_from(at).unwrap_or(u32::MAX);

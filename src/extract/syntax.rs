@@ -1,7 +1,7 @@
-//! The syntax tree of a text, laid out flat.
+//! The syntax tree of a text as a flat table.
 //!
-//! Owns parsing and its bounds. tree-sitter's own tree is walked once, then let go: whoever asks about nodes afterwards reads
-//! a table in order of the text, in which the nodes below one stand right behind it. A text that is plain enough is laid out
+//! Owns parsing and its bounds. tree-sitter's own tree is walked once, then dropped: later queries of nodes read
+//! a table in order of the text, in which a node precedes the nodes below it. A text that is plain enough is laid out
 //! without a parser (`Language::shortcut`), through the same [`Rows`].
 
 use std::num::NonZeroU16;
@@ -9,24 +9,24 @@ use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
-/// A node's place in its tree, in order of the text.
+/// A node's index in its tree, in order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Node(u32);
 
 /// The root of every tree.
 pub(super) const ROOT: Node = Node(0);
 
-/// The kind of a node that the grammar could make nothing of.
+/// The kind of a node that the grammar could not parse.
 pub(super) const ERROR: u16 = u16::MAX;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     kind: u16,
-    /// What it is to its parent.
+    /// Its field in its parent.
     field: Option<NonZeroU16>,
     start: u32,
     end: u32,
-    /// The first node behind all that stand below this one.
+    /// The first node after all that are below this one.
     next: u32,
 }
 
@@ -72,14 +72,14 @@ impl Syntax {
         let plain = |row: &Row| (row.kind, row.field, row.start, row.end);
         let differs = |at: &usize| self.rows.get(*at).map(plain) != other.rows.get(*at).map(plain);
         let at = (0..self.rows.len().max(other.rows.len())).find(differs)?;
-        let told = |syntax: &Self| {
+        let described = |syntax: &Self| {
             format!(
                 "{:?} {:?}",
                 syntax.rows.get(at),
                 syntax.rows.get(at).and_then(|row| syntax.grammar.node_kind_for_id(row.kind))
             )
         };
-        Some(format!("node {at}: {} is not {}", told(self), told(other)))
+        Some(format!("node {at}: {} is not {}", described(self), described(other)))
     }
 
     fn row(&self, node: Node) -> &Row {
@@ -108,7 +108,7 @@ impl Syntax {
         start as usize..end as usize
     }
 
-    /// The first node behind all that stand below `node`: its next sibling, where it has one.
+    /// The first node after all that are below `node`: its next sibling, where it has one.
     pub(super) fn next(&self, node: Node) -> Node {
         Node(self.row(node).next)
     }
@@ -143,30 +143,30 @@ impl Syntax {
     }
 }
 
-/// Nodes that come in order of the text. Places are bytes, below four gigabytes.
+/// Nodes in order of the text. Offsets are bytes, below four gigabytes.
 #[derive(Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
-    /// The nodes that what comes next is below of: an explicit stack, since nesting is the file's to choose.
+    /// The ancestors of the next node: an explicit stack, because a file may nest deeply.
     open: Vec<usize>,
 }
 
 impl Rows {
     pub(super) fn open(&mut self, kind: u16, field: Option<NonZeroU16>, range: Range<usize>) {
         self.open.push(self.rows.len());
-        self.rows.push(Row { kind, field, start: place(range.start), end: place(range.end), next: 0 });
+        self.rows.push(Row { kind, field, start: offset(range.start), end: offset(range.end), next: 0 });
     }
 
-    /// Nothing more stands below the node that was opened last.
+    /// Nothing more is below the node that was opened last.
     pub(super) fn close(&mut self) {
-        let next = place(self.rows.len());
+        let next = offset(self.rows.len());
         let closed = self.open.pop().expect("what is closed was opened");
         self.rows[closed].next = next;
     }
 
     pub(super) fn close_at(&mut self, end: usize) {
         if let Some(last) = self.open.last() {
-            self.rows[*last].end = place(end);
+            self.rows[*last].end = offset(end);
         }
         self.close();
     }
@@ -177,7 +177,7 @@ impl Rows {
     }
 }
 
-fn place(at: usize) -> u32 {
+fn offset(at: usize) -> u32 {
     u32::try_from(at).expect("a text below four gigabytes")
 }
 
@@ -187,7 +187,7 @@ fn rows(tree: &Tree) -> Rows {
     loop {
         let node = cursor.node();
         rows.open(node.kind_id(), cursor.field_id(), node.byte_range());
-        // Most nodes are leaves, and the count stands in the node: asking the cursor takes longer.
+        // Most nodes are leaves, and the count is in the node: asking the cursor takes longer.
         if node.child_count() > 0 && cursor.goto_first_child() {
             continue;
         }

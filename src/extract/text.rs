@@ -1,4 +1,4 @@
-//! Bytes to text, and which texts are not worth an index.
+//! Decoding of bytes to text, and which texts are not indexed.
 //!
 //! Owns decoding and the rules for binary, minified and generated content. Rules by path are `scan`'s.
 
@@ -10,20 +10,20 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use super::{Language, Options};
 use crate::model::{RepoPath, SkipReason};
 
-/// How much of a file is looked at to tell binary from text.
+/// How much of a file is checked to distinguish binary from text.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
-/// More control characters than one in this many, and it is no text.
+/// More control characters than one in this many, and it is not a text.
 const CHARACTERS_PER_CONTROL: usize = 50;
 
-/// UTF-16 without its mark is told from tables of numbers by so many bytes at least.
+/// UTF-16 without a byte order mark needs at least this many bytes to be distinguished from tables of numbers.
 const LEAST_UTF16: usize = 16;
 
-/// A file with more wrong places is no UTF-8.
+/// A file with more invalid sequences is not UTF-8.
 const MOST_WRONG: usize = 20;
-/// One in so many bytes may be wrong where nothing else speaks for UTF-8.
+/// One in this many bytes may be invalid if nothing else suggests UTF-8.
 const BYTES_PER_WRONG: usize = 1000;
-/// So many letters in UTF-8 a wrong place speak for it: in no other encoding do bytes stand like that by chance.
+/// This many letters in UTF-8 per invalid sequence suggest UTF-8: no other encoding has such bytes by chance.
 const LETTERS_PER_WRONG: usize = 10;
 /// The same where no other encoding fits.
 const LETTERS_AT_LEAST: usize = 3;
@@ -32,15 +32,15 @@ pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     /// `None` is UTF-8.
     pub encoding: Option<&'static str>,
-    /// Places in which U+FFFD stands for bytes that are no UTF-8.
+    /// Invalid sequences that U+FFFD replaces.
     pub wrong: usize,
 }
 
-/// The text of a file's bytes: UTF-8 as it is, without its mark; UTF-16 by its mark, or by its zeros; UTF-8 with a few wrong
-/// bytes; else what detection finds plausible. Bytes that are no text are `Binary`, text of which no encoding fits is
-/// `Encoding`.
+/// The text of a file's bytes: UTF-8 as it is, without its mark; UTF-16 by its mark, or by its zeros; UTF-8 with a few
+/// wrong bytes; else what detection finds plausible. Bytes that are not text are `Binary`, text that no encoding
+/// fits is `Encoding`.
 ///
-/// Wrong bytes become U+FFFD each by itself, and a line break is never one of them: lines are those on disk.
+/// Each invalid byte becomes U+FFFD, and a line break is never invalid: lines are those on disk.
 pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, SkipReason> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes).filter(|(encoding, _)| *encoding != UTF_8) {
         return by(encoding, &bytes[mark..]);
@@ -57,19 +57,19 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, SkipReason> {
     }
     let (wrong, letters) = faults(bytes);
     if wrong <= MOST_WRONG && letters >= wrong * LETTERS_PER_WRONG {
-        return Ok(mended(bytes, wrong));
+        return Ok(repaired(bytes, wrong));
     }
     match by(detected(bytes), bytes) {
         Ok(decoded) if is_plausible(&decoded.text) => Ok(decoded),
         _ if wrong <= MOST_WRONG && (wrong * BYTES_PER_WRONG <= bytes.len() || letters >= wrong * LETTERS_AT_LEAST) => {
-            Ok(mended(bytes, wrong))
+            Ok(repaired(bytes, wrong))
         }
         Ok(_) => Err(SkipReason::Encoding),
         Err(reason) => Err(reason),
     }
 }
 
-/// How many places are no UTF-8, and how many letters beyond ASCII are; counted up to one place too many.
+/// Counts invalid UTF-8 sequences, and letters beyond ASCII; stops at one sequence too many.
 fn faults(bytes: &[u8]) -> (usize, usize) {
     let (mut wrong, mut letters) = (0, 0);
     for part in bytes.utf8_chunks() {
@@ -82,11 +82,11 @@ fn faults(bytes: &[u8]) -> (usize, usize) {
     (wrong, letters)
 }
 
-fn mended(bytes: &[u8], wrong: usize) -> Decoded<'_> {
+fn repaired(bytes: &[u8], wrong: usize) -> Decoded<'_> {
     Decoded { text: String::from_utf8_lossy(bytes), encoding: None, wrong }
 }
 
-/// The text of bytes that hold zeros, where those stand as in UTF-16 of mostly Latin letters: in nearly every pair, always on
+/// The text of bytes that hold zeros, at the offsets of UTF-16 of mostly Latin letters: in nearly every pair, always on
 /// the same side, and what comes of it is words.
 fn unmarked_utf16(bytes: &[u8]) -> Option<Decoded<'_>> {
     if bytes.len() < LEAST_UTF16 || !bytes.len().is_multiple_of(2) {
@@ -119,8 +119,8 @@ fn by<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Result<Decoded<'a>, S
     Ok(Decoded { text, encoding: Some(encoding.name()), wrong: 0 })
 }
 
-/// Whether there are too many control characters for a text. Escape is one of terminal recordings and ISO-2022-JP. Bytes above
-/// ASCII say nothing here: in half of the encodings they are letters.
+/// Whether there are too many control characters for a text. Escape is one of terminal recordings and ISO-2022-JP.
+/// Bytes above ASCII say nothing here: in half of the encodings they are letters.
 fn has_controls(characters: impl Iterator<Item = char>) -> bool {
     let is_odd = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\x0c' | '\x08' | '\x1b');
     let (total, odd) = characters.fold((0_usize, 0_usize), |(total, odd), c| (total + 1, odd + usize::from(is_odd(c))));
@@ -134,7 +134,7 @@ fn detected(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// Whether a text that was decoded by guess reads as one: single-byte encodings give every noise some meaning.
+/// Whether a text that was decoded by guess reads as one: single-byte encodings decode any noise.
 fn is_plausible(text: &str) -> bool {
     let (mut foreign, mut letters, mut total) = (0_usize, 0_usize, 0_usize);
     for c in text.chars() {
@@ -147,11 +147,11 @@ fn is_plausible(text: &str) -> bool {
             letters += usize::from(c.is_alphabetic() || is_of_prose(c));
         }
     }
-    // Source with a few odd signs in a comment reads right whichever encoding those were in.
+    // Source with a few odd characters in a comment is read correctly whichever encoding those were in.
     foreign * 10 <= total || letters * 5 >= foreign * 4
 }
 
-/// Signs that people write between letters: of Chinese and Japanese, and the quotes, dashes and signs of offices.
+/// Punctuation between letters: of Chinese and Japanese, and the quotes, dashes and symbols of offices.
 const fn is_of_prose(c: char) -> bool {
     matches!(
         c,
@@ -176,13 +176,13 @@ const WEB_EXTENSIONS: &[&str] = &["js", "mjs", "cjs", "jsx", "css", "html", "htm
 /// Below this a file is small enough to be indexed whatever its shape.
 const LEAST_MINIFIED: usize = 4 * 1024;
 
-/// Nobody writes lines of this length on average.
+/// A longer mean line length is minified.
 const MINIFIED_MEAN: usize = 250;
 
 /// A page or script whose bytes are mostly in lines above this holds minified code between its own.
 const LONG_LINE: usize = 1000;
 
-/// By the shape of its lines; scripts, styles and pages alone, since prose may stand in one line a paragraph.
+/// By the shape of its lines; scripts, styles and pages alone, since prose may be in one line a paragraph.
 fn is_minified(path: &RepoPath, language: &Language, text: &str) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     let is_web = WEB_EXTENSIONS.contains(&extension.as_str()) || matches!(language.name, "javascript" | "css");
@@ -227,11 +227,12 @@ fn is_generated(path: &RepoPath, language: &Language, text: &str) -> bool {
     let (mut says_generated, mut forbids) = (false, false);
     for line in header(&text[..end]) {
         let line = line.to_lowercase();
-        let told = Mark::of(&line);
-        if told == Mark::Certain {
+        let mark = HeaderMark::of(&line);
+        if mark == HeaderMark::Certain {
             return true;
         }
-        says_generated |= told == Mark::Generated || (told == Mark::DoNotEdit && line.contains("generated"));
+        says_generated |=
+            mark == HeaderMark::Generated || (mark == HeaderMark::DoNotEdit && line.contains("generated"));
         forbids |= line.contains("do not edit") || line.contains("do not modify") || line.contains("don't edit");
     }
     says_generated && forbids
@@ -247,18 +248,18 @@ fn is_prose(path: &RepoPath, language: &Language) -> bool {
 
 /// What one line of a header comment says.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum HeaderMark {
     Nothing,
     Generated,
     DoNotEdit,
     Certain,
 }
 
-impl Mark {
+impl HeaderMark {
     fn of(line: &str) -> Self {
         let bare = line.trim_matches(|c: char| !c.is_alphanumeric() && c != '@');
         let is_tag = ["@generated", "@partially-generated"].iter().any(|tag| {
-            // The tag stands alone or before its details; "the @generated tag" talks about it.
+            // The tag is alone or before its details; "the @generated tag" talks about it.
             bare.strip_prefix(tag).is_some_and(|rest| rest.is_empty() || !rest.starts_with(char::is_alphanumeric))
         });
         let is_go = bare.starts_with("code generated ") && bare.contains("do not edit");
@@ -300,7 +301,7 @@ fn header(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Lines that may stand above a header comment.
+/// Lines that may be above a header comment.
 fn is_before_code(line: &str) -> bool {
     line.starts_with("<?xml") || line == "<?php" || line.starts_with("<!DOCTYPE") || line == "@echo off"
 }

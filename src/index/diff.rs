@@ -95,7 +95,7 @@ pub(super) fn plan(
 
 /// Whether this program would make the same rows from the same bytes at `path`.
 pub(super) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
-    known.chunking == folders.chunking(path).map(Chunking::told) && is_of_this_program(known)
+    known.chunking == folders.chunking(path).map(Chunking::to_text) && is_of_this_program(known)
 }
 
 fn is_of_this_program(known: &StoredFile) -> bool {

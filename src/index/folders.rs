@@ -13,7 +13,7 @@ use crate::extract::{Chunking, Options, documents};
 use crate::model::{ROOT, RepoPath, SkipReason};
 use crate::platform::files::identity;
 use crate::platform::paths::canonical;
-use crate::scan::{self, Left, Listing, Rules};
+use crate::scan::{self, Listing, Rules, SkippedEntry};
 
 /// All folders of a repository, as they are chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -155,12 +155,12 @@ impl Folders {
         };
         let files = found.files.into_iter().filter_map(|file| {
             let path = absolute(file.path.as_str()).filter(is_here)?;
-            Some(scan::Found { path, stat: file.stat })
+            Some(scan::FoundFile { path, stat: file.stat })
         });
         listing.files.extend(files);
         let skipped = found.skipped.into_iter().filter_map(|left| {
             let path = format!("{base}/{}", left.path);
-            RepoPath::outside(path.as_str()).is_none_or(|path| is_here(&path)).then_some(Left { path, ..left })
+            RepoPath::outside(path.as_str()).is_none_or(|path| is_here(&path)).then_some(SkippedEntry { path, ..left })
         });
         listing.skipped.extend(skipped);
         listing.folders.extend(found.folders.iter().filter_map(|path| absolute(path.as_str())));
@@ -200,7 +200,7 @@ impl Folders {
             *count += 1;
             if *count > *most {
                 let path = file.path.as_str().to_owned();
-                cut.push(Left { path, reason: SkipReason::MaxFiles, stat: file.stat });
+                cut.push(SkippedEntry { path, reason: SkipReason::MaxFiles, stat: file.stat });
             }
             *count <= *most
         });

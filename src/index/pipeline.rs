@@ -259,7 +259,7 @@ fn write_one(batch: &mut Batch, outcome: Outcome, anew: bool) -> Result<bool> {
         }
         Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(&from, &path, &stat, seen_ns),
         Outcome::Indexed { path, hash, stat, seen_ns, extracted } => {
-            batch.replace_file(&FileRow { path: &path, hash, stat, seen_ns, extracted: &extracted, anew })
+            batch.replace_file(&FileRow { path: &path, hash, stat, seen_ns, extracted: &extracted, force: anew })
         }
         Outcome::Skipped(file) => {
             if let Some(path) = RepoPath::stored(&file.path) {
@@ -297,7 +297,7 @@ impl Moved {
             let same_extension = path.extension().is_some() && from.extension() == path.extension();
             (same_name || same_extension)
                 && job.folders.chunking(from) == job.folders.chunking(path)
-                && extract::is_alike(from, path, bytes, job.options)
+                && extract::is_equal(from, path, bytes, job.options)
         };
         let at = candidates.iter().position(alike)?;
         Some(candidates.swap_remove(at))

@@ -15,7 +15,7 @@ use crate::config::{Config, warn_once};
 use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::RepoPath;
-use crate::scan::{self, Ground, Listing, Rules};
+use crate::scan::{self, Listing, ListingFingerprint, Rules};
 use crate::secrets;
 use crate::store::{Fact, Store};
 
@@ -191,7 +191,7 @@ fn pass(
     let options = extraction(&settings.config);
     let fingerprint = format!("{options:?} {}", secrets::VERSION);
     let revision = store.revision()?;
-    let context = format!("{fingerprint} {} {}", settings.folders.told(), extract::told());
+    let context = format!("{fingerprint} {} {}", settings.folders.told(), extract::fingerprint());
     let dirty = &widened(workspace, &settings, dirty.clone(), budget)?;
     let looks_everywhere = *dirty == Dirty::Everything;
     let may_trust = matches!(thoroughness, Thoroughness::Changed | Thoroughness::Noticed) && so_far.done.is_empty();
@@ -221,7 +221,7 @@ fn pass(
     let began_ns = now_ns();
     let listing = list(workspace, &settings, dirty, budget)?;
     let ground = looks_everywhere.then(|| {
-        let ground = Ground::of(root, &settings.rules, &context, &listing, began_ns);
+        let ground = ListingFingerprint::of(root, &settings.rules, &context, &listing, began_ns);
         ground.map_or_else(String::new, |ground| ground.to_text())
     });
     let plan = diff::plan(listing, known.0, known.1, thoroughness, &so_far.done, &settings.folders);
@@ -270,18 +270,18 @@ fn pass(
         if so_far.changed || !built {
             batch.set_fact(Fact::LastChange, &now_ns().to_string())?;
         }
-        ground.map_or(Ok(()), |ground| batch.set_fact(Fact::Ground, &ground))
+        ground.map_or(Ok(()), |ground| batch.set_fact(Fact::ListingFingerprint, &ground))
     })?;
     Ok(false)
 }
 
 fn keep_ground(store: &Store, ground: Option<String>, budget: &Budget) -> Result<()> {
     let Some(ground) = ground else { return Ok(()) };
-    let kept = store.read(budget, |snapshot| snapshot.fact(Fact::Ground))?;
+    let kept = store.read(budget, |snapshot| snapshot.fact(Fact::ListingFingerprint))?;
     if kept.unwrap_or_default() == ground {
         return Ok(());
     }
-    store.write(|batch| batch.set_fact(Fact::Ground, &ground))
+    store.write(|batch| batch.set_fact(Fact::ListingFingerprint, &ground))
 }
 
 /// Whether a listing would find what the last one found, and every file as it was read.
@@ -289,13 +289,16 @@ fn is_as_it_was(workspace: &Workspace, rules: &Rules, options: &str, context: &s
     let known = workspace.store.read(budget, |snapshot| {
         let is_current = snapshot.fact(Fact::Built)?.is_some()
             && snapshot.fact(Fact::Options)?.is_some_and(|made_with| made_with == options);
-        let ground = snapshot.fact(Fact::Ground)?.filter(|_| is_current).and_then(|text| Ground::from_text(&text));
+        let ground = snapshot
+            .fact(Fact::ListingFingerprint)?
+            .filter(|_| is_current)
+            .and_then(|text| ListingFingerprint::from_text(&text));
         ground.map(|ground| Ok((ground, snapshot.stored_stats()?))).transpose()
     })?;
     let Some((ground, stats)) = known else { return Ok(false) };
     let settled = stats.iter().all(|(_, stat, seen_ns)| seen_ns == 0 || scan::trusted(&stat, seen_ns, &stat));
     let files: Vec<_> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
-    Ok(settled && ground.stands(&workspace.root, rules, context, &files))
+    Ok(settled && ground.still_holds(&workspace.root, rules, context, &files))
 }
 
 /// Where a folder may hold more files than it is to have, all of it is looked at.

@@ -7,7 +7,7 @@
 use super::{Workspace, vectors};
 use crate::budget::Budget;
 use crate::error::Result;
-use crate::store::{Gathered, MOST_PLACES, SegmentState, Store, TrigramState};
+use crate::store::{GatheredTrigrams, MAX_SLOTS, SegmentState, Store, TrigramState};
 
 /// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
 const SEGMENT_BYTES: u64 = 48 << 20;
@@ -60,7 +60,7 @@ fn live_bytes(segment: &SegmentState) -> u64 {
 fn outlived(state: &TrigramState) -> Vec<SegmentState> {
     let is_empty = |segment: &SegmentState| segment.live * 2 <= segment.files;
     let is_small = |segment: &SegmentState| {
-        segment.live < MOST_PLACES as u64 / SMALL_SHARE && live_bytes(segment) < SEGMENT_BYTES / SMALL_SHARE
+        segment.live < MAX_SLOTS as u64 / SMALL_SHARE && live_bytes(segment) < SEGMENT_BYTES / SMALL_SHARE
     };
     let are_many = state.segments.iter().filter(|segment| is_small(segment)).count() >= MOST_SMALL;
     let outlived = |segment: &&SegmentState| is_empty(segment) || are_many && is_small(segment);
@@ -86,7 +86,7 @@ fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     // What changed meanwhile is as little as what changes between two of these.
     loop {
         let gathered =
-            store.read(budget, |snapshot| snapshot.gather_trigrams(MOST_PLACES, SEGMENT_BYTES, || budget.check()))?;
+            store.read(budget, |snapshot| snapshot.gather_trigrams(MAX_SLOTS, SEGMENT_BYTES, || budget.check()))?;
         if gathered.is_empty() || !write(store, &gathered, budget)? {
             return Ok(());
         }
@@ -99,7 +99,7 @@ fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
 }
 
 /// `false` when another process has swept the segment away.
-fn write(store: &Store, gathered: &Gathered, budget: &Budget) -> Result<bool> {
+fn write(store: &Store, gathered: &GatheredTrigrams, budget: &Budget) -> Result<bool> {
     let (trigrams, files) = gathered.ends();
     let segment = store.write(|changes| changes.begin_segment(gathered))?;
     let mut at = 0;

@@ -338,7 +338,7 @@ impl Watches {
         let cookies = root.join(COOKIES);
         fs::create_dir_all(&cookies).map_err(|error| Error::io("make", &cookies, error))?;
         clear_old_cookies(&cookies);
-        let rule_files = scan::rule_files_beside(root);
+        let rule_files = scan::git_rule_files(root);
         let beside = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let git = [root.join(".git"), root.join(".git/info")];
         let mut optional: Vec<PathBuf> = beside.chain(git).filter(|folder| folder.is_dir()).collect();

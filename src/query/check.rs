@@ -1,7 +1,7 @@
-//! What is wrong with the entity files, each with its place and what to do about it.
+//! Findings about entity files, each with its position and a suggestion.
 //!
-//! Owns the rules. `error` keeps something from being understood or found; `warning` is what other programs that read
-//! these files may stumble over.
+//! Owns the rules. An `error` prevents something from being read or found; a `warning` concerns other
+//! programs that read these files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::{graph, near};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::entity::{self, FOLDER, KINDS, Kind, Role};
-use crate::extract::front_matter::{self, FrontMatter, Node, Place, Value};
+use crate::extract::front_matter::{self, FrontMatter, FrontMatterRange, Node, Value};
 use crate::model::{RepoPath, printable};
 use crate::store::Snapshot;
 
@@ -19,7 +19,7 @@ pub enum Level {
     Warning,
 }
 
-/// One thing to mend.
+/// One problem to fix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub path: String,
@@ -29,12 +29,12 @@ pub struct Finding {
     pub suggestion: Option<String>,
 }
 
-/// What an error repeats of a file's words.
+/// Characters of a file's text that a message repeats.
 const SHOWN: usize = 80;
-/// Missing ids for which near ones are looked for: that takes a look at every entity.
+/// Missing ids for which similar ones are suggested: each search compares every entity.
 const MAX_LOOKED_UP: usize = 50;
 
-/// Everything that is wrong, by path and line.
+/// All findings, by path and line.
 pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     let folder = format!("{FOLDER}/");
     let mut findings = Vec::new();
@@ -72,16 +72,16 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     }
     for path in snapshot.paths_below(&folder)?.into_iter().filter(|path| is_entity_file(path)) {
         budget.check()?;
-        // One that does not count has to go or to be renamed; nothing else about it matters.
+        // A duplicate must be removed or renamed; nothing else about it matters.
         if doubled.iter().all(|(other, ..)| *other != path) {
             check_file(&path, &snapshot.text_of(&path)?, &mut findings);
         }
     }
-    for circle in graph::cycles(snapshot, budget)? {
-        let entity = entities.iter().find(|entity| Some(&entity.key) == circle.first());
-        if let Some(entity) = entity.filter(|_| circle.len() > 1) {
-            let around: Vec<String> = circle.iter().chain(circle.first()).take(12).map(|key| shown(key)).collect();
-            let message = format!("{} entities wait for each other: {}", circle.len(), around.join(" → "));
+    for cycle in graph::cycles(snapshot, budget)? {
+        let entity = entities.iter().find(|entity| Some(&entity.key) == cycle.first());
+        if let Some(entity) = entity.filter(|_| cycle.len() > 1) {
+            let around: Vec<String> = cycle.iter().chain(cycle.first()).take(12).map(|key| shown(key)).collect();
+            let message = format!("{} entities wait for each other: {}", cycle.len(), around.join(" → "));
             findings.push(finding(&entity.path, None, Level::Warning, message, Some("unlink one of them".to_owned())));
         }
     }
@@ -102,7 +102,7 @@ fn shown(text: &str) -> String {
     printable(text).chars().take(SHOWN).collect()
 }
 
-/// What to do about a problem that extraction told of.
+/// What to do about a problem that extraction reported.
 fn suggestion_for(reason: &str) -> Option<String> {
     let known = [
         ("there is no front matter", "begin the file with `---`, `id: …`, `---`, or move it out of .ixchel"),
@@ -111,15 +111,15 @@ fn suggestion_for(reason: &str) -> Option<String> {
         ("mapping values are not allowed", "put the text behind the first colon in quotes"),
         ("expected ',' or ']'", "close the list with `]`"),
         ("unknown anchor", "name the value `&name` before `*name`, or put the text in quotes"),
-        ("stands there twice", "remove one of the two"),
-        ("no list of fields", "write `name: value` on each line"),
+        ("occurs twice", "remove one of the two"),
+        ("not a list of fields", "write `name: value` on each line"),
     ];
     known.iter().find(|(words, _)| reason.contains(words)).map(|(_, suggestion)| (*suggestion).to_owned())
 }
 
-/// The rules for one file, of which some only other readers need.
+/// The rules for one file.
 fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
-    let Place::Between { yaml, .. } = front_matter::find(text) else { return };
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return };
     let front = FrontMatter::read(text, yaml);
     let id = front.get("id").and_then(Node::text).map(str::trim).filter(|id| !id.is_empty());
     let Some(id) = id else { return };
@@ -171,35 +171,35 @@ fn check_file(path: &str, text: &str, findings: &mut Vec<Finding>) {
         };
         if node.text().is_none_or(|text| text.trim().parse::<jiff::Timestamp>().is_err()) {
             let suggestion = "write it as 2026-01-31T09:00:00Z".to_owned();
-            warn(Some(node.line), format!("`{field}` is no time with a date and a zone"), Some(suggestion));
+            warn(Some(node.line), format!("`{field}` is not a time with a date and a zone"), Some(suggestion));
         }
     }
     for field in ["status", "created_by", "date"] {
         if let Some(node) = front.get(field)
             && matches!(node.value, Value::List { .. } | Value::Map { .. })
         {
-            warn(Some(node.line), format!("`{field}` is no single word"), Some("write one value".to_owned()));
+            warn(Some(node.line), format!("`{field}` is not a single word"), Some("write one value".to_owned()));
         }
     }
     for field in ["tags", "labels"] {
         let Some(value) = front.get(field) else { continue };
         let mut odd = BTreeSet::new();
         front.each_text(value, |node, text| {
-            let plain = matches!(front.meant(node).value, Value::Scalar { plain: true, .. });
+            let plain = matches!(front.resolve_alias(node).value, Value::Scalar { plain: true, .. });
             let is_other = text.parse::<f64>().is_ok() || matches!(text, "true" | "false" | "yes" | "no");
             if plain && is_other {
                 odd.insert((node.line, text.to_owned()));
             }
         });
         for (line, tag) in odd {
-            let message = format!("the tag {} is no text to other readers", shown(&tag));
+            let message = format!("the tag {} is not text for other readers", shown(&tag));
             warn(Some(line), message, Some(format!("put it in quotes: \"{}\"", shown(&tag))));
         }
     }
     for (rel, value) in &front.fields {
         let mut itself = None;
         front.each_node(value, |node| {
-            if front.meant(node).text() == Some(id) {
+            if front.resolve_alias(node).text() == Some(id) {
                 itself = Some(node.line);
             }
         });

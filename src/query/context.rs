@@ -1,7 +1,7 @@
-//! A pack of context around an entity: itself, its neighbours by importance, and the code that their texts name, within a
-//! budget of tokens.
+//! A pack of context around an entity: itself, its neighbours by importance, and the code that their texts name, within
+//! a budget of tokens.
 //!
-//! Owns what goes in, in which order, and what is left out. How code is recognised is `mentions`' business.
+//! Owns what goes in, in which order, and what is left out. `mentions` recognizes code.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,7 +19,7 @@ pub struct Pack {
     pub code: Vec<Code>,
     /// Neighbours that did not fit, the most important first.
     pub left_out: Vec<(String, String)>,
-    /// Places in the code that did not fit.
+    /// Mentioned code that did not fit.
     pub code_left_out: usize,
 }
 
@@ -43,44 +43,44 @@ pub struct Code {
 
 /// What must fit: tokens, and bytes where the answer has a limit.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct ContextBudget {
     pub tokens: usize,
     pub bytes: Option<usize>,
 }
 
 /// A model's token is about this many characters of English and code.
 const CHARS_PER_TOKEN: usize = 4;
-/// What an item costs beside its words.
+/// What an item costs in addition to its words.
 const ITEM_TOKENS: usize = 20;
-/// Of the room, what code may take at most: one part in this.
+/// The share of the budget that code may take: one part in this.
 const CODE_SHARE: usize = 4;
 /// Neighbours whose weight is looked up; a hub's others come after, by relationship and id.
 const WEIGHED: usize = 200;
 
-impl Room {
-    /// Takes what a text costs, if that is there.
+impl ContextBudget {
+    /// Takes the cost of a text from the budget, if it fits.
     fn take(&mut self, texts: &[&str]) -> bool {
         let characters: usize = texts.iter().map(|text| text.chars().count()).sum();
         let tokens = characters.div_ceil(CHARS_PER_TOKEN) + ITEM_TOKENS;
         // As JSON writes it, quotes and names of fields included.
         let bytes = texts.iter().map(|text| json_bytes(text)).sum::<usize>() + ITEM_TOKENS * CHARS_PER_TOKEN;
-        let fits = tokens <= self.tokens && self.bytes.is_none_or(|room| bytes <= room);
+        let fits = tokens <= self.tokens && self.bytes.is_none_or(|budget| bytes <= budget);
         if fits {
             self.tokens -= tokens;
-            self.bytes = self.bytes.map(|room| room - bytes);
+            self.bytes = self.bytes.map(|budget| budget - bytes);
         }
         fits
     }
 
     fn is_full(&self) -> bool {
-        self.tokens <= 2 * ITEM_TOKENS || self.bytes.is_some_and(|room| room <= 2 * ITEM_TOKENS * CHARS_PER_TOKEN)
+        self.tokens <= 2 * ITEM_TOKENS || self.bytes.is_some_and(|budget| budget <= 2 * ITEM_TOKENS * CHARS_PER_TOKEN)
     }
 
     /// The part that code may take.
     fn for_code(&mut self) -> Self {
-        let part = Self { tokens: self.tokens / CODE_SHARE, bytes: self.bytes.map(|room| room / CODE_SHARE) };
+        let part = Self { tokens: self.tokens / CODE_SHARE, bytes: self.bytes.map(|budget| budget / CODE_SHARE) };
         self.tokens -= part.tokens;
-        self.bytes = self.bytes.map(|room| room - part.bytes.unwrap_or(0));
+        self.bytes = self.bytes.map(|budget| budget - part.bytes.unwrap_or(0));
         part
     }
 }
@@ -95,11 +95,11 @@ fn json_bytes(text: &str) -> usize {
         .sum()
 }
 
-/// Packs what there is to know about the entity `id`.
-pub fn pack(snapshot: &Snapshot, id: &str, mut room: Room) -> Result<Pack> {
+/// Packs the context of the entity `id`.
+pub fn pack(snapshot: &Snapshot, id: &str, mut budget: ContextBudget) -> Result<Pack> {
     let entity = entities::find(snapshot, id)?;
     let mut pack = Pack { id: entity.key.clone(), ..Pack::default() };
-    let mut code_room = room.for_code();
+    let mut code_budget = budget.for_code();
     let text = snapshot.text_of(&entity.path)?;
     let body = front_matter::body(&text).0.trim();
     let mut item = Item {
@@ -110,25 +110,25 @@ pub fn pack(snapshot: &Snapshot, id: &str, mut room: Room) -> Result<Pack> {
         why: "asked for".to_owned(),
         is_cut: false,
     };
-    if !room.take(&[&item.title, &item.body]) {
-        let kept = longest_that_fits(body, &item.title, &mut room);
+    if !budget.take(&[&item.title, &item.body]) {
+        let kept = prefix_that_fits(body, &item.title, &mut budget);
         item.body = kept.to_owned();
         item.is_cut = true;
         item.why = format!("asked for; the first {} of {} characters", kept.chars().count(), body.chars().count());
     }
     pack.items.push(item);
-    add_code(snapshot, &mut pack, &mut code_room, &entity.key, &text)?;
+    add_code(snapshot, &mut pack, &mut code_budget, &entity.key, &text)?;
     for (node, why) in neighbours(snapshot, &entity.key, entity.id)? {
-        // What stands closed costs nothing to look at; a full pack must not read a thousand files.
-        let fits = !room.is_full() && {
+        // Closed entities cost nothing to skip; a full pack must not read a thousand files.
+        let fits = !budget.is_full() && {
             let path = entities::find(snapshot, &node.key)?.path;
             let text = snapshot.text_of(&path)?;
             let body = front_matter::body(&text).0.trim().to_owned();
-            let fits = room.take(&[&node.title, &body, &why]);
+            let fits = budget.take(&[&node.title, &body, &why]);
             if fits {
                 let (id, title, kind) = (node.key.clone(), node.title.clone(), node.kind.clone());
                 pack.items.push(Item { id, title, kind, body, why, is_cut: false });
-                add_code(snapshot, &mut pack, &mut code_room, &node.key, &text)?;
+                add_code(snapshot, &mut pack, &mut code_budget, &node.key, &text)?;
             }
             fits
         };
@@ -139,12 +139,12 @@ pub fn pack(snapshot: &Snapshot, id: &str, mut room: Room) -> Result<Pack> {
     Ok(pack)
 }
 
-/// The start of a body that takes what room there is, up to the end of a line where one is near.
-fn longest_that_fits<'b>(body: &'b str, title: &str, room: &mut Room) -> &'b str {
+/// The start of a body that fits the budget, up to the end of a line where one is near.
+fn prefix_that_fits<'b>(body: &'b str, title: &str, budget: &mut ContextBudget) -> &'b str {
     let (mut least, mut most) = (0, body.len());
     while least < most {
         let middle = body.ceil_char_boundary(least + (most - least).div_ceil(2));
-        let mut trial = *room;
+        let mut trial = *budget;
         if trial.take(&[title, &body[..middle]]) {
             least = middle;
         } else {
@@ -153,11 +153,11 @@ fn longest_that_fits<'b>(body: &'b str, title: &str, room: &mut Room) -> &'b str
     }
     let kept = &body[..least];
     let kept = kept.rfind('\n').filter(|at| *at * 2 > least).map_or(kept, |at| &kept[..at]);
-    room.take(&[title, kept]);
+    budget.take(&[title, kept]);
     kept
 }
 
-fn add_code(snapshot: &Snapshot, pack: &mut Pack, room: &mut Room, key: &str, text: &str) -> Result<()> {
+fn add_code(snapshot: &Snapshot, pack: &mut Pack, budget: &mut ContextBudget, key: &str, text: &str) -> Result<()> {
     let (body, _) = front_matter::body(text);
     for mention in mentions::mentions(snapshot, body)? {
         let known = pack.code.iter().any(|code| {
@@ -171,7 +171,7 @@ fn add_code(snapshot: &Snapshot, pack: &mut Pack, room: &mut Room, key: &str, te
         if mention.of > 1 {
             why.push_str(&format!(", one of {} definitions", mention.of));
         }
-        if room.take(&[&mention.path, mention.symbol.as_deref().unwrap_or_default(), &why]) {
+        if budget.take(&[&mention.path, mention.symbol.as_deref().unwrap_or_default(), &why]) {
             pack.code.push(Code { mention, why });
         } else {
             pack.code_left_out += 1;
@@ -180,7 +180,7 @@ fn add_code(snapshot: &Snapshot, pack: &mut Pack, room: &mut Room, key: &str, te
     Ok(())
 }
 
-/// Entities one edge away with what ties them, the most important first.
+/// Entities one edge away with their relationships, the most important first.
 fn neighbours(snapshot: &Snapshot, key: &str, entity: crate::store::EntityId) -> Result<Vec<(GraphNode, String)>> {
     let mut ties: BTreeMap<String, (GraphNode, Vec<String>, u32)> = BTreeMap::new();
     let mut tie = |node: GraphNode, how: String, strength: u32| {
@@ -207,14 +207,14 @@ fn neighbours(snapshot: &Snapshot, key: &str, entity: crate::store::EntityId) ->
     }
     weighed.sort_by(|a, b| (b.2, b.3).cmp(&(a.2, a.3)).then_with(|| a.0.key.cmp(&b.0.key)));
     let mut seen = HashSet::new();
-    let told = weighed.into_iter().map(|(node, mut hows, ..)| {
+    let nodes = weighed.into_iter().map(|(node, mut hows, ..)| {
         hows.retain(|how| seen.insert((node.key.clone(), how.clone())));
         (node, hows.join("; "))
     });
-    Ok(told.collect())
+    Ok(nodes.collect())
 }
 
-/// How much a relationship ties: what must be known to work on one of the two, comes first.
+/// The strength of a relationship: what must be known to work on one of the two, comes first.
 fn strength(rel: &str) -> u32 {
     match rel.to_lowercase().replace('-', "_").as_str() {
         "depends_on" | "blocks" | "blocked_by" | "requires" | "needs" | "supersedes" | "superseded_by" => 3,

@@ -1,28 +1,28 @@
-//! Questions about documents: the chunks that answer one, and what a file says around a chunk.
+//! Queries about documents: the chunks that answer one, and what a file says around a chunk.
 
-use super::smart::Deep;
+use super::smart::Reranker;
 use super::smart::relevance::{self, Relevant};
 use super::{Page, PathFilter};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{DocumentFile, Piece, Snapshot};
+use crate::store::{DocumentFile, DocumentPiece, Snapshot};
 
-/// A chunk that answers a question.
+/// A chunk that answers a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// Stays as long as the chunk's text, wherever its file goes. Where several files have that text it is so of the first by path,
-    /// and the others' are of their paths as well: no two have the same.
+    /// Stays as long as the chunk's text, wherever its file goes. Where several files have that text it is so of the
+    /// first by path, and the others' are of their paths as well: no two have the same.
     pub id: String,
-    /// How sure it is, from 0 to 1.
+    /// The relevance score, from 0 to 1.
     pub score: f64,
-    pub piece: Piece,
+    pub piece: DocumentPiece,
 }
 
-/// Chunks that answer `text` with a score of at least `least`, the surest first, and how many were judged and are not that sure.
-/// They are not counted where more was found than was judged.
+/// Chunks that answer `text` with a score of at least `least`, best first, and how many were scored below it.
+/// They are not counted if more was found than was scored.
 pub fn search(
     snapshot: &Snapshot,
-    deep: Option<&Deep>,
+    deep: Option<&Reranker>,
     text: &str,
     filter: &PathFilter,
     least: f64,
@@ -42,7 +42,7 @@ pub fn search(
     Ok((page, below))
 }
 
-fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
+fn id_of(snapshot: &Snapshot, piece: &DocumentPiece) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     if snapshot.is_said_before(piece)? {
         hasher.update(piece.path.as_bytes());
@@ -56,18 +56,18 @@ fn id_of(snapshot: &Snapshot, piece: &Piece) -> Result<String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     pub file: DocumentFile,
-    /// What is not in the index of it, in words.
+    /// Messages about parts that are not in the index.
     pub problems: Vec<String>,
     pub content: String,
     pub start_line: u32,
     pub end_line: u32,
     pub total_lines: u32,
     pub total_chunks: usize,
-    pub chunk: Option<Piece>,
+    pub chunk: Option<DocumentPiece>,
 }
 
 /// The chunks of an indexed file, in order; `None` where the index has no such file.
-pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Piece>>> {
+pub fn cuts(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<DocumentPiece>>> {
     if snapshot.document_file(path)?.is_none() {
         return Ok(None);
     }

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::extract::entity::{DOCUMENT, KINDS, Kind, NOTE};
 use crate::extract::{front_matter, languages};
 use crate::model::printable;
-use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, Tagged};
+use crate::store::{Link, ScopeOf, Snapshot, SpaceKey, StoredEntity, TaggedKind};
 
 /// The whole graph.
 pub struct Whole {
@@ -22,7 +22,7 @@ pub struct Whole {
 
 /// An entity that answers a search, or a document, whose id is its path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundEntity {
     pub score: f64,
     pub id: String,
     pub kind: String,
@@ -39,7 +39,7 @@ pub struct Untagged {
     pub path: String,
 }
 
-/// Hits that are gathered before kinds and tags have their say.
+/// Hits that are gathered before they are filtered by kind and tag.
 const CANDIDATES: usize = 400;
 
 /// The entity of that id, however its letters are written; `NOT_FOUND` with near ids otherwise.
@@ -64,7 +64,7 @@ pub fn find(snapshot: &Snapshot, id: &str) -> Result<StoredEntity> {
     Err(Error::not_found(format!("there is no entity {shown:?}")).hint(hint))
 }
 
-/// A kind as it is stored, for one that somebody typed: any case, singular or plural.
+/// A kind as it is stored, for one that a user typed: any case, singular or plural.
 pub fn kind(typed: &str) -> String {
     let typed = typed.trim().to_lowercase();
     match Kind::named(&typed) {
@@ -79,7 +79,7 @@ pub fn kinds_of_files() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|kind| kind.name).chain([NOTE, DOCUMENT])
 }
 
-/// The same for a kind that there must be: `INVALID_ARGUMENT` for one that is none of the known and that nothing has.
+/// The same for a kind that must exist: `INVALID_ARGUMENT` for one that is not known and that nothing has.
 fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
     let asked = kind(typed);
     let known = kinds_of_files;
@@ -96,9 +96,9 @@ fn known_kind(snapshot: &Snapshot, typed: &str) -> Result<String> {
 pub fn tags(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<(String, u64)>> {
     let of = of.map(|typed| known_kind(snapshot, typed)).transpose()?;
     match of.as_deref() {
-        None => snapshot.tag_counts(Tagged::Entities),
-        Some(DOCUMENT) => snapshot.tag_counts(Tagged::Documents),
-        Some(kind) => snapshot.tag_counts(Tagged::OfKind(kind)),
+        None => snapshot.tag_counts(TaggedKind::Entities),
+        Some(DOCUMENT) => snapshot.tag_counts(TaggedKind::Documents),
+        Some(kind) => snapshot.tag_counts(TaggedKind::OfKind(kind)),
     }
 }
 
@@ -132,16 +132,16 @@ pub fn untagged(snapshot: &Snapshot, of: Option<&str>) -> Result<Vec<Untagged>> 
         .collect())
 }
 
-/// The entities that answer `text`, best first: by the same search as `query`, among their chunks alone, one hit each. An
-/// id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
+/// The entities that answer `text`, best first: by the same search as `query`, among their chunks alone, one hit each.
+/// An id that is asked for by itself comes first. Of kind `document`: the other Markdown files, by their paths.
 pub fn search(
     snapshot: &Snapshot,
-    deep: Option<&smart::Deep>,
+    deep: Option<&smart::Reranker>,
     text: &str,
     (of_kind, tag): (Option<&str>, Option<&str>),
     (offset, limit): (usize, usize),
     budget: &Budget,
-) -> Result<Searched<Found>> {
+) -> Result<Searched<FoundEntity>> {
     let kind = of_kind.map(|typed| known_kind(snapshot, typed)).transpose()?;
     let of_documents = kind.as_deref() == Some(DOCUMENT);
     let of = scope_of(kind.as_deref(), tag);
@@ -152,12 +152,12 @@ pub fn search(
         smart::search_in(&scope, || paths(snapshot, of), snapshot, deep, text, (0, wanted), budget)?;
     let complete = !hits.is_cut;
     let best = hits.items.iter().map(|hit| hit.score).fold(0.0, f64::max);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundEntity> = Vec::new();
     let mut seen = HashSet::new();
     if let Some(entity) = named(snapshot, text, of)? {
         seen.insert(entity.path.clone());
         let (score, snippet) = (best + 1.0, snippet(snapshot, &entity.path, "", &entity.title)?);
-        found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
+        found.push(FoundEntity { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
     }
     for Hit { path, preview, score, .. } in hits.items {
         if !seen.insert(path.clone()) {
@@ -166,10 +166,10 @@ pub fn search(
         if of_documents {
             let title = titled(snapshot.heading_of(&path)?, &path);
             let snippet = snippet(snapshot, &path, &preview, &title)?;
-            found.push(Found { score, id: path, kind: DOCUMENT.to_owned(), title, snippet });
+            found.push(FoundEntity { score, id: path, kind: DOCUMENT.to_owned(), title, snippet });
         } else if let Some(entity) = snapshot.entity_at(&path)? {
             let snippet = snippet(snapshot, &path, &preview, &entity.title)?;
-            found.push(Found { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
+            found.push(FoundEntity { score, id: entity.key, kind: entity.kind, title: entity.title, snippet });
         }
     }
     let mut page = Page::of(found, offset, limit);
@@ -180,8 +180,8 @@ pub fn search(
     Ok(Searched { page, warning })
 }
 
-/// What is shown of a hit beside its id and title: the line that matched, or where that says them again, the first line of
-/// the text that does not. Empty where there is none.
+/// What is shown of a hit next to its id and title: the line that matched, or, if that repeats the title, the first
+/// line of the text that does not. Empty where there is none.
 fn snippet(snapshot: &Snapshot, path: &str, matched: &str, title: &str) -> Result<String> {
     let says_more = |line: &str| {
         let line = line.trim();
@@ -238,7 +238,7 @@ fn paths(snapshot: &Snapshot, of: ScopeOf) -> Result<HashSet<String>> {
     Ok(paths)
 }
 
-/// What a document is called: by its first heading, else by its file's name.
+/// The title of a document: its first heading, else its file's name.
 fn titled(heading: Option<String>, path: &str) -> String {
     heading.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path).to_owned())
 }

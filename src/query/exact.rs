@@ -1,8 +1,9 @@
 //! Literal and regular-expression search: what ripgrep finds in the same text, line by line.
 //!
-//! Owns the scan over stored text: of all files, or where the substring index stands, of those that have the trigrams that
-//! the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path and line order,
-//! and only those of the page asked for are kept. How many lines each file had is remembered for the next page.
+//! Owns the scan over stored text: of all files, or, once the substring index is complete, of those that have the
+//! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path
+//! and line order, and only those of the page asked for are kept. How many lines each file had is remembered for the
+//! next page.
 
 mod finder;
 mod need;
@@ -13,11 +14,11 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
 
-use self::finder::{Finder, Matched};
+use self::finder::{Finder, MatchedLine};
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{Candidate, LineCounts, Need, Snapshot};
+use crate::store::{Candidate, LineCounts, Snapshot, TrigramNeed};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -31,16 +32,16 @@ pub struct Pattern<'a> {
     pub multiline: bool,
 }
 
-/// Texts between the reader and the searchers.
+/// Texts in flight between the reader and the searchers.
 const IN_FLIGHT: usize = 64;
 
 /// With the substring index every matching line is counted if no more text than this is to be searched; else the search
 /// ends with the page, for counting would take longer than answering.
 const COUNTED_BYTES: u64 = 16 << 20;
-/// More candidates than this are told apart by one look at all paths.
+/// More candidates than this are filtered by one scan of all paths.
 const LOOKED_UP: usize = 2_000;
 
-/// How long to wait for the other side before the budget is looked at again.
+/// How long to wait for the other side before the budget is checked again.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How many lines around a hit may be asked for.
@@ -66,8 +67,8 @@ struct FileLines {
     file: Candidate,
     count: usize,
     lines: Vec<Line>,
-    /// That of the text, for the next one.
-    room: String,
+    /// The buffer of the text, for the next text.
+    buffer: String,
 }
 
 /// Shows where a pattern matches in the lines that were found.
@@ -107,7 +108,7 @@ pub fn search(
         });
     }
     drop((texts, send_lines));
-    let mut reader = Reader { snapshot, budget, window, lines: &lines, send: &send_text, sent: 0, rooms: Vec::new() };
+    let mut reader = Reader { snapshot, budget, window, lines: &lines, send: &send_text, sent: 0, buffers: Vec::new() };
     let complete = reader.read(&need, filter)?;
     let (mut window, sent) = (reader.window, reader.sent);
     // The searchers end when there is no more text to come.
@@ -151,13 +152,13 @@ struct Reader<'a> {
     send: &'a Sender<FileText>,
     /// How many files were dealt with.
     sent: usize,
-    /// Of texts that were searched.
-    rooms: Vec<String>,
+    /// Buffers of searched texts.
+    buffers: Vec<String>,
 }
 
 impl Reader<'_> {
     /// Whether all files were dealt with, so that all their lines are counted; else the search ended with the page.
-    fn read(&mut self, need: &Need, filter: &PathFilter) -> Result<bool> {
+    fn read(&mut self, need: &TrigramNeed, filter: &PathFilter) -> Result<bool> {
         let candidates = self.snapshot.candidates(need)?;
         if let Some(candidates) = &candidates
             && self.snapshot.most_candidates(candidates)? <= LOOKED_UP
@@ -181,7 +182,7 @@ impl Reader<'_> {
 
     fn take(&mut self, file: Candidate, is_counted: bool) -> Result<ControlFlow<()>> {
         for found in self.lines.try_iter() {
-            self.rooms.push(self.window.take(found));
+            self.buffers.push(self.window.take(found));
         }
         if !is_counted && self.window.seen > self.window.wanted {
             return Ok(ControlFlow::Break(()));
@@ -191,9 +192,9 @@ impl Reader<'_> {
         let ordinal = self.sent;
         if let Some(count) = self.window.counts.of(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
         {
-            self.window.take(FileLines { ordinal, file, count, lines: Vec::new(), room: String::new() });
+            self.window.take(FileLines { ordinal, file, count, lines: Vec::new(), buffer: String::new() });
         } else {
-            let mut text = self.rooms.pop().unwrap_or_default();
+            let mut text = self.buffers.pop().unwrap_or_default();
             text.clear();
             self.snapshot.read_text(file.id, &mut text)?;
             hand_on(FileText { ordinal, file, text }, self.send, self.budget)?;
@@ -202,12 +203,12 @@ impl Reader<'_> {
     }
 }
 
-/// Waits until a searcher has room, or the budget is spent.
+/// Waits until a searcher accepts the file, or the budget is spent.
 fn hand_on(mut file: FileText, send: &Sender<FileText>, budget: &Budget) -> Result<()> {
     loop {
         match send.send_timeout(file, PAUSE) {
             Err(SendTimeoutError::Timeout(unsent)) => file = unsent,
-            // Nobody is left to search: the budget is spent, or the count of files will tell.
+            // No searcher is left: the budget is spent, or the count of files will show it.
             Ok(()) | Err(SendTimeoutError::Disconnected(_)) => return budget.check(),
         }
         budget.check()?;
@@ -227,7 +228,7 @@ fn search_texts(
         let lines = matching
             .iter()
             .take(wanted)
-            .map(|&Matched { number, start, at }| {
+            .map(|&MatchedLine { number, start, at }| {
                 let (before, around) = preview::around(&file.text, start, context);
                 let first = number - before;
                 let shown: Vec<String> = around.map(|line| preview::cut(line, at)).collect();
@@ -236,7 +237,7 @@ fn search_texts(
             })
             .collect();
         let FileText { ordinal, file, text } = file;
-        let found = FileLines { ordinal, file, count: matching.len(), lines, room: text };
+        let found = FileLines { ordinal, file, count: matching.len(), lines, buffer: text };
         if send.send(found).is_err() {
             return;
         }
@@ -257,9 +258,9 @@ struct Window {
 }
 
 impl Window {
-    /// Gives the room that the text had.
+    /// Returns the buffer that the text had.
     fn take(&mut self, mut found: FileLines) -> String {
-        let room = std::mem::take(&mut found.room);
+        let buffer = std::mem::take(&mut found.buffer);
         self.counts.set(found.file.version, found.count);
         self.waiting.insert(found.ordinal, found);
         while let Some(found) = self.waiting.remove(&(self.next_file + 1)) {
@@ -271,10 +272,10 @@ impl Window {
             }
             self.seen += found.count;
         }
-        room
+        buffer
     }
 
-    /// Whether none of that many lines of a file can be on the page, as far as is known of the files before it.
+    /// Whether none of a file's lines can be on the page, given the known counts of the files before it.
     fn is_aside(&self, ordinal: usize, count: usize) -> bool {
         let is_before = ordinal == self.next_file + 1 && self.seen + count <= self.offset;
         count == 0 || is_before || self.seen >= self.wanted

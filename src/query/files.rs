@@ -1,4 +1,4 @@
-//! Which files there are, and what the index weighs.
+//! The list of indexed files, and the size of the index.
 
 use super::{Page, PathFilter, near};
 use crate::error::Result;
@@ -16,7 +16,7 @@ pub fn list(
     Ok(Page::of(paths.filter(|path| filter.admits(path)).collect(), offset, limit))
 }
 
-/// The nearest indexed names for a path that is not there, as a hint.
+/// The nearest indexed paths for a missing path, as a hint.
 pub fn near(snapshot: &Snapshot, path: &str) -> Result<Option<String>> {
     let paths = snapshot.paths(None)?;
     Ok(near::did_you_mean(&near::nearest(path, paths.iter().map(|(path, _)| path.as_str()), 3)))

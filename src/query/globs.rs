@@ -1,4 +1,4 @@
-//! Which paths a question is about: include and exclude patterns.
+//! The path filters of a query: include and exclude patterns.
 //!
 //! Patterns read as in an ignore file: `*.py` at any depth, `src/*.rs` from the root, `src` and everything in it.
 
@@ -9,14 +9,14 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::error::{Error, Result};
 use crate::model::{is_in, printable};
 
-/// More patterns, and longer ones, are a mistake, and take longer to read than all files.
+/// More patterns are a mistake, and take longer to compile than all files to read.
 const MAX_PATTERNS: usize = 500;
 const MAX_PATTERN_BYTES: usize = 1000;
 
 /// How much of a pattern an error repeats.
 const SHOWN: usize = 100;
 
-/// Patterns of one question, ready to match.
+/// Patterns of one query, ready to match.
 #[derive(Debug, Default)]
 pub struct PathFilter {
     include: Option<GlobSet>,
@@ -24,7 +24,7 @@ pub struct PathFilter {
     /// A folder, and extensions in lower case.
     folder: Option<String>,
     extensions: Option<Vec<String>>,
-    /// Whole paths, where they were found in another way than by pattern.
+    /// Whole paths that were not selected by a pattern.
     only: Option<HashSet<String>>,
     /// The patterns that the sets were made of.
     patterns: [Vec<String>; 2],
@@ -37,7 +37,7 @@ impl PathFilter {
         Ok(Self { include: set("include", include)?, exclude: set("exclude", exclude)?, patterns, ..Self::default() })
     }
 
-    /// Paths that `pattern` names, or that have it inside when it is no pattern.
+    /// Paths that match `pattern`, or that contain it if it is not a pattern.
     pub fn containing(pattern: &str) -> Option<Self> {
         let loose = if pattern.contains(['*', '?', '[', '{']) { pattern.to_owned() } else { format!("**/*{pattern}*") };
         let patterns = [loose, format!("**/*{}*/**", pattern.trim_matches('/')), pattern.to_owned()];
@@ -50,7 +50,8 @@ impl PathFilter {
         Self { only: Some(paths), ..Self::default() }
     }
 
-    /// Files in a folder, which is relative to the repository or absolute as the paths of its files are, and of these types.
+    /// Files in a folder, which is relative to the repository or absolute as the paths of its files are, and of these
+    /// types.
     pub fn of_folder(folder: Option<String>, extensions: Option<Vec<String>>) -> Self {
         Self { folder, extensions, ..Self::default() }
     }
@@ -63,7 +64,7 @@ impl PathFilter {
             && self.extensions.is_none()
     }
 
-    /// Two of the same name admit the same.
+    /// Identifies the filter: equal names admit the same paths.
     pub fn name(&self) -> String {
         let only = self.only.as_ref().map(|paths| paths.iter().collect::<BTreeSet<_>>());
         format!("{:?} {:?} {:?} {only:?}", self.patterns, self.folder, self.extensions)
@@ -111,10 +112,10 @@ fn set(argument: &str, patterns: &[String]) -> Result<Option<GlobSet>> {
         };
         for pattern in [bare.clone(), format!("{bare}/**")] {
             let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-            set.add(glob.map_err(|error| wrong(format!("\"{shown}\" is no glob: {}", error.kind())))?);
+            set.add(glob.map_err(|error| wrong(format!("\"{shown}\" is not a glob: {}", error.kind())))?);
         }
     }
-    let set = set.build().map_err(|error| wrong(format!("the list is no set of globs: {}", error.kind())))?;
+    let set = set.build().map_err(|error| wrong(format!("the list is not a set of globs: {}", error.kind())))?;
     Ok(if set.is_empty() { None } else { Some(set) })
 }
 
@@ -144,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_cannot_be_meant_are_refused_with_a_short_error() {
+    fn invalid_patterns_are_refused_with_a_short_error() {
         for (include, said) in [
-            (vec!["[".to_owned()], "\"[\" is no glob"),
+            (vec!["[".to_owned()], "\"[\" is not a glob"),
             (vec!["!*.py".to_owned()], "exclude"),
             (vec!["x".repeat(100_000)], "longer than 1000 bytes"),
             (vec!["x".to_owned(); 20_000], "more than 500"),

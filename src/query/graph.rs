@@ -1,6 +1,6 @@
-//! Walking the graph of entities: what is around one, the shortest way between two, circles, what is ready.
+//! Walking the graph of entities: what is around one, the shortest path between two, cycles, ready issues.
 //!
-//! Owns what a walk means. What an edge leads to is looked up in `store`.
+//! Owns the walks. `store` looks up the targets of edges.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -29,29 +29,35 @@ impl Direction {
 
 /// What is around an entity.
 #[derive(Debug)]
-pub struct Around {
+pub struct Neighbourhood {
     pub entity: StoredEntity,
     /// By name of the relationship, targets in the order of the file.
     pub outgoing: Vec<LinkFrom>,
     pub incoming: Vec<LinkTo>,
     /// Nearest first.
-    pub beyond: Vec<Beyond>,
+    pub beyond: Vec<DistantEntity>,
 }
 
 /// An entity that is more than one edge away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beyond {
+pub struct DistantEntity {
     pub node: GraphNode,
     pub distance: u32,
-    /// The id before it on a shortest way; of several the first.
+    /// The id before it on a shortest path; of several the first.
     pub via: String,
 }
 
-/// Nobody follows more edges than this by eye.
+/// Deeper results are too large to read.
 pub const MAX_DEPTH: u32 = 20;
 
 /// Everything within `depth` edges of the entity `id`.
-pub fn around(snapshot: &Snapshot, id: &str, depth: u32, direction: Direction, rel: Option<&str>) -> Result<Around> {
+pub fn around(
+    snapshot: &Snapshot,
+    id: &str,
+    depth: u32,
+    direction: Direction,
+    rel: Option<&str>,
+) -> Result<Neighbourhood> {
     let entity = entities::find(snapshot, id)?;
     let is_asked = |found: &str| rel.is_none_or(|rel| rel == found);
     let mut outgoing = if direction.goes_out() { snapshot.links_from(entity.id)? } else { Vec::new() };
@@ -66,14 +72,14 @@ pub fn around(snapshot: &Snapshot, id: &str, depth: u32, direction: Direction, r
         let before = before(snapshot, &reached, ways, rel)?;
         for (distance, node) in reached.into_iter().filter(|(distance, _)| *distance > 1) {
             let via = before.get(&node.id).cloned().unwrap_or_default();
-            beyond.push(Beyond { node, distance, via });
+            beyond.push(DistantEntity { node, distance, via });
         }
     }
-    Ok(Around { entity, outgoing, incoming, beyond })
+    Ok(Neighbourhood { entity, outgoing, incoming, beyond })
 }
 
-/// For each entity that was reached over several edges, the key of the one before it, the first of several. Each edge of what
-/// is nearer is looked at once.
+/// For each entity that was reached over several edges, the key of the one before it, the first of several. Each edge
+/// of what is nearer is looked at once.
 fn before(
     snapshot: &Snapshot,
     reached: &[(u32, GraphNode)],
@@ -94,9 +100,9 @@ fn before(
     Ok(before)
 }
 
-/// One step of a way: an edge, walked along or against its direction.
+/// One step of a path: an edge, walked along or against its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PathStep {
     pub from: GraphNode,
     pub rel: String,
     pub to: GraphNode,
@@ -104,25 +110,25 @@ pub struct Step {
     pub against: bool,
 }
 
-/// The shortest way between two entities; `None` when there is none. Of several, the one whose ids come first.
-pub fn path(snapshot: &Snapshot, from: &str, to: &str, direction: Direction) -> Result<Option<Vec<Step>>> {
+/// The shortest path between two entities; `None` when there is none. Of several, the one whose ids come first.
+pub fn path(snapshot: &Snapshot, from: &str, to: &str, direction: Direction) -> Result<Option<Vec<PathStep>>> {
     let (from, to) = (entities::find(snapshot, from)?, entities::find(snapshot, to)?);
-    let mut steps: HashMap<String, Vec<Step>> = HashMap::new();
+    let mut steps: HashMap<String, Vec<PathStep>> = HashMap::new();
     for Link { source, link, .. } in snapshot.every_link()? {
         let Some(target) = link.entity else { continue };
         if direction.goes_out() {
-            let step = Step { from: source.clone(), rel: link.rel.clone(), to: target.clone(), against: false };
+            let step = PathStep { from: source.clone(), rel: link.rel.clone(), to: target.clone(), against: false };
             steps.entry(source.key.clone()).or_default().push(step);
         }
         if direction.goes_in() {
-            let step = Step { from: target.clone(), rel: link.rel, to: source, against: true };
+            let step = PathStep { from: target.clone(), rel: link.rel, to: source, against: true };
             steps.entry(target.key).or_default().push(step);
         }
     }
     for list in steps.values_mut() {
         list.sort_by(|a, b| (&a.to.key, a.against, &a.rel).cmp(&(&b.to.key, b.against, &b.rel)));
     }
-    let mut reached_by: HashMap<&str, &Step> = HashMap::new();
+    let mut reached_by: HashMap<&str, &PathStep> = HashMap::new();
     let mut open = VecDeque::from([from.key.as_str()]);
     while let Some(at) = open.pop_front() {
         if at == to.key {
@@ -151,7 +157,7 @@ const NEEDS: &[&str] = &["depends_on", "depends-on", "blocked_by", "blocked-by",
 /// Relationships that say that the target comes after.
 const BLOCKS: &[&str] = &["blocks"];
 
-/// Words for work that is over, as issues' status.
+/// Status values of closed issues.
 const CLOSED: &[&str] = &[
     "closed",
     "done",
@@ -172,7 +178,7 @@ const CLOSED: &[&str] = &[
     "obsolete",
 ];
 
-/// Whether work of that status is still to be done.
+/// Whether an issue of that status is open.
 pub fn is_open(status: Option<&str>) -> bool {
     status.is_none_or(|status| !CLOSED.contains(&status.trim().to_lowercase().as_str()))
 }
@@ -191,8 +197,8 @@ fn before_each(links: &[Link]) -> BTreeMap<String, BTreeMap<String, GraphNode>> 
     before
 }
 
-/// Entities that wait for each other in a circle, each waiting for the next: for every group of such, its shortest circle
-/// through the first id.
+/// Entities that wait for each other in a cycle, each waiting for the next: for every group of such, its shortest
+/// cycle through the first id.
 pub fn cycles(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Vec<String>>> {
     let before = before_each(&snapshot.every_link()?);
     let mut found = Vec::new();
@@ -204,14 +210,14 @@ pub fn cycles(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Vec<String>>> 
         if group.len() == 1 && !loops {
             continue;
         }
-        found.push(circle(&before, first, &inside));
+        found.push(cycle(&before, first, &inside));
     }
     found.sort();
     Ok(found)
 }
 
-/// The shortest way from `first` back to itself.
-fn circle(before: &BTreeMap<String, BTreeMap<String, GraphNode>>, first: &str, inside: &HashSet<&str>) -> Vec<String> {
+/// The shortest cycle through `first`.
+fn cycle(before: &BTreeMap<String, BTreeMap<String, GraphNode>>, first: &str, inside: &HashSet<&str>) -> Vec<String> {
     let mut came_from: HashMap<&str, &str> = HashMap::new();
     let mut open = VecDeque::from([first]);
     while let Some(at) = open.pop_front() {
@@ -310,7 +316,7 @@ pub fn ready(snapshot: &Snapshot) -> Result<Vec<StoredEntity>> {
     Ok(issues)
 }
 
-/// 0 comes first: a number as it is, with or without a P before it; words by their meaning; none last.
+/// 0 comes first: a number as it is, with or without a P before it; words by their rank; missing ones last.
 fn urgency(issue: &StoredEntity) -> u32 {
     let Some(priority) = issue.priority.as_deref().map(str::to_lowercase) else { return u32::MAX };
     match priority.trim() {

@@ -1,7 +1,7 @@
-//! How good and how fast answers are, by questions whose relevant places are known.
+//! How good and how fast answers are, by queries whose relevant spans are known.
 //!
-//! Owns the measures (NDCG@10, MRR@10, Recall@10, percentiles of the time) and the plain search to compare with. Does
-//! not own where questions come from nor how tables look: those are `cli`'s.
+//! Owns the measures (NDCG@10, MRR@10, Recall@10, percentiles of the time) and the plain search to compare with. `cli`
+//! owns the source of queries and the tables.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::store::{PlainSearch, Snapshot};
 
-/// How far down a list the measures look.
+/// The number of results that are measured.
 pub const DEPTH: usize = 10;
 
 /// Hits that are asked for: where files are judged, several of one file count once.
@@ -21,46 +21,45 @@ const ASKED: usize = 3 * DEPTH;
 /// Chunks of the plain search from which the best of each file are taken.
 const PLAIN_CHUNKS: usize = 1_000;
 
-/// A place that answers a question: a file, or lines of it.
+/// A span that answers a query: a file, or lines of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub path: String,
     pub lines: Option<(u32, u32)>,
 }
 
-/// A place in an answer.
+/// One span of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RankedSpan {
     pub path: String,
     pub lines: (u32, u32),
 }
 
 impl Target {
-    pub fn is_met_by(&self, place: &Place) -> bool {
-        self.path == place.path
-            && self.lines.is_none_or(|(first, last)| place.lines.0 <= last && first <= place.lines.1)
+    pub fn is_met_by(&self, span: &RankedSpan) -> bool {
+        self.path == span.path && self.lines.is_none_or(|(first, last)| span.lines.0 <= last && first <= span.lines.1)
     }
 }
 
 /// How good one answer is, each between 0 and 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct Judgment {
     pub ndcg: f64,
     pub reciprocal_rank: f64,
     pub recall: f64,
 }
 
-/// Judges an answer, best place first. A target counts where it is met first; if all targets are whole files, a file's
-/// further places take no rank.
-pub fn judge(targets: &[Target], answer: &[Place]) -> Judged {
+/// Judges an answer, best span first. A target counts where it is met first; if all targets are whole files, a file's
+/// further spans take no rank.
+pub fn judge(targets: &[Target], answer: &[RankedSpan]) -> Judgment {
     let by_file = targets.iter().all(|target| target.lines.is_none());
     let mut seen = HashSet::new();
-    let ranked = answer.iter().filter(|place| !by_file || seen.insert(place.path.as_str())).take(DEPTH);
+    let ranked = answer.iter().filter(|span| !by_file || seen.insert(span.path.as_str())).take(DEPTH);
     let mut open: Vec<&Target> = targets.iter().collect();
     let (mut gain, mut first) = (0.0, 0.0);
-    for (rank, place) in (1_u32..).zip(ranked) {
+    for (rank, span) in (1_u32..).zip(ranked) {
         let before = open.len();
-        open.retain(|target| !target.is_met_by(place));
+        open.retain(|target| !target.is_met_by(span));
         if open.len() < before {
             gain += discount(rank);
             first = f64::max(first, 1.0 / f64::from(rank));
@@ -68,7 +67,7 @@ pub fn judge(targets: &[Target], answer: &[Place]) -> Judged {
     }
     let ideal: f64 = (1_u32..).take(targets.len().min(DEPTH)).map(discount).sum();
     let met = targets.len() - open.len();
-    Judged {
+    Judgment {
         ndcg: if ideal > 0.0 { (gain / ideal).min(1.0) } else { 0.0 },
         reciprocal_rank: first,
         recall: ratio(met, targets.len().min(DEPTH)).min(1.0),
@@ -79,15 +78,15 @@ fn discount(rank: u32) -> f64 {
     1.0 / f64::from(rank + 1).log2()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of questions are small")]
+#[expect(clippy::cast_precision_loss, reason = "counts of queries are small")]
 fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// What stands in a row of the table: means over questions, and how long an answer took.
+/// What is in a row of the table: means over queries, and how long an answer took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    pub questions: usize,
+    pub queries: usize,
     pub ndcg: f64,
     pub mrr: f64,
     pub recall: f64,
@@ -96,9 +95,9 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of(outcomes: &[(Judged, Duration)]) -> Self {
+    pub fn of(outcomes: &[(Judgment, Duration)]) -> Self {
         let count = outcomes.len();
-        let mean = |part: fn(&Judged) -> f64| {
+        let mean = |part: fn(&Judgment) -> f64| {
             let sum: f64 = outcomes.iter().map(|(judged, _)| part(judged)).sum();
             sum * ratio(1, count)
         };
@@ -106,7 +105,7 @@ impl Summary {
         times.sort_unstable();
         let at = |percent: usize| times.get((count * percent / 100).min(count.saturating_sub(1))).copied();
         Self {
-            questions: count,
+            queries: count,
             ndcg: mean(|judged| judged.ndcg),
             mrr: mean(|judged| judged.reciprocal_rank),
             recall: mean(|judged| judged.recall),
@@ -116,8 +115,8 @@ impl Summary {
     }
 }
 
-/// By how much one way to answer is better than another on the same questions: the mean, and where it lies in 95 of 100
-/// draws of as many questions.
+/// By how much one ranking is better than another on the same queries: the mean, and its 95 % bootstrap confidence
+/// interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gain {
     pub mean: f64,
@@ -125,7 +124,7 @@ pub struct Gain {
     pub high: f64,
 }
 
-/// Draws that are always the same, so that a table can be made again.
+/// A fixed pseudo-random sequence, so that results are reproducible.
 pub struct Random(pub u64);
 
 impl Random {
@@ -136,11 +135,11 @@ impl Random {
     }
 }
 
-/// Draws of a bootstrap.
+/// Bootstrap resamples.
 const DRAWS: usize = 2_000;
 
 impl Gain {
-    /// Of pairs: one number a question by either way, in the same order.
+    /// Of pairs: one number a query by either way, in the same order.
     pub fn of(before: &[f64], after: &[f64]) -> Self {
         let gains: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
         let count = gains.len();
@@ -161,45 +160,49 @@ impl Gain {
 pub fn ask_smart(
     snapshot: &Snapshot,
     ranking: &smart::Ranking,
-    deep: Option<&smart::Deep>,
+    deep: Option<&smart::Reranker>,
     text: &str,
-) -> Result<(Vec<Place>, Duration)> {
+) -> Result<(Vec<RankedSpan>, Duration)> {
     let begun = Instant::now();
     let everywhere = PathFilter::default();
     let budget = Budget::unlimited();
     let page = smart::search_by(ranking, snapshot, deep, text, &everywhere, 0, (0, ASKED), &budget)?.page;
     let took = begun.elapsed();
-    let places = page.items.into_iter().map(|hit| Place { path: hit.path, lines: (hit.start_line, hit.end_line) });
-    Ok((places.collect(), took))
+    let spans = page.items.into_iter().map(|hit| RankedSpan { path: hit.path, lines: (hit.start_line, hit.end_line) });
+    Ok((spans.collect(), took))
 }
 
 /// Asks as `search_documents` does, whatever the score.
-pub fn ask_documents(snapshot: &Snapshot, deep: Option<&smart::Deep>, text: &str) -> Result<(Vec<Place>, Duration)> {
+pub fn ask_documents(
+    snapshot: &Snapshot,
+    deep: Option<&smart::Reranker>,
+    text: &str,
+) -> Result<(Vec<RankedSpan>, Duration)> {
     let begun = Instant::now();
     let found = relevance::relevant(snapshot, deep, text, &PathFilter::default(), &Budget::unlimited())?.chunks;
     let took = begun.elapsed();
-    let place = |one: &Relevant| {
+    let span = |one: &Relevant| {
         let chunk = snapshot.chunk(one.id)?;
-        Ok(Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) })
+        Ok(RankedSpan { path: chunk.path, lines: (chunk.start_line, chunk.end_line) })
     };
-    Ok((found.iter().take(ASKED).map(place).collect::<Result<_>>()?, took))
+    Ok((found.iter().take(ASKED).map(span).collect::<Result<_>>()?, took))
 }
 
 /// Asks the plain search: BM25 over the words, any of them, the best chunk of each file.
-pub fn ask_plain(snapshot: &Snapshot, plain: &PlainSearch, text: &str) -> Result<(Vec<Place>, Duration)> {
+pub fn ask_plain(snapshot: &Snapshot, plain: &PlainSearch, text: &str) -> Result<(Vec<RankedSpan>, Duration)> {
     let begun = Instant::now();
     let mut files = HashSet::new();
-    let mut places = Vec::new();
+    let mut spans = Vec::new();
     for id in plain.best_chunks(text, PLAIN_CHUNKS)? {
-        if places.len() >= ASKED {
+        if spans.len() >= ASKED {
             break;
         }
         let chunk = snapshot.chunk(id)?;
         if files.insert(chunk.path.clone()) {
-            places.push(Place { path: chunk.path, lines: (chunk.start_line, chunk.end_line) });
+            spans.push(RankedSpan { path: chunk.path, lines: (chunk.start_line, chunk.end_line) });
         }
     }
-    Ok((places, begun.elapsed()))
+    Ok((spans, begun.elapsed()))
 }
 
 #[cfg(test)]
@@ -210,8 +213,8 @@ mod tests {
         Target { path: path.to_owned(), lines }
     }
 
-    fn places(all: &[(&str, u32, u32)]) -> Vec<Place> {
-        all.iter().map(|&(path, first, last)| Place { path: path.to_owned(), lines: (first, last) }).collect()
+    fn spans(all: &[(&str, u32, u32)]) -> Vec<RankedSpan> {
+        all.iter().map(|&(path, first, last)| RankedSpan { path: path.to_owned(), lines: (first, last) }).collect()
     }
 
     fn close(a: f64, b: f64) {
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_file_counts_once_and_takes_one_rank() {
-        let answer = places(&[("a", 1, 5), ("a", 9, 12), ("b", 1, 3), ("c", 1, 1)]);
+        let answer = spans(&[("a", 1, 5), ("a", 9, 12), ("b", 1, 3), ("c", 1, 1)]);
         let judged = judge(&[target("b", None), target("c", None)], &answer);
         close(judged.reciprocal_rank, 0.5);
         close(judged.recall, 1.0);
@@ -228,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_met_by_a_place_that_shares_one_with_them() {
-        let answer = places(&[("a", 1, 5), ("a", 9, 12)]);
+    fn lines_are_met_by_a_span_that_shares_one_with_them() {
+        let answer = spans(&[("a", 1, 5), ("a", 9, 12)]);
         close(judge(&[target("a", Some((12, 20)))], &answer).reciprocal_rank, 0.5);
         close(judge(&[target("a", Some((6, 8)))], &answer).ndcg, 0.0);
         let both = judge(&[target("a", Some((1, 2))), target("a", Some((4, 4)))], &answer);
@@ -241,12 +244,12 @@ mod tests {
     fn only_the_first_ten_ranks_count() {
         let many: Vec<(String, u32, u32)> = (0..12).map(|number| (format!("f{number}"), 1, 1)).collect();
         let answer: Vec<(&str, u32, u32)> = many.iter().map(|(path, a, b)| (path.as_str(), *a, *b)).collect();
-        close(judge(&[target("f9", None)], &places(&answer)).reciprocal_rank, 0.1);
-        assert_eq!(judge(&[target("f10", None)], &places(&answer)), Judged::default());
+        close(judge(&[target("f9", None)], &spans(&answer)).reciprocal_rank, 0.1);
+        assert_eq!(judge(&[target("f10", None)], &spans(&answer)), Judgment::default());
     }
 
     #[test]
-    fn a_gain_is_told_with_its_noise() {
+    fn a_gain_is_reported_with_its_noise() {
         let before = vec![0.5; 100];
         let better: Vec<f64> = (0..100).map(|at| if at % 2 == 0 { 0.5 } else { 0.7 }).collect();
         let gain = Gain::of(&before, &better);
@@ -259,11 +262,11 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_the_mean_of_its_questions() {
-        let outcome = |ndcg, millis| (Judged { ndcg, ..Judged::default() }, Duration::from_millis(millis));
+    fn a_summary_is_the_mean_of_its_queries() {
+        let outcome = |ndcg, millis| (Judgment { ndcg, ..Judgment::default() }, Duration::from_millis(millis));
         let summary = Summary::of(&[outcome(1.0, 30), outcome(0.5, 10), outcome(0.0, 20)]);
         close(summary.ndcg, 0.5);
         assert_eq!((summary.p50, summary.p99), (Duration::from_millis(20), Duration::from_millis(30)));
-        assert_eq!(Summary::of(&[]).questions, 0);
+        assert_eq!(Summary::of(&[]).queries, 0);
     }
 }

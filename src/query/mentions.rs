@@ -1,6 +1,6 @@
 //! Code that a text names: paths, `path:line`, identifiers between backticks.
 //!
-//! Owns how such words are recognised, and what they mean in the index: what it does not hold is no mention.
+//! Owns how such words are recognized and looked up: what the index does not have is not a mention.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,10 +8,10 @@ use super::smart::qualified;
 use super::symbols;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::extract::prose::{self, Mark};
+use crate::extract::prose::{self, ProseMark};
 use crate::store::Snapshot;
 
-/// A place in the code that a text names.
+/// A file or symbol in the code that a text names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
     pub path: String,
@@ -27,32 +27,32 @@ pub struct Mention {
 const MAX_WORDS: usize = 300;
 /// Definitions of one name that are shown.
 const DEFINITIONS: usize = 3;
-/// A name that so many things have says nothing.
+/// A name with more definitions than this is not specific.
 const TOO_COMMON: usize = 20;
-const LONGEST: usize = 200;
+const MAX_CHARS: usize = 200;
 
-/// What `text` names, in its order, each place once.
+/// What `text` names, in its order, each once.
 pub fn mentions(snapshot: &Snapshot, text: &str) -> Result<Vec<Mention>> {
     let mut found: Vec<Mention> = Vec::new();
-    let mut unknown: Vec<(usize, Place)> = Vec::new();
+    let mut unknown: Vec<(usize, PathMention)> = Vec::new();
     for words in candidates(text) {
         match words {
-            Words::Place(place) => {
-                if snapshot.file(&place.path)?.is_some() {
-                    found.push(at_place(snapshot, place.path.clone(), &place)?);
+            Words::PathMention(path_mention) => {
+                if snapshot.file(&path_mention.path)?.is_some() {
+                    found.push(mention_of_path(snapshot, path_mention.path.clone(), &path_mention)?);
                 } else {
-                    unknown.push((found.len(), place));
+                    unknown.push((found.len(), path_mention));
                 }
             }
             Words::Name(name) => found.extend(named(snapshot, &name)?),
         }
     }
-    // People leave out the folders above a file; that counts where only one file can be meant.
+    // People leave out the folders above a file; that counts if only one file matches.
     if !unknown.is_empty() {
-        let ends = by_end(snapshot, unknown.iter().map(|(_, place)| place.path.as_str()))?;
-        for (at, place) in unknown.into_iter().rev() {
-            if let Some(Some(path)) = ends.get(&place.path) {
-                found.insert(at, at_place(snapshot, path.clone(), &place)?);
+        let ends = by_end(snapshot, unknown.iter().map(|(_, path_mention)| path_mention.path.as_str()))?;
+        for (at, path_mention) in unknown.into_iter().rev() {
+            if let Some(Some(path)) = ends.get(&path_mention.path) {
+                found.insert(at, mention_of_path(snapshot, path.clone(), &path_mention)?);
             }
         }
     }
@@ -61,12 +61,12 @@ pub fn mentions(snapshot: &Snapshot, text: &str) -> Result<Vec<Mention>> {
     Ok(found)
 }
 
-fn at_place(snapshot: &Snapshot, path: String, place: &Place) -> Result<Mention> {
-    let symbol = match place.line {
+fn mention_of_path(snapshot: &Snapshot, path: String, path_mention: &PathMention) -> Result<Mention> {
+    let symbol = match path_mention.line {
         Some(line) => snapshot.symbol_around(&path, line)?.map(|symbol| qualified(&symbol)),
         None => None,
     };
-    Ok(Mention { path, symbol, line: place.line, words: place.words.clone(), of: 1 })
+    Ok(Mention { path, symbol, line: path_mention.line, words: path_mention.words.clone(), of: 1 })
 }
 
 fn named(snapshot: &Snapshot, name: &str) -> Result<Vec<Mention>> {
@@ -108,11 +108,11 @@ fn by_end<'w>(snapshot: &Snapshot, wanted: impl Iterator<Item = &'w str>) -> Res
 }
 
 enum Words {
-    Place(Place),
+    PathMention(PathMention),
     Name(String),
 }
 
-struct Place {
+struct PathMention {
     path: String,
     line: Option<u32>,
     words: String,
@@ -123,17 +123,17 @@ fn candidates(text: &str) -> Vec<Words> {
     let mut all: Vec<(usize, Words)> = Vec::new();
     let mut seen: HashSet<String> = HashSet::new();
     let mut add = |line: usize, words: &str, all: &mut Vec<(usize, Words)>, may_be_name: bool| {
-        if words.len() > LONGEST || all.len() >= MAX_WORDS || !seen.insert(words.to_owned()) {
+        if words.len() > MAX_CHARS || all.len() >= MAX_WORDS || !seen.insert(words.to_owned()) {
             return;
         }
-        if let Some(place) = place(words) {
-            all.push((line, Words::Place(place)));
+        if let Some(path_mention) = path_mention(words) {
+            all.push((line, Words::PathMention(path_mention)));
         } else if let Some(name) = may_be_name.then(|| name(words)).flatten() {
             all.push((line, Words::Name(name)));
         }
     };
     prose::marks(text, 1, |mark, line| {
-        if let Mark::Code(words) = mark {
+        if let ProseMark::Code(words) = mark {
             add(line as usize, &words, &mut all, true);
         }
     });
@@ -150,7 +150,7 @@ fn candidates(text: &str) -> Vec<Words> {
 }
 
 /// `src/a.rs`, `a.rs:12`, `a.rs:12:5`, `a.rs:12-20`, `a.rs#L12`.
-fn place(words: &str) -> Option<Place> {
+fn path_mention(words: &str) -> Option<PathMention> {
     let (path, rest) = match words.split_once("#L") {
         Some((path, rest)) => (path, rest),
         None => words.split_once(':').unwrap_or((words, "")),
@@ -164,7 +164,7 @@ fn place(words: &str) -> Option<Place> {
         !stem.is_empty() && (1..=12).contains(&extension.len()) && extension.chars().all(char::is_alphanumeric)
     });
     let is_path = !path.contains(char::is_whitespace) && (has_extension || path.contains('/')) && path.len() > 2;
-    (is_line && is_path && !path.contains("..") && !last.is_empty()).then(|| Place {
+    (is_line && is_path && !path.contains("..") && !last.is_empty()).then(|| PathMention {
         path: path.to_owned(),
         line: digits.parse().ok(),
         words: words.to_owned(),
@@ -187,13 +187,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_and_names_are_told_from_prose() {
+    fn paths_and_names_are_distinguished_from_prose() {
         let text = "See `open_store()`, `Store::read` and src/store/mod.rs:12; also `a b`, http://x/y.rs, e.g. main.rs#L3-L9.\n\
             `1.0` and `it` (lib.rs:4:7). ../../etc/passwd, `Vec<T>`, and/or.";
         let shown: Vec<String> = candidates(text)
             .into_iter()
             .map(|words| match words {
-                Words::Place(place) => format!("{} {:?}", place.path, place.line),
+                Words::PathMention(path_mention) => format!("{} {:?}", path_mention.path, path_mention.line),
                 Words::Name(name) => name,
             })
             .collect();

@@ -1,6 +1,6 @@
-//! Read-only questions to a snapshot of the index.
+//! Read-only queries to a snapshot of the index.
 //!
-//! Owns what a question means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
+//! Owns what a query means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
 //! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
 
 pub mod check;
@@ -15,7 +15,7 @@ pub mod measure;
 pub mod mentions;
 pub mod near;
 pub mod picture;
-pub mod places;
+pub mod positions;
 mod preview;
 pub mod relations;
 pub mod slice;
@@ -34,7 +34,7 @@ pub struct Page<T> {
     pub offset: usize,
     /// The real number of items on all pages; `None` where they were not counted.
     pub total: Option<usize>,
-    /// Whether items come behind it.
+    /// Whether items follow it.
     pub is_cut: bool,
 }
 
@@ -47,18 +47,18 @@ impl<T> Page<T> {
         Self { items, offset, total: Some(total), is_cut }
     }
 
-    /// Where the next page begins; `None` at the end, and behind a page of nothing: such pages come to no end.
+    /// Where the next page begins; `None` at the end, and after an empty page: paging by empty pages never ends.
     pub fn next_offset(&self) -> Option<usize> {
         (self.is_cut && !self.items.is_empty()).then(|| self.offset + self.items.len())
     }
 
-    /// The same page with something else in place of each item.
+    /// The same page with something else instead of each item.
     pub fn map<U>(self, make: impl FnMut(T) -> U) -> Page<U> {
         let Self { items, offset, total, is_cut } = self;
         Page { items: items.into_iter().map(make).collect(), offset, total, is_cut }
     }
 
-    /// The same where something may fail.
+    /// The same with a fallible function.
     fn try_map<U>(self, make: impl FnMut(T) -> Result<U>) -> Result<Page<U>> {
         let Self { items, offset, total, is_cut } = self;
         Ok(Page { items: items.into_iter().map(make).collect::<Result<_>>()?, offset, total, is_cut })
@@ -73,7 +73,7 @@ pub struct Searched<T> {
     pub warning: Option<String>,
 }
 
-/// A place that answers a search.
+/// One result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     pub path: String,

@@ -1,19 +1,19 @@
 //! "Did you mean": the nearest of many names.
 
-/// Nobody mistypes longer names, in bytes.
-const LONGEST: usize = 500;
+/// Longer names, in bytes, are not typing errors.
+const MAX_CHARS: usize = 500;
 
 /// The best few of `names` for a mistyped `wanted`, nearest first: those that share its last part, or differ in few
 /// characters.
 pub fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>, count: usize) -> Vec<&'n str> {
-    if wanted.len() > LONGEST {
+    if wanted.len() > MAX_CHARS {
         return Vec::new();
     }
     let wanted_lower = wanted.to_lowercase();
     let last = last_part(&wanted_lower);
     let mut scored: Vec<(usize, &str)> = names
         .into_iter()
-        .filter(|name| name.len() <= LONGEST)
+        .filter(|name| name.len() <= MAX_CHARS)
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let tail = last_part(&lower);
@@ -43,7 +43,7 @@ pub fn did_you_mean(near: &[&str]) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("Did you mean {}?", quoted.join(", ")))
 }
 
-/// The same for a name that is one of a few, all of which are told otherwise.
+/// The same for one of a few names; all of them are listed if none is similar.
 pub fn one_of(wanted: &str, names: &[&str]) -> String {
     let near = nearest(wanted, names.iter().copied(), 3);
     did_you_mean(&near).unwrap_or_else(|| format!("There are: {}.", names.join(", ")))

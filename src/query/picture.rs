@@ -1,6 +1,6 @@
-//! A part of the graph of entities that can be drawn: of thousands, a person looks at some.
+//! A part of the graph of entities that is small enough to draw.
 //!
-//! Owns which those are, and that their number is bounded. What it looks like is the page's.
+//! Owns the selection and its bound. The page owns the drawing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +14,7 @@ use crate::store::{Snapshot, StoredEntity};
 pub enum Part<'a> {
     /// The most connected ones.
     Most,
-    /// An entity, all that it is tied to, and where that is little, what lies beyond.
+    /// An entity with its neighbours and, if those are few, their neighbours.
     Around(&'a str),
     /// Those that have all these words in id, title or tags.
     With(&'a str),
@@ -25,11 +25,11 @@ pub enum Part<'a> {
 /// A part of the graph.
 #[derive(Debug)]
 pub struct Picture {
-    /// Those that matter most for the question first.
+    /// Those that matter most for the query first.
     pub nodes: Vec<Spot>,
     /// Between these nodes; those of the first nodes first.
-    pub edges: Vec<Tie>,
-    /// How many there are that the question means, where it picks some out.
+    pub edges: Vec<PictureEdge>,
+    /// The number of matches, if the query selects some.
     pub found: Option<usize>,
     /// In the whole graph.
     pub all: Counts,
@@ -56,7 +56,7 @@ pub struct Spot {
 
 /// An edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tie {
+pub struct PictureEdge {
     pub from: String,
     pub to: String,
     pub rel: String,
@@ -65,12 +65,12 @@ pub struct Tie {
 /// The most nodes of a part, and the most edges.
 const NODES: usize = 2000;
 const EDGES: usize = 10_000;
-/// What is given around an entity that is tied to little.
+/// Nodes around an entity with few neighbours.
 const NEAR: usize = 60;
 
 /// The asked part of the graph, of at most `limit` nodes.
 pub fn part(snapshot: &Snapshot, part: Part, limit: usize) -> Result<Picture> {
-    let whole = Whole::of(snapshot)?;
+    let whole = FullGraph::of(snapshot)?;
     let limit = limit.min(NODES);
     let ranked = whole.ranked();
     let (chosen, found) = match part {
@@ -107,14 +107,14 @@ impl Spot {
     }
 }
 
-/// All of it, with places in a list for ids.
-struct Whole {
+/// The whole graph, with indexes of a list for ids.
+struct FullGraph {
     nodes: Vec<Spot>,
     at: HashMap<String, usize>,
     edges: Vec<(usize, usize, String)>,
 }
 
-impl Whole {
+impl FullGraph {
     fn of(snapshot: &Snapshot) -> Result<Self> {
         let stored = entities::all(snapshot)?;
         let mut whole = Self { nodes: Vec::new(), at: HashMap::new(), edges: Vec::new() };
@@ -123,8 +123,8 @@ impl Whole {
             whole.nodes.push(Spot { id: entity.key.clone(), entity: Some(entity), tags, links: 0 });
         }
         for link in stored.links {
-            let from = whole.place(link.source.key);
-            let to = whole.place(link.link.entity.map_or(link.link.target, |target| target.key));
+            let from = whole.index_of(link.source.key);
+            let to = whole.index_of(link.link.entity.map_or(link.link.target, |target| target.key));
             whole.nodes[from].links += 1;
             if to != from {
                 whole.nodes[to].links += 1;
@@ -134,9 +134,9 @@ impl Whole {
         Ok(whole)
     }
 
-    fn place(&mut self, id: String) -> usize {
-        if let Some(place) = self.at.get(&id) {
-            return *place;
+    fn index_of(&mut self, id: String) -> usize {
+        if let Some(index) = self.at.get(&id) {
+            return *index;
         }
         self.nodes.push(Spot { id: id.clone(), entity: None, tags: Vec::new(), links: 0 });
         self.at.insert(id, self.nodes.len() - 1);
@@ -153,8 +153,8 @@ impl Whole {
     /// The nearest to one, the most connected of them first.
     fn around(&self, centre: usize, ranked: &[usize], limit: usize) -> Vec<usize> {
         let mut rank = vec![0; self.nodes.len()];
-        for (place, node) in ranked.iter().enumerate() {
-            rank[*node] = place;
+        for (at, node) in ranked.iter().enumerate() {
+            rank[*node] = at;
         }
         let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (from, to, _) in &self.edges {
@@ -179,18 +179,18 @@ impl Whole {
         chosen
     }
 
-    fn between(&self, chosen: &[usize]) -> Vec<Tie> {
-        let mut place = vec![usize::MAX; self.nodes.len()];
+    fn between(&self, chosen: &[usize]) -> Vec<PictureEdge> {
+        let mut index = vec![usize::MAX; self.nodes.len()];
         for (at, node) in chosen.iter().enumerate() {
-            place[*node] = at;
+            index[*node] = at;
         }
-        let is_drawn = |edge: &&(usize, usize, String)| place[edge.0] < usize::MAX && place[edge.1] < usize::MAX;
+        let is_drawn = |edge: &&(usize, usize, String)| index[edge.0] < usize::MAX && index[edge.1] < usize::MAX;
         let mut edges: Vec<&(usize, usize, String)> = self.edges.iter().filter(is_drawn).collect();
         edges.sort_by_key(|(from, to, rel)| {
-            let (one, other) = (place[*from], place[*to]);
+            let (one, other) = (index[*from], index[*to]);
             (one.min(other), one.max(other), one, rel)
         });
-        let tie = |(from, to, rel): &(usize, usize, String)| Tie {
+        let tie = |(from, to, rel): &(usize, usize, String)| PictureEdge {
             from: self.nodes[*from].id.clone(),
             to: self.nodes[*to].id.clone(),
             rel: rel.clone(),

@@ -8,7 +8,7 @@ pub struct Slice {
     pub start_line: u64,
     pub end_line: u64,
     pub content: String,
-    /// Bytes that are no text became U+FFFD.
+    /// Bytes that are not text became U+FFFD.
     pub lossy: bool,
     pub total_lines: u64,
     /// Where to go on, when the content was cut: a line, and the column inside it when one line alone was too long.
@@ -17,8 +17,8 @@ pub struct Slice {
 
 /// Lines `start..=end` (1-based) of `bytes`, from `column` of the first on, of at most `cap` bytes of JSON text.
 ///
-/// Lines end at LF; line breaks come back as they are. An end past the file's is clamped. `INVALID_ARGUMENT`, naming the
-/// file's length, for a start of 0 or past the end, and for an end before the start.
+/// Lines end at LF; line breaks come back as they are. An end past the file's is clamped. `INVALID_ARGUMENT`, naming
+/// the file's length, for a start of 0 or past the end, and for an end before the start.
 pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>) -> Result<Slice> {
     let starts = line_starts(bytes);
     let total = starts.len() as u64;
@@ -27,7 +27,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
             .hint("Give 1-based lines with start_line ≤ end_line.")
     };
     if start == 0 || end == 0 {
-        return Err(wrong("lines are 1-based: 0 is none".to_owned()));
+        return Err(wrong("lines are 1-based: 0 is not a line".to_owned()));
     }
     if end < start {
         return Err(wrong(format!("end_line {end} is before start_line {start}")));
@@ -48,7 +48,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
     let last = end.min(total);
     let mut content = String::new();
     let mut lossy = false;
-    let mut room = cap.unwrap_or(usize::MAX);
+    let mut remaining = cap.unwrap_or(usize::MAX);
     for number in start..=last {
         let line = line(bytes, &starts, number);
         let text = String::from_utf8_lossy(line);
@@ -60,8 +60,8 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
             return Err(wrong(format!("start_column {column} is past the end of line {number}")));
         }
         let cost = json_cost(rest);
-        if cost <= room {
-            room -= cost;
+        if cost <= remaining {
+            remaining -= cost;
             content.push_str(rest);
             continue;
         }
@@ -69,7 +69,7 @@ pub fn slice(bytes: &[u8], start: u64, end: u64, column: u64, cap: Option<usize>
             let next = Some((number, None));
             return Ok(Slice { start_line: start, end_line: number - 1, content, lossy, total_lines: total, next });
         }
-        let part = fitting(rest, room);
+        let part = fitting(rest, remaining);
         content.push_str(part);
         let next = Some((number, Some(skipped + 1 + part.chars().count() as u64)));
         return Ok(Slice { start_line: start, end_line: number, content, lossy, total_lines: total, next });
@@ -105,11 +105,11 @@ fn char_cost(c: char) -> usize {
 }
 
 /// As much of the start of `text` as fits; at least one character, so that paging comes to an end.
-fn fitting(text: &str, room: usize) -> &str {
+fn fitting(text: &str, remaining: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {
         used += char_cost(c);
-        if used > room && at > 0 {
+        if used > remaining && at > 0 {
             return &text[..at];
         }
     }

@@ -6,9 +6,9 @@ use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use super::Page;
-use super::relations::{Resolver, may_mean};
+use super::relations::{Resolver, may_refer_to};
 use crate::error::{Error, Result};
-use crate::store::{ChunkId, Declared, Definition, Snapshot, Use};
+use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
@@ -17,7 +17,7 @@ pub enum Match {
     Fuzzy,
 }
 
-/// One place where a name stands.
+/// One occurrence of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     pub name: String,
@@ -32,19 +32,18 @@ pub struct Occurrence {
     pub signature: Option<String>,
 }
 
-/// Uses that a qualified question resolves, to leave out those that mean something else; further ones all stay.
+/// References that a qualified query resolves, to leave out those that mean something else; further ones all stay.
 const RESOLVED: usize = 5_000;
 
 /// Chunks that a qualified name may stand for in a search.
-const MEANT: usize = 20;
+const MAX_QUALIFIED: usize = 20;
 
-/// Definitions that one question by name may be about.
+/// Definitions that one query by name may be about.
 const SUBJECTS: usize = 2_000;
 
-/// Every occurrence of a name: definitions first, those that are likely meant before others, then uses in path and line
-/// order. Prefix and fuzzy: definitions alone, of the best names first.
-/// `Class.method`, `Class#method` and `module::name` ask for definitions inside that container, and leave out uses that
-/// are known to mean another.
+/// Every occurrence of a name: definitions first, likely ones before others, then references in path and line order.
+/// Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
+/// for definitions inside that container, and leave out references that are known to mean another.
 pub fn occurrences(
     snapshot: &Snapshot,
     wanted: &str,
@@ -59,7 +58,7 @@ pub fn occurrences(
             Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
         );
     }
-    let fits = |found: &Definition| stands_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
+    let fits = |found: &Definition| is_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
     let mut definitions = match how {
         Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit),
         Match::Prefix => return beginning_with(snapshot, name, fits).map(|found| Page::of(found, offset, limit)),
@@ -68,7 +67,7 @@ pub fn occurrences(
             if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
         }
     };
-    keep_inside(&mut definitions, &qualifier, |definition| definition);
+    keep_qualified(&mut definitions, &qualifier, |definition| definition);
     let definitions = order::sort(snapshot, definitions)?;
     // The case in which the name is really written.
     let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
@@ -79,18 +78,18 @@ pub fn occurrences(
     }
     if qualifier.is_empty() && kind.is_none() {
         let (skipped, shown) = (offset.min(all.len()), limit.min(all.len().saturating_sub(offset)));
-        let (uses, total_uses) = snapshot.uses(&written, offset - skipped, limit - shown)?;
-        let total = all.len() + total_uses;
+        let (references, total_references) = snapshot.references(&written, offset - skipped, limit - shown)?;
+        let total = all.len() + total_references;
         let items: Vec<Occurrence> =
-            all.into_iter().skip(skipped).take(shown).chain(uses.into_iter().map(used)).collect();
+            all.into_iter().skip(skipped).take(shown).chain(references.into_iter().map(used)).collect();
         let is_cut = offset.saturating_add(items.len()) < total;
         return Ok(Page { items, offset, total: Some(total), is_cut });
     }
-    let (mut uses, _) = snapshot.uses(&written, 0, usize::MAX)?;
+    let (mut references, _) = snapshot.references(&written, 0, usize::MAX)?;
     if !qualifier.is_empty() {
-        uses = that_may_mean(snapshot, uses, &definitions)?;
+        references = that_may_refer_to(snapshot, references, &definitions)?;
     }
-    all.extend(uses.into_iter().map(used).filter(is_of_kind));
+    all.extend(references.into_iter().map(used).filter(is_of_kind));
     Ok(Page::of(all, offset, limit))
 }
 
@@ -108,7 +107,7 @@ fn defined(found: Definition) -> Occurrence {
     }
 }
 
-fn used(found: Use) -> Occurrence {
+fn used(found: Reference) -> Occurrence {
     Occurrence {
         name: found.name,
         kind: found.kind,
@@ -123,20 +122,24 @@ fn used(found: Use) -> Occurrence {
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.
-pub fn subjects(snapshot: &Snapshot, wanted: &str) -> Result<Vec<Declared>> {
+pub fn subjects(snapshot: &Snapshot, wanted: &str) -> Result<Vec<DefinitionNode>> {
     let (qualifier, name) = qualified(wanted);
     let mut found = snapshot.declared_as(name, SUBJECTS)?;
-    keep_inside(&mut found, &qualifier, |declared| &declared.definition);
+    keep_qualified(&mut found, &qualifier, |declared| &declared.definition);
     Ok(found)
 }
 
-fn that_may_mean(snapshot: &Snapshot, mut uses: Vec<Use>, definitions: &[Definition]) -> Result<Vec<Use>> {
+fn that_may_refer_to(
+    snapshot: &Snapshot,
+    mut references: Vec<Reference>,
+    definitions: &[Definition],
+) -> Result<Vec<Reference>> {
     let wanted: Vec<(String, u32, u32)> = definitions.iter().map(|d| (d.path.clone(), d.line, d.column)).collect();
     let mut resolver = Resolver::new(snapshot);
-    let further = uses.split_off(uses.len().min(RESOLVED));
-    let mut kept = Vec::with_capacity(uses.len());
-    for used in uses {
-        if may_mean(&mut resolver, &used, &wanted)? {
+    let further = references.split_off(references.len().min(RESOLVED));
+    let mut kept = Vec::with_capacity(references.len());
+    for used in references {
+        if may_refer_to(&mut resolver, &used, &wanted)? {
             kept.push(used);
         }
     }
@@ -144,24 +147,24 @@ fn that_may_mean(snapshot: &Snapshot, mut uses: Vec<Use>, definitions: &[Definit
     Ok(kept)
 }
 
-/// The chunks that define what a qualified name stands for.
-pub(super) fn chunks_meant(snapshot: &Snapshot, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkId>> {
+/// The chunks that define what a qualified name refers to.
+pub(super) fn chunks_of_qualified(snapshot: &Snapshot, name: &str, qualifier: &[&str]) -> Result<Vec<ChunkId>> {
     let mut definitions = snapshot.unsigned_any_case(name, SUBJECTS)?;
-    keep_inside(&mut definitions, qualifier, |definition| definition);
+    keep_qualified(&mut definitions, qualifier, |definition| definition);
     let mut found = Vec::new();
-    for definition in definitions.iter().take(MEANT) {
+    for definition in definitions.iter().take(MAX_QUALIFIED) {
         found.extend(snapshot.chunk_at(&definition.path, definition.line)?);
     }
     Ok(found)
 }
 
-/// Those that stand inside of the qualifier; where none does, those that people may call so: names are imported from the
+/// Those that are inside of the qualifier; where none does, those that people may call so: names are imported from the
 /// packages around the module that defines them.
-fn keep_inside<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn(&T) -> &Definition) {
-    if found.iter().any(|item| stands_in(definition(item), qualifier)) {
-        found.retain(|item| stands_in(definition(item), qualifier));
+fn keep_qualified<T>(found: &mut Vec<T>, qualifier: &[&str], definition: impl Fn(&T) -> &Definition) {
+    if found.iter().any(|item| is_in(definition(item), qualifier)) {
+        found.retain(|item| is_in(definition(item), qualifier));
     } else {
-        found.retain(|item| may_stand_in(definition(item), qualifier));
+        found.retain(|item| may_be_in(definition(item), qualifier));
     }
 }
 
@@ -178,7 +181,7 @@ fn separated(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether the definition's container, or its file's path for a module, ends with the qualifier.
-fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
+fn is_in(definition: &Definition, qualifier: &[&str]) -> bool {
     if qualifier.is_empty() {
         return true;
     }
@@ -187,15 +190,15 @@ fn stands_in(definition: &Definition, qualifier: &[&str]) -> bool {
         && around[around.len() - qualifier.len()..].iter().zip(qualifier).all(|(a, b)| a.eq_ignore_ascii_case(b))
 }
 
-/// Whether the qualifier's parts stand around the definition in that order, and its type is among them if it has one.
-fn may_stand_in(definition: &Definition, qualifier: &[&str]) -> bool {
+/// Whether the qualifier's parts are around the definition in that order, and its type is among them if it has one.
+fn may_be_in(definition: &Definition, qualifier: &[&str]) -> bool {
     let around = around(definition);
     let mut rest = around.iter();
     let in_order = qualifier.iter().all(|part| rest.any(|around| around.eq_ignore_ascii_case(part)));
     in_order && (definition.container.is_none() || rest.next().is_none())
 }
 
-/// Folders, modules and types that a definition stands in, outermost first.
+/// Folders, modules and types around a definition, outermost first.
 fn around(definition: &Definition) -> Vec<&str> {
     // A package of Go is a folder, whatever its files are called.
     let ends = if definition.language == "go" { '/' } else { '.' };
@@ -213,8 +216,8 @@ fn beginning_with(snapshot: &Snapshot, prefix: &str, fits: impl Fn(&Definition) 
     Ok(sorted.into_iter().flatten().map(defined).collect())
 }
 
-/// The page at `offset` of the definitions whose names an editor's matcher would offer, best names first. How many there
-/// are in all is known once the last of them is shown.
+/// The page at `offset` of the definitions whose names an editor's matcher would offer, best names first. How many
+/// there are in all is known once the last of them is shown.
 fn fuzzy(
     snapshot: &Snapshot,
     wanted: &str,
@@ -226,7 +229,7 @@ fn fuzzy(
     let mut found: Vec<Occurrence> = Vec::new();
     let mut all = true;
     for name in names_like(snapshot, wanted)? {
-        // One more than is shown tells that there are more.
+        // One more than is shown means that there are more.
         if found.len() > end {
             all = false;
             break;
@@ -242,7 +245,8 @@ fn fuzzy(
     Ok(page)
 }
 
-/// Defined names that have the letters of `wanted` in order, those at the beginnings of words counting most; best first.
+/// Defined names that have the letters of `wanted` in order, those at the beginnings of words counting most; best
+/// first.
 fn names_like(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
     let pattern = Pattern::new(wanted, CaseMatching::Smart, Normalization::Smart, AtomKind::Fuzzy);
     let mut config = Config::DEFAULT;

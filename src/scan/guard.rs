@@ -1,6 +1,6 @@
 //! Which folders' ignore files may be read at all.
 //!
-//! The crate that reads them opens whatever stands there: a link to an endless device or a named pipe would never
+//! The crate that reads them opens whatever is there: a link to an endless device or a named pipe would never
 //! come to an end. Owns that check and no other rule.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::platform::paths::canonical;
 
 pub(super) const RULE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore"];
 
-/// Nobody writes this many rules.
+/// No one writes this many rules.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 /// Whether every ignore file in `folder` is absent, or a regular file of sane size that lies in the repository.
@@ -32,8 +32,8 @@ pub(super) fn check_root(root: &Path) -> Result<()> {
         return Ok(());
     }
     let shown = printable(&root.to_string_lossy());
-    let what = format!("an ignore file in {shown} is no regular file of at most 4 MiB inside the repository");
-    Err(Error::invalid_path(what).hint("Mend it or remove it."))
+    let what = format!("an ignore file in {shown} is not a regular file of at most 4 MiB inside the repository");
+    Err(Error::invalid_path(what).hint("Fix it or remove it."))
 }
 
 /// What is read of a `.git`: its exclusions, and the file that points elsewhere.

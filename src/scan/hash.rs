@@ -94,7 +94,7 @@ mod tests {
         assert!(trusted(&old, 1_060_000_001, &old));
         assert!(!trusted(&old, 1_040_000_001, &old), "within the slack");
         assert!(!trusted(&old, 900_000_000, &old), "read before it was written: the clock went back");
-        // `cp -p` and `git checkout` set an old mtime; the ctime tells.
+        // `cp -p` and `git checkout` set an old mtime; only the ctime shows it.
         let copied = stat(5, 1_000_000_001);
         assert!(!trusted(&copied, 1_040_000_001, &copied));
         let coarse = stat(3_000_000_000, 3_000_000_000);

@@ -5,9 +5,9 @@
 //! database knows of it (`store`, `index`): comparing the two is `index`'s work.
 
 mod bare;
-mod ground;
 mod guard;
 mod hash;
+mod listing_fingerprint;
 mod resolve;
 mod root;
 mod rules;
@@ -20,25 +20,25 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
-pub use ground::Ground;
 pub use hash::{Content, read, trusted};
-pub use resolve::{Place, Resolved, Resolver};
+pub use listing_fingerprint::ListingFingerprint;
+pub use resolve::{PathLocation, Resolved, Resolver};
 pub use root::{Homes, is_own_repository, repository_root};
 pub use rules::{Rules, is_rule_file, skipped_by_name};
-pub use tracked::rule_files_beside;
+pub use tracked::git_rule_files;
 pub use walk::is_private_name;
 
 /// A file to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     pub path: RepoPath,
     pub stat: Stat,
 }
 
 /// A file (or a folder that cannot be read) that is there but is not to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// As on disk; where that is no UTF-8, with U+FFFD in its place and control characters escaped.
+pub struct SkippedEntry {
+    /// As on disk; where that is not UTF-8, with U+FFFD instead and control characters escaped.
     pub path: String,
     pub reason: SkipReason,
     pub stat: Stat,
@@ -47,8 +47,8 @@ pub struct Left {
 /// The files of a repository, each list sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    pub files: Vec<Found>,
-    pub skipped: Vec<Left>,
+    pub files: Vec<FoundFile>,
+    pub skipped: Vec<SkippedEntry>,
     /// Folders that were looked into (the root aside): where something new would be news.
     pub folders: Vec<RepoPath>,
     /// Something was left aside that no folder's times would tell of, such as a tracked file that is gone.
@@ -61,7 +61,7 @@ impl Listing {
     fn sorted(mut self) -> Self {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
         self.files.dedup_by(|a, b| a.path == b.path);
-        // Paths that are no UTF-8 may look the same: those stay apart by what they are.
+        // Paths that are no UTF-8 may look the same: their bytes distinguish them.
         self.skipped.sort_unstable_by(|a, b| (&a.path, a.stat.inode).cmp(&(&b.path, b.stat.inode)));
         self.skipped.dedup();
         self.folders.sort_unstable();
@@ -72,9 +72,9 @@ impl Listing {
 
 /// What is to be done with one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    Listed(Found),
-    Skipped(Left),
+pub enum PathVerdict {
+    Listed(FoundFile),
+    Skipped(SkippedEntry),
 }
 
 /// Every file of the repository at `root`, which is absolute.
@@ -97,10 +97,10 @@ pub fn ignores(root: &Path, folder: &RepoPath, rules: &Rules) -> bool {
 }
 
 /// What [`list`] says of one file; `None` when it is gone, ignored, or a folder.
-pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<Verdict>> {
+pub fn one(root: &Path, path: &RepoPath, rules: &Rules) -> Result<Option<PathVerdict>> {
     let listing = at(root, std::slice::from_ref(path), rules, &Budget::unlimited())?;
-    let listed = listing.files.into_iter().find(|found| found.path == *path).map(Verdict::Listed);
-    let skipped = || listing.skipped.into_iter().find(|left| left.path == path.as_str()).map(Verdict::Skipped);
+    let listed = listing.files.into_iter().find(|found| found.path == *path).map(PathVerdict::Listed);
+    let skipped = || listing.skipped.into_iter().find(|left| left.path == path.as_str()).map(PathVerdict::Skipped);
     Ok(listed.or_else(skipped))
 }
 

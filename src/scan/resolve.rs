@@ -15,21 +15,21 @@ use crate::platform::paths::canonical;
 use crate::secrets::{is_secret, is_secret_name};
 
 /// No file system takes longer ones.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Where the type engine's stubs are written.
 const STUBS: &str = ".ixmcp/typeshed";
 
 /// How much of a path an error shows.
-const LONGEST_SHOWN: usize = 200;
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// Where a resolved path lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PathLocation {
     /// The repository's own folder.
     Root,
     Repository(RepoPath),
-    /// In a folder outside that the user had indexed (by place in the resolver's list).
+    /// In a folder outside that the user had indexed (by index in the resolver's list).
     Folder(usize),
     /// A Python source of the standard library or of `site-packages`; read-only.
     Python,
@@ -40,7 +40,7 @@ pub enum Place {
 pub struct Resolved {
     /// Without links.
     pub absolute: PathBuf,
-    pub place: Place,
+    pub location: PathLocation,
     /// The folder that allowed it: the repository, the indexed folder, or the library.
     base: PathBuf,
 }
@@ -48,10 +48,10 @@ pub struct Resolved {
 impl Resolved {
     /// As answers name it: relative to the repository, or absolute.
     pub fn shown(&self) -> String {
-        match &self.place {
-            Place::Root => ".".to_owned(),
-            Place::Repository(path) => path.as_str().to_owned(),
-            Place::Folder(_) | Place::Python => self.absolute.to_string_lossy().into_owned(),
+        match &self.location {
+            PathLocation::Root => ".".to_owned(),
+            PathLocation::Repository(path) => path.as_str().to_owned(),
+            PathLocation::Folder(_) | PathLocation::Python => self.absolute.to_string_lossy().into_owned(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Resolver {
         self
     }
 
-    /// Refuses what was read of a file if the content says that nobody should be shown it.
+    /// Refuses what was read of a file if the content says that no one should be shown it.
     pub fn check_content(&self, resolved: &Resolved, bytes: &[u8]) -> Result<()> {
         let below = resolved.absolute.strip_prefix(&resolved.base).unwrap_or(&resolved.absolute);
         let is_refused = !self.allow_secrets && is_secret(&below.to_string_lossy(), bytes);
@@ -121,7 +121,7 @@ impl Resolver {
         let joined = self.join(given)?;
         let absolute = canonical(&joined).map_err(|error| {
             // What lies outside is refused in the same words whether or not it exists.
-            if !self.leads_inside(&joined) {
+            if !self.leads_into_root(&joined) {
                 return outside(given);
             }
             let what = match error.kind() {
@@ -146,8 +146,8 @@ impl Resolver {
             "the path is empty".to_owned()
         } else if given.contains('\0') {
             format!("{} holds a NUL character, which no path does", brief(given))
-        } else if given.len() > LONGEST_PATH {
-            format!("the path has {} bytes; no file system takes more than {LONGEST_PATH}", given.len())
+        } else if given.len() > MAX_PATH_BYTES {
+            format!("the path has {} bytes; no file system takes more than {MAX_PATH_BYTES}", given.len())
         } else {
             return Ok(self.root.join(given));
         };
@@ -155,7 +155,7 @@ impl Resolver {
     }
 
     fn check(&self, given: &str, absolute: PathBuf) -> Result<Resolved> {
-        let (base, place) = self.place(&absolute).ok_or_else(|| outside(given))?;
+        let (base, location) = self.location(&absolute).ok_or_else(|| outside(given))?;
         if !self.allow_secrets && is_secret_name(&absolute.strip_prefix(&base).unwrap_or(&absolute).to_string_lossy()) {
             return Err(secret(given));
         }
@@ -164,25 +164,25 @@ impl Resolver {
             return Err(Error::invalid_path(format!("{} is git's or ixmcp's own and never shown", brief(given)))
                 .hint("Name a file of the project."));
         }
-        Ok(Resolved { absolute, place, base })
+        Ok(Resolved { absolute, location, base })
     }
 
     /// The allowed folder around an absolute path without links, and where in it that lies.
-    fn place(&self, absolute: &Path) -> Option<(PathBuf, Place)> {
+    fn location(&self, absolute: &Path) -> Option<(PathBuf, PathLocation)> {
         if absolute == self.root {
-            return Some((self.root.clone(), Place::Root));
+            return Some((self.root.clone(), PathLocation::Root));
         }
         if absolute.starts_with(&self.root) {
             let path = RepoPath::under(&self.root, absolute)?;
-            return Some((self.root.clone(), Place::Repository(path)));
+            return Some((self.root.clone(), PathLocation::Repository(path)));
         }
         let around = self.folders.iter().enumerate().filter(|(_, folder)| absolute.starts_with(folder));
         if let Some((at, folder)) = around.max_by_key(|(_, folder)| folder.components().count()) {
-            return Some((folder.clone(), Place::Folder(at)));
+            return Some((folder.clone(), PathLocation::Folder(at)));
         }
         let is_python = absolute.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
         let library = self.python.iter().find(|folder| is_python && absolute.starts_with(folder))?;
-        Some((library.clone(), Place::Python))
+        Some((library.clone(), PathLocation::Python))
     }
 
     /// The folder on the way to a path that may not be entered, as answers name it.
@@ -196,7 +196,7 @@ impl Resolver {
     }
 
     /// Whether the existing part of a path that leads nowhere is of what may be read.
-    fn leads_inside(&self, joined: &Path) -> bool {
+    fn leads_into_root(&self, joined: &Path) -> bool {
         let existing = joined.ancestors().find_map(|above| canonical(above).ok());
         let mut bases = [&self.root].into_iter().chain(&self.folders).chain(&self.python);
         existing.is_some_and(|existing| bases.any(|base| existing.starts_with(base)))
@@ -211,7 +211,7 @@ fn is_private(path: &Path) -> bool {
 
 fn secret(given: &str) -> Error {
     Error::invalid_path(format!("{} may hold secrets and is never shown", brief(given)))
-        .hint("Name another file; whoever may read this one can open it without ixmcp.")
+        .hint("Name another file. Programs that may read this one can open it without ixmcp.")
 }
 
 fn outside(given: &str) -> Error {
@@ -220,7 +220,7 @@ fn outside(given: &str) -> Error {
 }
 
 fn brief(given: &str) -> String {
-    let end = given.char_indices().nth(LONGEST_SHOWN).map_or(given.len(), |(at, _)| at);
+    let end = given.char_indices().nth(MAX_SHOWN_CHARS).map_or(given.len(), |(at, _)| at);
     let rest = if end < given.len() { "…" } else { "" };
     printable(&given[..end]) + rest
 }
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    /// A repository beside other things, with links of every sort.
+    /// A repository next to other things, with links of every kind.
     fn tree() -> (tempfile::TempDir, Resolver) {
         let dir = tempfile::tempdir().unwrap();
         let at = dir.path();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_is_found_however_it_is_written() {
+    fn paths_in_the_root_resolve_however_they_are_written() {
         let (dir, resolver) = tree();
         let absolute = dir.path().join("root/src/a.rs").to_string_lossy().into_owned();
         for given in ["src/a.rs", "./src//a.rs", "src/../src/a.rs", "inner", "src/a.rs/", &absolute] {
@@ -265,11 +265,11 @@ mod tests {
             }
         }
         assert_eq!(resolver.resolve("src/").unwrap().shown(), "src");
-        assert_eq!(resolver.resolve(".").unwrap().place, Place::Root);
+        assert_eq!(resolver.resolve(".").unwrap().location, PathLocation::Root);
         let document = dir.path().join("docs/d.md").to_string_lossy().into_owned();
-        assert_eq!(resolver.resolve(&document).unwrap().place, Place::Folder(0));
+        assert_eq!(resolver.resolve(&document).unwrap().location, PathLocation::Folder(0));
         let library = dir.path().join("lib/os.py").to_string_lossy().into_owned();
-        assert_eq!(resolver.resolve(&library).unwrap().place, Place::Python);
+        assert_eq!(resolver.resolve(&library).unwrap().location, PathLocation::Python);
     }
 
     #[test]

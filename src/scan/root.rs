@@ -79,8 +79,8 @@ const SYSTEM_FOLDERS: &[&str] = &[
 /// Below this user number accounts belong to services, whose "home" may be anything. macOS starts at 501.
 const FIRST_PERSON: u32 = 500;
 
-/// `nobody`, in its two usual numbers.
-const NOBODY: &[u32] = &[65_534, 4_294_967_294];
+/// The user that owns files of unknown owners, in its two customary numbers.
+const OVERFLOW_USER: &[u32] = &[65_534, 4_294_967_294];
 
 /// The home folders of this machine.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +97,7 @@ impl Homes {
         let of_line = |line: &str| {
             let mut fields = line.split(':');
             let user: u32 = fields.nth(2)?.parse().ok()?;
-            let is_person = (user == 0 || user >= FIRST_PERSON) && !NOBODY.contains(&user);
+            let is_person = (user == 0 || user >= FIRST_PERSON) && !OVERFLOW_USER.contains(&user);
             is_person.then(|| fields.nth(2).map(PathBuf::from)).flatten()
         };
         let named = passwd.lines().filter_map(of_line).chain(home.map(Path::to_path_buf));
@@ -170,7 +170,7 @@ fn existing(folder: &Path) -> Result<PathBuf> {
         Error::invalid_path(what).hint("Name the repository by --repo.").caused_by(error)
     })?;
     let folder = if found.is_dir() { Some(found.as_path()) } else { found.parent() };
-    folder.map(Path::to_path_buf).ok_or_else(|| Error::invalid_path(format!("{} is no folder", shown())))
+    folder.map(Path::to_path_buf).ok_or_else(|| Error::invalid_path(format!("{} is not a folder", shown())))
 }
 
 fn refused(folder: &Path, reason: &str) -> Error {

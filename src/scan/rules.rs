@@ -1,7 +1,7 @@
 //! The rules that leave a file out by its path or size: secrets, generated and minified files, oversize, exclusions.
 //!
-//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`walk`) nor rules that need the content
-//! (`extract`).
+//! Owns the tables of names, but for those of `secrets`. Does not own ignore files (`walk`) nor rules that need the
+//! content (`extract`).
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::{RepoPath, SkipReason};
 use crate::secrets;
 
-/// What holds for one repository while its settings stand.
+/// What holds for one repository until its settings change.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     settings: config::Index,
@@ -49,7 +49,7 @@ impl Rules {
         self
     }
 
-    /// The same for a folder outside the repository: it is read as it stands, whatever ignores it from above, and it has
+    /// The same for a folder outside the repository: it is read as it is, whatever ignores it from above, and it has
     /// neither entities nor a tracked list.
     #[must_use]
     pub fn outside(&self) -> Self {
@@ -80,7 +80,7 @@ impl Rules {
     }
 
     /// All that the rules depend on, in words to compare with.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn fingerprint(&self) -> String {
         format!("{:?} {:?} {:?}", self.settings, self.named, self.documents)
     }
 
@@ -106,7 +106,8 @@ impl Rules {
 fn exclusions(globs: &[String]) -> Result<Gitignore> {
     let mut builder = GitignoreBuilder::new("");
     let unfit = |glob: &str| {
-        Error::invalid_argument(format!("index.exclude: {glob:?} is no glob")).hint("Write it as a line of .gitignore.")
+        Error::invalid_argument(format!("index.exclude: {glob:?} is not a glob"))
+            .hint("Write it as a line of .gitignore.")
     };
     for glob in globs {
         builder.add_line(None, glob).map_err(|error| unfit(glob).caused_by(error))?;
@@ -140,7 +141,7 @@ pub fn skipped_by_name(path: &RepoPath) -> Option<SkipReason> {
 const MINIFIED_ENDINGS: &[&str] =
     &[".min.js", ".min.mjs", ".min.cjs", ".min.css", ".min.html", "-min.js", "-min.css", ".bundle.min.js"];
 
-/// Lock files: exact, large, and of no use to a reader who can ask the package manager.
+/// Lock files: exact, large, and of no use to a reader, and known to the package manager.
 const GENERATED_NAMES: &[&str] = &[
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_and_minified_files_are_told_by_name() {
+    fn generated_and_minified_files_are_recognized_by_name() {
         for generated in [
             "Cargo.lock",
             "web/package-lock.json",

@@ -15,8 +15,8 @@ use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
 use crate::platform::paths::of_git;
 
-/// A `.git` file is one line; more is none.
-const LONGEST_POINTER: u64 = 16 * 1024;
+/// A `.git` file is one line; a longer file is not one.
+const MAX_POINTER_BYTES: u64 = 16 * 1024;
 
 /// The tracked files at or below the root, in byte order.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Tracked {
         let start = self.spans.partition_point(|span| self.bytes(span) < path);
         let is_within =
             move |name: &[u8]| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
-        // `a-b` and `a.b` stand between `a` and `a/b`: whatever shares the prefix is looked at.
+        // `a-b` and `a.b` are between `a` and `a/b`: whatever shares the prefix is looked at.
         let sharing = self.spans[start..].iter().take_while(move |span| self.bytes(span).starts_with(path));
         sharing.filter(move |span| is_within(self.bytes(span))).map(|span| self.path(span))
     }
@@ -71,7 +71,7 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
         return Ok(Some(Arc::clone(tracked)));
     }
     if !metadata.is_file() {
-        return Err(format!("{} is no file: what git tracks is not known", shown(&index)));
+        return Err(format!("{} is not a file: what git tracks is not known", shown(&index)));
     }
     let inside = root.strip_prefix(&worktree).unwrap_or(Path::new(""));
     let tracked = Arc::new(read(&index, inside)?);
@@ -79,8 +79,8 @@ pub(super) fn of(root: &Path, cache: &Mutex<Cache>) -> Result<Option<Arc<Tracked
     Ok(Some(tracked))
 }
 
-/// Whether git's index may hold `path` or something below it. Looking for the name in the bytes takes a tenth of reading
-/// all entries; but the fourth version of an index writes names in parts.
+/// Whether git's index may hold `path` or something below it. Looking for the name in the bytes takes a tenth of
+/// reading all entries; but the fourth version of an index writes names in parts.
 pub(super) fn may_name(root: &Path, path: &str) -> bool {
     let Some((_, index)) = find_index(root) else { return false };
     let Ok(bytes) = std::fs::read(index) else { return true };
@@ -88,7 +88,7 @@ pub(super) fn may_name(root: &Path, path: &str) -> bool {
 }
 
 /// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.
-pub fn rule_files_beside(root: &Path) -> Vec<PathBuf> {
+pub fn git_rule_files(root: &Path) -> Vec<PathBuf> {
     let of_git = find_index(root).map(|(_, index)| {
         let exclude = common_directory(&index).join("info/exclude");
         [index, exclude]
@@ -127,7 +127,7 @@ fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// The folder that the `.git` file of a worktree or submodule names: `gitdir: ../.git/worktrees/x`.
 pub(super) fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
-    if !metadata.is_file() || metadata.len() > LONGEST_POINTER {
+    if !metadata.is_file() || metadata.len() > MAX_POINTER_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let text = std::fs::read_to_string(git)?;
@@ -160,7 +160,7 @@ fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {
     let mut tracked = Tracked::default();
     for entry in file.entries().iter().filter(|entry| !matches!(entry.mode, Mode::COMMIT | Mode::DIR)) {
         let Some(name) = entry.path(&file).strip_prefix(prefix.as_slice()) else { continue };
-        // An index above 4 GiB of names is no index.
+        // An index above 4 GiB of names is not an index.
         let (Ok(start), Ok(length)) = (u32::try_from(tracked.names.len()), u32::try_from(name.len())) else { break };
         let Some(end) = start.checked_add(length) else { break };
         if is_plain(name) {

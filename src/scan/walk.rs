@@ -14,7 +14,7 @@ use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use super::rules::Rules;
 use super::tracked::Tracked;
-use super::{Found, Left, Listing};
+use super::{FoundFile, Listing, SkippedEntry};
 use super::{bare, guard};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -147,7 +147,7 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
 
     let gathered = Mutex::new(Listing::default());
     walk.build_parallel().run(|| {
-        let mut part = Part { listing: Listing::default(), gathered: &gathered };
+        let mut part = WalkPart { listing: Listing::default(), gathered: &gathered };
         Box::new(move |entry| {
             if budget.is_spent() {
                 return WalkState::Quit;
@@ -163,12 +163,12 @@ fn walk_parallel(root: &Path, rules: &Rules, budget: &Budget, listing: &mut List
 }
 
 /// What one thread of a walk found; handed over when the thread ends.
-struct Part<'a> {
+struct WalkPart<'a> {
     listing: Listing,
     gathered: &'a Mutex<Listing>,
 }
 
-impl Drop for Part<'_> {
+impl Drop for WalkPart<'_> {
     fn drop(&mut self) {
         // Each thread its own part; sorting sorted parts together is cheap.
         self.listing.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -246,7 +246,7 @@ fn is_entity(path: &str) -> bool {
 
 /// Limits `walk` to what is asked for, and never lets it into private or excluded folders. The list that it gives back
 /// fills with folders that are not entered because their ignore files cannot be read safely.
-fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<Left>>> {
+fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<SkippedEntry>>> {
     let blocked = Arc::new(Mutex::new(Vec::new()));
     let (root, scope, exclude, blocking) =
         (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
@@ -271,7 +271,8 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
             return is_asked;
         }
         if scope.holds(&relative.to_string_lossy()) {
-            let left = Left { path: shown(&relative), reason: SkipReason::UnreadableFolder, stat: Stat::default() };
+            let left =
+                SkippedEntry { path: shown(&relative), reason: SkipReason::UnreadableFolder, stat: Stat::default() };
             locked(&blocking).push(left);
         }
         false
@@ -320,7 +321,7 @@ fn take_failure(root: &Path, error: &ignore::Error, listing: &mut Listing) {
         Some(path) => {
             let is_folder = std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir());
             let reason = if is_folder { SkipReason::UnreadableFolder } else { SkipReason::Unreadable };
-            listing.skipped.push(Left { path: shown(path), reason, stat: Stat::default() });
+            listing.skipped.push(SkippedEntry { path: shown(path), reason, stat: Stat::default() });
         }
         None => listing.warnings.push(printable(&error.to_string())),
     }
@@ -339,7 +340,7 @@ fn shown(relative: &Path) -> String {
     relative.to_str().map_or_else(|| printable(&relative.to_string_lossy()), str::to_owned)
 }
 
-/// The one place that decides whether an entry is a file to be read.
+/// Decides whether an entry is a file to be read.
 fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut Listing) {
     let stat = stat_of(metadata);
     let kind = metadata.file_type();
@@ -348,11 +349,11 @@ fn judge(relative: &Path, metadata: &Metadata, rules: &Rules, listing: &mut List
         Some(_) if kind.is_symlink() => SkipReason::Symlink,
         Some(_) if !kind.is_file() => SkipReason::Special,
         Some(path) => match rules.skip(&path, stat.size) {
-            None => return listing.files.push(Found { path, stat }),
+            None => return listing.files.push(FoundFile { path, stat }),
             Some(reason) => reason,
         },
     };
-    listing.skipped.push(Left { path: shown(relative), reason, stat });
+    listing.skipped.push(SkippedEntry { path: shown(relative), reason, stat });
 }
 
 /// Adds what git tracks although an ignore file names it.
@@ -365,7 +366,7 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
             return Ok(());
         }
     };
-    // Both lists are in order: what stands in both is passed over without a look-up for each.
+    // Both lists are in order: what is in both is passed over without a look-up for each.
     listing.files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut files = listing.files.iter().peekable();
     let skipped: HashSet<&str> = listing.skipped.iter().map(|left| left.path.as_str()).collect();
@@ -409,7 +410,7 @@ fn asked_of<'a>(tracked: &'a Tracked, scope: &'a Scope) -> Box<dyn Iterator<Item
     }
 }
 
-/// What stands at `path`; nothing when a symbolic link, or no folder, is on the way to it.
+/// What is at `path`; nothing when a symbolic link, or no folder, is on the way to it.
 fn metadata_without_links(root: &Path, path: &RepoPath) -> Option<Metadata> {
     metadata_under(root, Path::new(path.as_str()))
 }
@@ -455,7 +456,7 @@ impl Matchers {
         is_folder && is_safe && !is_private && !excluded && self.ignores(folder, true)
     }
 
-    /// Whether a walk would come to this file, which is no entity.
+    /// Whether a walk would come to this file, which is not an entity.
     fn list(&self, path: &RepoPath, rules: &Rules) -> bool {
         if rules.excludes(Path::new(path.as_str()), false) {
             return false;

@@ -23,7 +23,7 @@ pub(super) fn judge(path: &str) -> Name {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     if NAMES.contains(&name)
         || EXTENSIONS.contains(&extension)
-        || PLACES.contains(&(parent, name))
+        || LOCATIONS.contains(&(parent, name))
         || FOLDERS.iter().any(|secret| folder.split('/').any(|part| part == *secret))
         || is_environment_file(name)
         || is_private_key(name)
@@ -229,7 +229,7 @@ const EXTENSIONS: &[&str] = &[
 const KEY_EXTENSIONS: &[&str] = &["pem", "key"];
 
 /// (folder, name): names that are a secret only there.
-const PLACES: &[(&str, &str)] = &[
+const LOCATIONS: &[(&str, &str)] = &[
     (".aws", "credentials"),
     (".aws", "config"),
     (".docker", "config.json"),
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_places_of_secrets_are_known() {
+    fn names_and_locations_of_secrets_are_known() {
         for secret in [
             ".env",
             "deploy/.env",

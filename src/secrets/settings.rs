@@ -169,7 +169,7 @@ fn is_value(name: &[u8], value: &[u8]) -> bool {
         && plain(name) != plain(value)
 }
 
-/// Whether a value is a placeholder or a reference to another place.
+/// Whether a value is a placeholder or a reference to another value.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = value.trim_ascii().to_ascii_lowercase();
     let references: &[&[u8]] = &[

@@ -73,7 +73,7 @@ fn texts_that_contain_a_key_are_no_secrets() {
 }
 
 #[test]
-fn what_everybody_may_have_is_no_secret_though_it_is_called_a_key() {
+fn what_everybody_may_have_is_not_a_secret_though_it_is_called_a_key() {
     let public = [
         armour("PGP PUBLIC KEY BLOCK", 2000),
         armour("PUBLIC KEY", 400),
@@ -207,8 +207,8 @@ fn each_kind_of_token_is_known() {
         "no part of a password is a prefix"
     );
     let unchecked = ["gh", "p_", &word(36)].concat();
-    assert!(masked(&unchecked).contains("****"), "whoever made it up, it may be one");
-    assert!(!is_secret("token", unchecked.as_bytes()), "its checksum says that it is none");
+    assert!(masked(&unchecked).contains("****"), "even if it is made up, it may be one");
+    assert!(!is_secret("token", unchecked.as_bytes()), "its checksum says that it is not one");
 }
 
 #[test]

@@ -146,14 +146,14 @@ fn prefix(token: &[u8]) -> usize {
 }
 
 /// A token and its proof. Matches of a group have no prefix.
-struct Shaped<'a> {
+struct ShapedToken<'a> {
     span: Range<usize>,
     token: &'a [u8],
     proof: Proof,
     prefix: usize,
 }
 
-fn shaped(text: &[u8]) -> impl Iterator<Item = Shaped<'_>> {
+fn shaped(text: &[u8]) -> impl Iterator<Item = ShapedToken<'_>> {
     SHAPES.captures_iter(text).filter_map(move |found| {
         let rule = RULES.get(found.pattern()?.as_usize())?;
         let (span, is_group) = match found.get_group(1) {
@@ -161,7 +161,7 @@ fn shaped(text: &[u8]) -> impl Iterator<Item = Shaped<'_>> {
             None => (found.get_match()?.range(), false),
         };
         let token = &text[span.clone()];
-        Some(Shaped { span, token, proof: rule.proof, prefix: if is_group { 0 } else { prefix(token) } })
+        Some(ShapedToken { span, token, proof: rule.proof, prefix: if is_group { 0 } else { prefix(token) } })
     })
 }
 

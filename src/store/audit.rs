@@ -1,4 +1,4 @@
-//! Whether the database is sound, and a canonical dump of it: everything that the repository's content determines,
+//! Consistency checks, and a canonical dump of the database: everything that the repository's content determines,
 //! without row ids, times of indexing and counts of changes. Two indexes of the same tree dump alike.
 
 use super::statements::statements;
@@ -36,11 +36,11 @@ statements! {
         FROM vectors v JOIN embedding_spaces s ON s.id = v.space_id
         JOIN chunks c ON c.id = v.chunk_id JOIN files f ON f.id = c.file_id
         ORDER BY s.model, s.hash, f.path, c.start_offset";
-    /// How often each word stands in the FTS: rows that are there twice, or stayed when their chunk went, show here.
+    /// How often each word is in the FTS: this shows duplicate rows, and rows of deleted chunks.
     ROWS_OF_FTS = "SELECT json_array('fts rows', count(*)) FROM chunks_fts_docsize";
     ROWS_OF_CHUNKS = "SELECT json_array('chunk rows', count(*)) FROM chunks";
-    /// What no constraint of the schema sees to.
-    DOUBLED = "SELECT 'the name ' || json_quote(name) || ' stands twice' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
+    /// Invariants that no constraint of the schema enforces.
+    DOUBLED = "SELECT 'the name ' || json_quote(name) || ' is there twice' FROM names GROUP BY name HAVING count(*) > 1 LIMIT 9";
     LEFT_BEHIND = "SELECT 'file ' || (id >> 20) || ' is gone, its symbols or references are not'
         FROM (SELECT id FROM symbol_rows UNION ALL SELECT id FROM reference_rows)
         WHERE id >> 20 NOT IN (SELECT id FROM files) LIMIT 9";
@@ -54,7 +54,7 @@ statements! {
 }
 
 impl Snapshot<'_> {
-    /// The canonical dump, line by line. Vectors are in it: ask when none is pending.
+    /// The canonical dump, line by line. It contains vectors: call it when none is pending.
     pub fn dump(&self, mut visit: impl FnMut(&str)) -> Result<()> {
         let families = [
             FILES,
@@ -83,7 +83,7 @@ impl Snapshot<'_> {
 }
 
 impl Store {
-    /// What is wrong with the file, in words; empty when it is sound.
+    /// Messages about problems of the database; empty if it is sound.
     pub fn faults(&self) -> Result<Vec<String>> {
         let mut faults = Vec::new();
         self.write(|_| Ok(()))?;
@@ -91,7 +91,7 @@ impl Store {
         let Some(writer) = slot.as_ref() else { return Ok(faults) };
         faults.extend(schema::faults(&Snapshot::new(&writer.connection, &self.caches))?);
         if !faults.is_empty() {
-            // The questions below would name what is not there.
+            // The queries below would name missing tables.
             return Ok(faults);
         }
         let mut statement = writer.connection.prepare("PRAGMA integrity_check")?;
@@ -107,8 +107,8 @@ impl Store {
         while let Some(row) = rows.next()? {
             faults.push(format!("a row of {} points at nothing", row.get::<_, String>(0)?));
         }
-        for question in [DOUBLED, LEFT_BEHIND, STRAY_VECTORS, MISCOUNTED_VECTORS] {
-            let mut statement = writer.connection.prepare(question)?;
+        for query in [DOUBLED, LEFT_BEHIND, STRAY_VECTORS, MISCOUNTED_VECTORS] {
+            let mut statement = writer.connection.prepare(query)?;
             let found = statement.query_map([], |row| row.get::<_, String>(0))?;
             faults.extend(found.collect::<rusqlite::Result<Vec<_>>>()?);
         }

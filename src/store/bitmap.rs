@@ -1,4 +1,4 @@
-//! Sets of chunks: a bit for each id, in blocks, so that ids far apart cost no more than those that are there.
+//! Sets of chunks: a bit for each id, in blocks, so that gaps between ids cost nothing.
 
 use super::ChunkId;
 
@@ -14,8 +14,8 @@ pub(super) struct Bitmap {
     len: usize,
 }
 
-/// Where a bit stands: the number of its block, its word in that, and the bit alone.
-fn place(id: ChunkId) -> (i64, usize, u64) {
+/// The position of a bit: the number of its block, its word in that, and the bit alone.
+fn bit_position(id: ChunkId) -> (i64, usize, u64) {
     let within = id.0.rem_euclid(BITS).cast_unsigned();
     (id.0.div_euclid(BITS), usize::try_from(within / 64).unwrap_or_default(), 1 << (within % 64))
 }
@@ -27,7 +27,7 @@ impl FromIterator<ChunkId> for Bitmap {
         // Those of one file follow each other.
         let mut last = 0;
         for id in ids {
-            let (number, word, bit) = place(id);
+            let (number, word, bit) = bit_position(id);
             if bitmap.blocks.get(last).is_none_or(|(known, _)| *known != number) {
                 last = bitmap.blocks.binary_search_by_key(&number, |(known, _)| *known).unwrap_or_else(|at| {
                     bitmap.blocks.insert(at, (number, Box::new([0; WORDS])));
@@ -51,9 +51,9 @@ impl Bitmap {
         self.seeker().holds(id)
     }
 
-    /// For many questions of ascending ids.
-    pub fn seeker(&self) -> Seeker<'_> {
-        Seeker { bitmap: self, at: 0 }
+    /// For many queries of ascending ids.
+    pub fn seeker(&self) -> BitmapSeeker<'_> {
+        BitmapSeeker { bitmap: self, at: 0 }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = ChunkId> {
@@ -75,9 +75,9 @@ impl Bitmap {
         Some(ChunkId(number * BITS + at * 64 + i64::from(63 - word.leading_zeros())))
     }
 
-    /// How many came after this one.
+    /// How many have a higher id.
     pub fn count_above(&self, id: ChunkId) -> usize {
-        let (number, word, bit) = place(id);
+        let (number, word, bit) = bit_position(id);
         let later = self.blocks.partition_point(|(known, _)| *known <= number);
         let ones = |words: &[u64]| words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         let of_later = self.blocks[later..].iter().map(|(_, words)| ones(&words[..])).sum::<usize>();
@@ -107,14 +107,14 @@ impl Bitmap {
 }
 
 /// Looks up one id after the other.
-pub(super) struct Seeker<'b> {
+pub(super) struct BitmapSeeker<'b> {
     bitmap: &'b Bitmap,
     at: usize,
 }
 
-impl Seeker<'_> {
+impl BitmapSeeker<'_> {
     pub fn holds(&mut self, id: ChunkId) -> bool {
-        let (number, word, bit) = place(id);
+        let (number, word, bit) = bit_position(id);
         let blocks = &self.bitmap.blocks;
         if blocks.get(self.at).is_none_or(|(known, _)| *known != number) {
             self.at = blocks.partition_point(|(known, _)| *known < number);
@@ -133,7 +133,7 @@ mod tests {
         ids.iter().rev().map(|&id| ChunkId(id)).collect()
     }
 
-    /// Runs, gaps, ends of words and blocks, and the ends of all numbers.
+    /// Runs, gaps, boundaries of words and blocks, and the smallest and largest ids.
     fn sets() -> Vec<BTreeSet<i64>> {
         vec![
             BTreeSet::new(),

@@ -1,7 +1,8 @@
-//! Files in which a text may be, told from the trigrams that it needs.
+//! Files that may contain a text, according to the trigrams that it needs.
 //!
-//! Owns how they are found: where they are few, each by its place in its segment; where they are many, by a walk over all
-//! files in path order, which whoever looks at them can end.
+//! Owns how they are found: where they are few, each by its slot in its segment; where they are many, by a walk over
+//! all files in path order, which the caller can end.
+//!
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -9,27 +10,27 @@ use std::ops::ControlFlow;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::statements::statements;
-use super::trigrams::{Need, Places};
+use super::trigrams::{SlotSet, TrigramNeed};
 use super::vectors::count;
 use super::{FileId, Snapshot, TextVersion};
 use crate::error::Result;
 
 statements! {
     WHOLE = "SELECT id, slots FROM trigram_segments WHERE complete ORDER BY id";
-    PLACES = "SELECT slots FROM trigrams WHERE segment = ?1 AND trigram = ?2";
+    SLOTS = "SELECT slots FROM trigrams WHERE segment = ?1 AND trigram = ?2";
     COUNT_LOOSE = "SELECT count(*) FROM files WHERE trigram_segment IS NULL";
     LOOSE = "SELECT path, id, size, hash, extractor FROM files WHERE trigram_segment IS NULL";
     AT = "SELECT path, id, size, hash, extractor FROM files WHERE trigram_segment = ?1 AND trigram_slot = ?2";
     WALK = "SELECT path, id, size, hash, extractor, trigram_segment, trigram_slot FROM files ORDER BY path";
 }
 
-/// A file that may have what is looked for.
+/// A file that may contain the text.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub path: String,
     pub id: FileId,
     pub bytes: u64,
-    /// The text that it has now.
+    /// Its current text.
     pub version: TextVersion,
 }
 
@@ -45,20 +46,20 @@ impl Candidate {
     }
 }
 
-/// Files in which a text with some need may be: so many places of each segment, and whatever is in none.
-pub struct Candidates(HashMap<i64, Places>);
+/// Files in which a text with some need may be: some slots of each segment, and every file that is in no segment.
+pub struct Candidates(HashMap<i64, SlotSet>);
 
 impl Candidates {
-    fn admit(&self, segment: Option<i64>, place: Option<u32>) -> bool {
-        let places = segment.and_then(|segment| self.0.get(&segment));
-        places.is_none_or(|places| place.is_none_or(|place| places.has(place as usize)))
+    fn admit(&self, segment: Option<i64>, slot: Option<u32>) -> bool {
+        let slots = segment.and_then(|segment| self.0.get(&segment));
+        slots.is_none_or(|slots| slot.is_none_or(|slot| slots.has(slot as usize)))
     }
 }
 
 impl Snapshot<'_> {
     /// Files in which a text with that need may be; `None` where all may.
-    pub fn candidates(&self, need: &Need) -> Result<Option<Candidates>> {
-        if *need == Need::Anything {
+    pub fn candidates(&self, need: &TrigramNeed) -> Result<Option<Candidates>> {
+        if *need == TrigramNeed::Anything {
             return Ok(None);
         }
         let mut statement = self.connection.prepare_cached(WHOLE)?;
@@ -66,15 +67,15 @@ impl Snapshot<'_> {
         let mut candidates = HashMap::new();
         for segment in segments {
             let (segment, files) = segment?;
-            candidates.insert(segment, self.places(segment, files, need, &mut HashMap::new())?);
+            candidates.insert(segment, self.slots(segment, files, need, &mut HashMap::new())?);
         }
         Ok(Some(Candidates(candidates)).filter(|candidates| !candidates.0.is_empty()))
     }
 
-    /// No more than these are there.
+    /// An upper bound of their number.
     pub fn most_candidates(&self, candidates: &Candidates) -> Result<usize> {
         let loose: i64 = self.connection.prepare_cached(COUNT_LOOSE)?.query_row([], |row| row.get(0))?;
-        Ok(usize::try_from(loose).unwrap_or(usize::MAX) + candidates.0.values().map(Places::len).sum::<usize>())
+        Ok(usize::try_from(loose).unwrap_or(usize::MAX) + candidates.0.values().map(SlotSet::len).sum::<usize>())
     }
 
     /// All of them in path order, for those that are few.
@@ -83,17 +84,17 @@ impl Snapshot<'_> {
         let loose = statement.query_map([], Candidate::from_row)?;
         let mut files = loose.collect::<rusqlite::Result<Vec<_>>>()?;
         let mut statement = self.connection.prepare_cached(AT)?;
-        for (segment, places) in &candidates.0 {
-            for place in places.iter() {
-                // A file that changed has left its place.
-                files.extend(statement.query_row(params![segment, count(place)], Candidate::from_row).optional()?);
+        for (segment, slots) in &candidates.0 {
+            for slot in slots.iter() {
+                // A file that changed has left its slot.
+                files.extend(statement.query_row(params![segment, count(slot)], Candidate::from_row).optional()?);
             }
         }
         files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 
-    /// Shows them to `visit` in path order until it has enough; every file where there is nothing to choose by.
+    /// Shows them to `visit` in path order until it has enough; every file if there is no index to choose by.
     pub fn each_candidate(
         &self,
         candidates: Option<&Candidates>,
@@ -114,26 +115,32 @@ impl Snapshot<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn places(&self, segment: i64, files: usize, need: &Need, known: &mut HashMap<u32, Places>) -> Result<Places> {
+    fn slots(
+        &self,
+        segment: i64,
+        files: usize,
+        need: &TrigramNeed,
+        known: &mut HashMap<u32, SlotSet>,
+    ) -> Result<SlotSet> {
         match need {
-            Need::Anything => Ok(Places::all(files)),
-            Need::Trigram(trigram) => {
-                if let Some(places) = known.get(trigram) {
-                    return Ok(places.clone());
+            TrigramNeed::Anything => Ok(SlotSet::all(files)),
+            TrigramNeed::Trigram(trigram) => {
+                if let Some(slots) = known.get(trigram) {
+                    return Ok(slots.clone());
                 }
-                let mut statement = self.connection.prepare_cached(PLACES)?;
+                let mut statement = self.connection.prepare_cached(SLOTS)?;
                 let mut rows = statement.query(params![segment, trigram])?;
-                let places = match rows.next()? {
-                    Some(row) => Places::decode(row.get_ref(0)?.as_blob().unwrap_or_default(), files),
-                    None => Places::none(files),
+                let slots = match rows.next()? {
+                    Some(row) => SlotSet::decode(row.get_ref(0)?.as_blob().unwrap_or_default(), files),
+                    None => SlotSet::none(files),
                 };
-                known.insert(*trigram, places.clone());
-                Ok(places)
+                known.insert(*trigram, slots.clone());
+                Ok(slots)
             }
-            Need::All(parts) => {
-                let mut all = Places::all(files);
+            TrigramNeed::All(parts) => {
+                let mut all = SlotSet::all(files);
                 for part in parts {
-                    let these = self.places(segment, files, part, known)?;
+                    let these = self.slots(segment, files, part, known)?;
                     all.0.iter_mut().zip(these.0).for_each(|(word, other)| *word &= other);
                     if all.is_empty() {
                         break;
@@ -141,10 +148,10 @@ impl Snapshot<'_> {
                 }
                 Ok(all)
             }
-            Need::Any(parts) => {
-                let mut any = Places::none(files);
+            TrigramNeed::Any(parts) => {
+                let mut any = SlotSet::none(files);
                 for part in parts {
-                    let these = self.places(segment, files, part, known)?;
+                    let these = self.slots(segment, files, part, known)?;
                     any.0.iter_mut().zip(these.0).for_each(|(word, other)| *word |= other);
                 }
                 Ok(any)

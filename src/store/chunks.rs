@@ -1,6 +1,6 @@
-//! `chunks`: a file's text in pieces.
+//! `chunks`: the pieces of a file's text.
 //!
-//! Owns the texts and their numbers. What they are found by is `terms`'s.
+//! Owns the texts and their ids. `terms` owns the FTS rows.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub(super) const MAKE_INDEX: &str = "CREATE INDEX IF NOT EXISTS chunks_by_hash O
 /// More chunks than this are brought into order by a walk over all, up to the last that is wanted.
 const LOOKED_UP: usize = 1_000;
 
-/// A chunk with its place.
+/// A chunk with its position.
 #[derive(Clone, Debug)]
 pub struct ChunkHit {
     pub path: String,
@@ -50,18 +50,18 @@ pub struct ChunkHit {
     pub start_line: u32,
     pub end_line: u32,
     pub text: String,
-    /// The headings that it stands under, then what begins in it, each once.
+    /// The headings that it is under, then what begins in it, each once.
     pub names: Vec<String>,
 }
 
 /// Numbers for the chunks of a file: those that their text had before, then numbers above all there are. So a vector
-/// stays with its text, and what is above a number is what came after.
-pub(super) struct Numbers {
+/// stays with its text, and chunks with higher ids are newer.
+pub(super) struct ChunkNumbers {
     by_hash: HashMap<Vec<u8>, Vec<i64>>,
     last: i64,
 }
 
-impl Numbers {
+impl ChunkNumbers {
     fn take(&mut self, hash: &[u8]) -> i64 {
         let before = self.by_hash.get_mut(hash).and_then(Vec::pop);
         before.unwrap_or_else(|| {
@@ -80,19 +80,19 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
-    /// So many chunks, drawn by their texts: the same whatever order they came in.
+    /// A sample of chunks, chosen by the hashes of their texts: independent of insertion order.
     pub(super) fn drawn_chunks(&self, most: usize) -> Result<Vec<ChunkId>> {
         let mut statement = self.connection.prepare_cached(DRAWN)?;
         let rows = statement.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The first `most` of these chunks in path order; all of them, as they came, where they are no more.
+    /// The first `most` of these chunks in path order; all of them, in the given order, if there are not more.
     pub fn first_in_path_order(&self, chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
         if chunks.len() <= most { Ok(chunks) } else { self.in_path_order(chunks, most) }
     }
 
-    /// The first `most` of those of these chunks that are there, in path order.
+    /// The first `most` of the chunks that exist, in path order.
     pub(super) fn in_path_order(&self, mut chunks: Vec<ChunkId>, most: usize) -> Result<Vec<ChunkId>> {
         if let [one] = chunks[..] {
             let is_there = most > 0 && self.connection.prepare_cached(IS_THERE)?.exists([one.0])?;
@@ -101,12 +101,12 @@ impl Snapshot<'_> {
         }
         if chunks.len() <= LOOKED_UP {
             let mut statement = self.connection.prepare_cached(PATH_AND_OFFSET)?;
-            let mut placed: Vec<(String, u32, ChunkId)> = Vec::with_capacity(chunks.len());
+            let mut positioned: Vec<(String, u32, ChunkId)> = Vec::with_capacity(chunks.len());
             for id in chunks {
-                placed.extend(statement.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, id))).optional()?);
+                positioned.extend(statement.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?, id))).optional()?);
             }
-            placed.sort_unstable();
-            return Ok(placed.into_iter().take(most).map(|(.., id)| id).collect());
+            positioned.sort_unstable();
+            return Ok(positioned.into_iter().take(most).map(|(.., id)| id).collect());
         }
         chunks.sort_unstable();
         let mut first = Vec::with_capacity(most);
@@ -125,7 +125,7 @@ impl Snapshot<'_> {
 
     /// Puts a file's stored text after what is in `text`.
     pub fn read_text(&self, file: FileId, text: &mut String) -> Result<()> {
-        // What came in one go stands in one row of pages, which is read faster than piece by piece.
+        // Chunks written together are on adjacent pages, which one range scan reads faster.
         let start = text.len();
         let ends = self.connection.prepare_cached(ENDS)?.query_row([file.0], |row| {
             Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?, row.get::<_, i64>(2)?))
@@ -194,12 +194,12 @@ impl Snapshot<'_> {
 }
 
 /// The key of a chunk's vector: all that is embedded of it.
-fn meaning_hash(chunk: &Chunk) -> blake3::Hash {
+fn embedded_hash(chunk: &Chunk) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(chunk.text.as_bytes());
-    for beside in [&chunk.lead, &chunk.headings].into_iter().filter(|beside| !beside.is_empty()) {
+    for context in [&chunk.lead, &chunk.headings].into_iter().filter(|context| !context.is_empty()) {
         // No text holds a NUL.
-        hasher.update(&[0]).update(beside.as_bytes());
+        hasher.update(&[0]).update(context.as_bytes());
     }
     hasher.finalize()
 }
@@ -207,12 +207,12 @@ fn meaning_hash(chunk: &Chunk) -> blake3::Hash {
 impl Batch<'_> {
     /// `numbers` are those of the file before: a chunk of the same text takes its number again, and what is left in
     /// `numbers` is free.
-    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut Numbers) -> Result<()> {
+    pub(super) fn insert_chunks(&mut self, row: &FileRow, file: FileId, numbers: &mut ChunkNumbers) -> Result<()> {
         let mut insert = self.connection.prepare_cached(INSERT)?;
         let mut index = self.indexing()?;
         let path = self.path_terms(file)?;
         for (ordinal, chunk) in (0_i64..).zip(&row.extracted.chunks) {
-            let hash = meaning_hash(chunk);
+            let hash = embedded_hash(chunk);
             let hash = &hash.as_bytes()[..16];
             let id = numbers.take(hash);
             let terms = Terms::of(chunk, &path);
@@ -237,10 +237,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The numbers of a file's chunks, to be asked for before they go; of a new file, none.
-    pub(super) fn chunk_numbers(&self, file: Option<FileId>) -> Result<Numbers> {
+    /// The ids of a file's chunks, to be read before they are deleted; empty for a new file.
+    pub(super) fn chunk_numbers(&self, file: Option<FileId>) -> Result<ChunkNumbers> {
         let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-        let mut numbers = Numbers { by_hash: HashMap::new(), last };
+        let mut numbers = ChunkNumbers { by_hash: HashMap::new(), last };
         if let Some(file) = file {
             let mut statement = self.connection.prepare_cached(OF_FILE)?;
             let mut rows = statement.query([file.0])?;

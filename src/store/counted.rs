@@ -1,15 +1,15 @@
-//! What was counted in texts, kept in memory: in how many lines of each version of a file a pattern matches. A later page
-//! of the same answer need not look at the files before it again.
+//! A cache of counts: in how many lines of each version of a file a pattern matches. A later page of the same answer
+//! need not search the files before it again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::{FileId, Snapshot, locked};
 
-/// Patterns that are remembered: one takes some tens of bytes for each file.
+/// Patterns that are cached: each takes some tens of bytes per file.
 const REMEMBERED: usize = 8;
 
-/// One text of a file. Another build of the index has other ids, so nothing is kept beyond it.
+/// One text of a file. Another build of the index has other ids, so the cache does not outlive it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TextVersion {
     pub(super) file: FileId,
@@ -33,7 +33,7 @@ impl LineCounts {
 
 /// By pattern, the last asked for at the end.
 #[derive(Default)]
-pub(super) struct Patterns(VecDeque<(String, LineCounts)>);
+pub(super) struct PatternCounts(VecDeque<(String, LineCounts)>);
 
 impl Snapshot<'_> {
     /// What is known of a pattern.

@@ -29,7 +29,7 @@ statements! {
 
 /// A piece of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct DocumentPiece {
     pub id: ChunkId,
     pub path: String,
     pub file_size: u64,
@@ -42,14 +42,14 @@ pub struct Piece {
     pub start_offset: u64,
     pub hash: Vec<u8>,
     pub text: String,
-    /// What stands before `text` and is read with it.
+    /// What precedes `text` and is read with it.
     pub lead: String,
     /// Outermost first, each in a line.
     pub headings: String,
     pub page: Option<u32>,
 }
 
-impl Piece {
+impl DocumentPiece {
     /// The line on which `lead` and `text` together begin.
     pub fn first_line(&self) -> u32 {
         let above = self.lead.bytes().filter(|byte| *byte == b'\n').count();
@@ -63,12 +63,12 @@ pub struct DocumentFile {
     pub size: u64,
     pub modified_ns: i64,
     pub language: String,
-    /// As detected; `None` is UTF-8, or a document that is no text.
+    /// As detected; `None` is UTF-8, or a document that is not a text.
     pub encoding: Option<String>,
 }
 
-fn piece(row: &Row) -> rusqlite::Result<Piece> {
-    Ok(Piece {
+fn piece(row: &Row) -> rusqlite::Result<DocumentPiece> {
+    Ok(DocumentPiece {
         id: ChunkId(row.get(0)?),
         path: row.get(1)?,
         file_size: row.get::<_, i64>(2)?.cast_unsigned(),
@@ -86,25 +86,25 @@ fn piece(row: &Row) -> rusqlite::Result<Piece> {
 }
 
 impl Snapshot<'_> {
-    pub fn piece(&self, id: ChunkId) -> Result<Piece> {
+    pub fn piece(&self, id: ChunkId) -> Result<DocumentPiece> {
         Ok(self.connection.prepare_cached(ONE)?.query_row(named_params! { ":id": id.0 }, piece)?)
     }
 
     /// All pieces of a file, in order.
-    pub fn pieces(&self, path: &str) -> Result<Vec<Piece>> {
+    pub fn pieces(&self, path: &str) -> Result<Vec<DocumentPiece>> {
         let mut statement = self.connection.prepare_cached(OF_FILE)?;
         let rows = statement.query_map(named_params! { ":path": path }, piece)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Tells pieces of one file apart that are the same.
+    /// Distinguishes equal pieces of one file.
     pub fn same_before(&self, id: ChunkId) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(SAME_BEFORE)?;
         Ok(statement.query_row(named_params! { ":id": id.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 
     /// Whether a file whose path comes before has a piece of the same text.
-    pub fn is_said_before(&self, piece: &Piece) -> Result<bool> {
+    pub fn is_said_before(&self, piece: &DocumentPiece) -> Result<bool> {
         let mut statement = self.connection.prepare_cached(SAME_ELSEWHERE)?;
         Ok(statement.exists(named_params! { ":hash": piece.hash, ":path": piece.path })?)
     }
@@ -122,7 +122,7 @@ impl Snapshot<'_> {
         Ok(found.optional()?)
     }
 
-    /// What extraction had to say of files: path, language or format, in words.
+    /// Problems that extraction reported for files: path, language or format, in words.
     pub fn problems(&self) -> Result<Vec<(String, String, String)>> {
         let mut statement = self.connection.prepare_cached(PROBLEMS)?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -136,14 +136,14 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The chunk that a line of a file stands in.
+    /// The chunk that contains a line of a file.
     pub fn chunk_at(&self, path: &str, line: u32) -> Result<Option<ChunkId>> {
         let mut statement = self.connection.prepare_cached(AT)?;
         let found = statement.query_row(named_params! { ":path": path, ":line": line }, |row| row.get(0));
         Ok(found.optional()?.map(ChunkId))
     }
 
-    /// Some chunk, by its place among all.
+    /// The chunk at an index among all.
     pub fn nth_chunk(&self, at: u64) -> Result<Option<ChunkId>> {
         let mut statement = self.connection.prepare_cached(NTH)?;
         let found = statement.query_row(named_params! { ":at": at.cast_signed() }, |row| row.get(0));

@@ -1,7 +1,7 @@
 //! `entities`, `entity_names`, `tags`, `tagged`, and those `edges` that lead from entities.
 //!
-//! Owns the rows that a Markdown file gives and the questions for single entities. What is reached over several edges is
-//! asked in `graph`.
+//! Owns the rows that a Markdown file gives and the queries for single entities. `graph` follows
+//! several edges.
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ statements! {
     PATHS_TAGGED = "SELECT DISTINCT f.path FROM tags t JOIN tagged g ON g.tag_id = t.id JOIN files f ON f.id = g.file_id
         WHERE t.name = :tag ORDER BY f.path";
     PATHS_BELOW = "SELECT path FROM files WHERE path > :from AND path < :to ORDER BY path";
-    /// Problems are few: they are looked through, not the files.
+    /// Problems are few, so the query scans them instead of the files.
     PROBLEMS_BELOW = "SELECT f.path, p.line, p.reason FROM problems p CROSS JOIN files f ON f.id = p.file_id
         WHERE f.path > :from AND f.path < :to ORDER BY f.path, p.line, p.reason";
     /// Each entity that does not count, with the one that does.
@@ -137,7 +137,7 @@ pub struct DanglingLink {
 
 /// Which tags are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tagged<'k> {
+pub enum TaggedKind<'k> {
     Entities,
     OfKind(&'k str),
     Documents,
@@ -223,13 +223,13 @@ impl Snapshot<'_> {
     }
 
     /// (tag, how many carry it), in byte order.
-    pub fn tag_counts(&self, of: Tagged) -> Result<Vec<(String, u64)>> {
+    pub fn tag_counts(&self, of: TaggedKind) -> Result<Vec<(String, u64)>> {
         let pair = |row: &Row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
         let connection = self.connection;
         let counts = match of {
-            Tagged::Entities => connection.prepare_cached(TAG_COUNTS)?.query_map([], pair)?.collect(),
-            Tagged::Documents => connection.prepare_cached(TAG_COUNTS_OF_DOCUMENTS)?.query_map([], pair)?.collect(),
-            Tagged::OfKind(kind) => connection
+            TaggedKind::Entities => connection.prepare_cached(TAG_COUNTS)?.query_map([], pair)?.collect(),
+            TaggedKind::Documents => connection.prepare_cached(TAG_COUNTS_OF_DOCUMENTS)?.query_map([], pair)?.collect(),
+            TaggedKind::OfKind(kind) => connection
                 .prepare_cached(TAG_COUNTS_OF_KIND)?
                 .query_map(named_params! { ":kind": kind }, pair)?
                 .collect::<rusqlite::Result<_>>(),
@@ -268,7 +268,7 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// What extraction had to say of the files below `folder`, which is empty or ends with `/`.
+    /// Problems that extraction reported for the files below `folder`, which is empty or ends with `/`.
     pub fn problems_below(&self, folder: &str) -> Result<Vec<FileProblem>> {
         let mut statement = self.connection.prepare_cached(PROBLEMS_BELOW)?;
         let rows = statement.query_map(named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
@@ -306,7 +306,7 @@ impl Snapshot<'_> {
 }
 
 impl Batch<'_> {
-    /// Writes what a file says to the graph.
+    /// Writes a file's rows of the graph.
     pub(super) fn insert_entity(&self, file: FileId, path: &RepoPath, extracted: &Extracted) -> Result<()> {
         let entity = match &extracted.entity {
             Some(entity) => Some(self.insert_one(file, path, entity)?),
@@ -347,7 +347,7 @@ impl Batch<'_> {
         Ok(id)
     }
 
-    /// Removes what a file said to the graph; its edges have gone before.
+    /// Removes a file's rows of the graph; its edges are removed before.
     pub(super) fn delete_entity(&self, file: FileId) -> Result<()> {
         self.connection.prepare_cached(DELETE_TAGGED)?.execute([file.0])?;
         let mut statement = self.connection.prepare_cached(KEYS_OF_FILE)?;

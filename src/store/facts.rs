@@ -1,4 +1,4 @@
-//! `meta` and `changes`: facts about the index, and what changed since an answer last counted it.
+//! `meta` and `changes`: facts about the index, and changes since each consumer last counted them.
 
 use rusqlite::{OptionalExtension, named_params};
 
@@ -10,7 +10,7 @@ use crate::model::{ContentHash, RepoPath};
 statements! {
     FACT = "SELECT value FROM meta WHERE key = :key";
     SET_FACT = "INSERT OR REPLACE INTO meta (key, value) VALUES (:key, :value)";
-    /// Those that have counted before.
+    /// The consumers.
     CONSUMERS = "SELECT substr(key, 10) FROM meta WHERE key >= 'baseline:' AND key < 'baseline;'";
     /// The first change since a count is the one that counts. Row by row: see `chunks`.
     RECORD = "INSERT OR IGNORE INTO changes (consumer, path, hash) VALUES (:consumer, :path, :hash)";
@@ -29,16 +29,16 @@ statements! {
 pub enum Fact {
     /// The first build has ended; until then an answer would lack files.
     Built,
-    /// The entities of the first build stand; the rest may follow.
+    /// The entities of the first build are complete; the rest may follow.
     Entities,
     /// Nanoseconds since 1970 of the last change of a row that an answer could show.
     LastChange,
-    /// Options that the rows were made with; other options make every file anew.
+    /// Options that the rows were made with; other options re-extract every file.
     Options,
     /// The splitter of words that the FTS was made with.
     Splitter,
-    /// What the last look at everything rested on; empty where the next has to look again.
-    Ground,
+    /// The listing fingerprint of the last sweep; empty if the next has to list again.
+    ListingFingerprint,
 }
 
 impl Fact {
@@ -49,14 +49,14 @@ impl Fact {
             Self::LastChange => "last_change_ns",
             Self::Options => "options",
             Self::Splitter => "splitter",
-            Self::Ground => "ground",
+            Self::ListingFingerprint => "listing_fingerprint",
         }
     }
 }
 
 /// Net changes since an answer of one kind was last given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedChanges {
     pub added: Vec<String>,
     pub modified: Vec<String>,
     pub deleted: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Totals {
 }
 
 impl Snapshot<'_> {
-    /// Counted anew only when something changed since: in a large index counting takes a while.
+    /// Counted again only when something changed since: in a large index counting takes a while.
     pub fn totals(&self) -> Result<Totals> {
         let last_change_ns = self.fact(Fact::LastChange)?.and_then(|ns| ns.parse().ok());
         if let Some(known) = &*locked(&self.caches.totals)
@@ -121,10 +121,10 @@ impl Snapshot<'_> {
     }
 }
 
-/// How the name of one begins who counts the files of a folder alone; the folder follows.
+/// Prefix of the name of a consumer that counts the files of one folder; the folder follows.
 pub const FOLDER_CONSUMER: &str = "folder:";
 
-/// The key of the row that says that changes are noted for one.
+/// The key of the row that says that changes are recorded for a consumer.
 fn baseline(consumer: &str) -> String {
     format!("baseline:{consumer}")
 }
@@ -154,9 +154,9 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// As [`Self::count_changes`] of one who has counted before, where only files that `is_asked` are counted; a new count
-    /// starts for those.
-    pub fn count_changes_of(&self, consumer: &str, is_asked: impl Fn(&str) -> bool) -> Result<Counted> {
+    /// Like [`Self::count_changes`] for a consumer that has counted before, but only files that `is_asked` are counted;
+    /// a new count starts for those.
+    pub fn count_changes_of(&self, consumer: &str, is_asked: impl Fn(&str) -> bool) -> Result<CountedChanges> {
         let mut counted = self.changes_of(consumer)?;
         for list in [&mut counted.added, &mut counted.modified, &mut counted.deleted] {
             list.retain(|path| is_asked(path));
@@ -170,24 +170,24 @@ impl Batch<'_> {
 
     /// What changed since `consumer` was last counted, net: a file that came and went is not in it. Starts a new count.
     /// The first time, every file is added.
-    pub fn count_changes(&self, consumer: &str) -> Result<Counted> {
+    pub fn count_changes(&self, consumer: &str) -> Result<CountedChanges> {
         let counted = if self.counts(consumer)? {
             self.changes_of(consumer)?
         } else {
             let added = self.paths(None)?.into_iter().map(|(path, _)| path).collect();
-            Counted { added, ..Counted::default() }
+            CountedChanges { added, ..CountedChanges::default() }
         };
         self.begin_count(consumer)?;
         self.connection.prepare_cached(FORGET)?.execute(named_params! { ":consumer": consumer })?;
         Ok(counted)
     }
 
-    /// Changes are noted from now on for one who will count; what was noted before stays.
+    /// Records changes for a consumer from now on; what was recorded before stays.
     pub fn begin_count(&self, consumer: &str) -> Result<()> {
         if self.counts(consumer)? { Ok(()) } else { self.put(&baseline(consumer), "1") }
     }
 
-    /// Nothing is noted any more for one who will not count again.
+    /// Stops recording changes for a consumer.
     pub fn end_count(&self, consumer: &str) -> Result<()> {
         let forget = named_params! { ":key": baseline(consumer) };
         self.connection.prepare_cached(FORGET_BASELINE)?.execute(forget)?;
@@ -195,13 +195,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Whether changes are noted for one.
+    /// Whether changes are recorded for a consumer.
     fn counts(&self, consumer: &str) -> Result<bool> {
         Ok(self.connection.prepare_cached(FACT)?.exists(named_params! { ":key": baseline(consumer) })?)
     }
 
-    fn changes_of(&self, consumer: &str) -> Result<Counted> {
-        let mut counted = Counted::default();
+    fn changes_of(&self, consumer: &str) -> Result<CountedChanges> {
+        let mut counted = CountedChanges::default();
         let mut statement = self.connection.prepare_cached(CHANGES)?;
         let mut rows = statement.query(named_params! { ":consumer": consumer })?;
         while let Some(row) = rows.next()? {
@@ -218,7 +218,7 @@ impl Batch<'_> {
         Ok(counted)
     }
 
-    /// How many chunks and symbols there are: counted when files have changed, for it takes a look at each.
+    /// How many chunks and symbols there are: counted only when files have changed, because counting reads each row.
     pub fn count_rows(&self) -> Result<(u64, u64)> {
         let mut statement = self.connection.prepare_cached(FACT)?;
         let kept: Option<String> =

@@ -1,4 +1,4 @@
-//! `files`, `skipped`, `problems`: what was found on disk, and replacing all that one file says.
+//! `files`, `skipped`, `problems`: what was found on disk, and replacing all rows of a file.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ statements! {
     SKIP = "INSERT OR REPLACE INTO skipped (path, reason, size, mtime_ns, ctime_ns, inode, seen_ns)
         VALUES (:path, :reason, :size, :mtime_ns, :ctime_ns, :inode, :seen_ns)";
     UNSKIP = "DELETE FROM skipped WHERE path = :path";
-    /// Each file of a folder, with its chunks. In the range of the repository, which begins with nothing, lie the absolute
-    /// paths of files outside: here and below they are left out.
+    /// Each file of a folder, with its chunks. In the range of the repository, which begins with nothing, lie the
+    /// absolute paths of files outside: here and below they are left out.
     CHUNKS_OF = "SELECT f.path, count(c.id) FROM files f LEFT JOIN chunks c ON c.file_id = f.id
         WHERE f.path >= :first AND f.path < :end AND (:first <> '' OR f.path < '/' OR f.path >= '0') GROUP BY f.id ORDER BY f.path";
     PATHS_IN = "SELECT path FROM files
@@ -105,11 +105,11 @@ pub struct FileRow<'a> {
     pub seen_ns: i64,
     pub extracted: &'a Extracted,
     /// Replace the rows even if they were made from the same bytes by the same extractor.
-    pub anew: bool,
+    pub force: bool,
 }
 
 /// What is stored of a path: id, hash, extractor, chunking.
-type Known = (FileId, ContentHash, u32, Option<String>);
+type KnownFile = (FileId, ContentHash, u32, Option<String>);
 
 /// The paths in a folder: from the first on, up to the end. `0` comes right after `/`.
 fn range_of(folder: &str) -> (String, String) {
@@ -134,7 +134,7 @@ fn skipped(row: &Row) -> rusqlite::Result<SkippedFile> {
     let reason: String = row.get(1)?;
     Ok(SkippedFile {
         path: row.get(0)?,
-        // A reason this version does not know is looked at again.
+        // An unknown reason is checked again.
         reason: SkipReason::from_name(&reason).unwrap_or(SkipReason::Unreadable),
         stat: stat(row, 2)?,
         seen_ns: row.get(6)?,
@@ -273,7 +273,7 @@ impl Batch<'_> {
             && *hash == row.hash
             && *extractor == row.extracted.extractor
             && *chunking == row.extracted.chunking
-            && !row.anew
+            && !row.force
         {
             self.touch_file(row.path, &row.stat, row.seen_ns)?;
             return Ok(false);
@@ -312,7 +312,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not stored.
+    /// The same content under another path keeps its rows; what was stored there goes. `false` when `from` is not
+    /// stored.
     pub fn rename_file(&mut self, from: &RepoPath, to: &RepoPath, stat: &Stat, seen_ns: i64) -> Result<bool> {
         let Some((id, hash, ..)) = self.id_and_hash(from)? else { return Ok(false) };
         if !self.remove_file(to)? {
@@ -361,7 +362,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<Known>> {
+    fn id_and_hash(&self, path: &RepoPath) -> Result<Option<KnownFile>> {
         let mut statement = self.connection.prepare_cached(ID_AND_HASH)?;
         let mut rows = statement.query(named_params! { ":path": path.as_str() })?;
         let Some(row) = rows.next()? else { return Ok(None) };
@@ -390,7 +391,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Removes all that hangs on a file, in the order that foreign keys ask for.
+    /// Removes all rows that depend on a file, in the order that foreign keys require.
     fn clear_file(&mut self, id: FileId) -> Result<()> {
         self.unindex_chunks(id)?;
         self.delete_symbols(id)?;

@@ -1,7 +1,7 @@
 //! The graph of entities: edges out of one and into it, and what is reached over several.
 //!
-//! Owns statements and row mapping. Edges keep the words of their file; what those mean is looked up here, so that a link
-//! stands as soon as its target comes, whoever made it before.
+//! Owns statements and row mapping. Edges keep the words of their file; what those mean is looked up here, so that a
+//! link resolves as soon as its target exists, in whichever order they were made.
 
 use rusqlite::{Row, named_params};
 
@@ -70,7 +70,7 @@ statements! {
 
 /// As much of an entity as an edge shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     pub id: EntityId,
     pub key: String,
     pub title: String,
@@ -86,27 +86,27 @@ pub struct LinkFrom {
     pub target: String,
     pub line: u32,
     /// `None`: nothing has that id.
-    pub entity: Option<Node>,
+    pub entity: Option<GraphNode>,
 }
 
 /// An edge into an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkTo {
     pub rel: String,
-    pub source: Node,
+    pub source: GraphNode,
 }
 
 /// An edge with both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    pub source: Node,
+    pub source: GraphNode,
     /// Of the source's file.
     pub path: String,
     pub link: LinkFrom,
 }
 
-fn node(row: &Row, first: usize) -> rusqlite::Result<Node> {
-    Ok(Node {
+fn node(row: &Row, first: usize) -> rusqlite::Result<GraphNode> {
+    Ok(GraphNode {
         id: EntityId(row.get(first)?),
         key: row.get(first + 1)?,
         title: row.get(first + 2)?,
@@ -145,7 +145,7 @@ impl Snapshot<'_> {
         depth: u32,
         (outgoing, incoming): (bool, bool),
         rel: Option<&str>,
-    ) -> Result<Vec<(u32, Node)>> {
+    ) -> Result<Vec<(u32, GraphNode)>> {
         let mut statement = self.connection.prepare_cached(REACHED)?;
         let rows = statement.query_map(
             named_params! {

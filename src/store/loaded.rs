@@ -1,37 +1,38 @@
-//! Which vectors are in memory: when they come there, and by whom.
+//! Which vectors are in memory, and when they are loaded.
 //!
-//! Owns the spaces that are kept there: the table's, and that of a model that a person chose. A question reads what it lacks if that takes some milliseconds. Where there is
-//! more, a process that stays reads it in a thread of its own, and until that ends its questions are answered with what
-//! there is; one that ends with its question has no later, and waits.
+//! Owns the spaces that are kept there: that of the static embeddings, and that of the selected model. A query reads
+//! what it lacks if that takes some milliseconds. Where there is more, a process that stays reads it in a thread of its
+//! own, and until that ends its queries are answered with what there is; one that ends with its query has no later, and
+//! waits.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::near::{Asked, Vectors};
-use super::vectors::{NearChunk, SpaceId, SpaceKey, State};
+use super::near::{QueryVector, Vectors};
+use super::vectors::{NearChunk, SpaceId, SpaceKey, SpaceState};
 use super::{Caches, ChunkId, Mode, Scope, Snapshot, in_snapshot, locked, open};
 use crate::error::Result;
 
-/// Vectors that a question waits for: some 25 ms.
+/// Vectors that a query waits for: some 25 ms.
 const AT_ONCE: usize = 50_000;
-/// When more than one in so many belongs to no chunk any more, all are read anew.
+/// When more than one in this many belongs to a deleted chunk, all are read again.
 const TOO_MANY_GONE: usize = 10;
 
-/// Spaces that are asked for in turn.
+/// Spaces that are kept at once.
 const MOST_SPACES: usize = 2;
 
 /// The vectors of the spaces that were asked for last.
-pub(super) struct Loaded {
+pub(super) struct LoadedVectors {
     /// Of the database.
     path: PathBuf,
-    /// Whether there will be later questions.
+    /// Whether there will be later queries.
     stays: AtomicBool,
     vectors: Mutex<Vec<Vectors>>,
     is_loading: AtomicBool,
 }
 
-impl Loaded {
+impl LoadedVectors {
     pub fn none(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -61,21 +62,21 @@ impl Loaded {
     }
 }
 
-/// Says that loading has ended, in whatever way.
-struct Loading(Arc<Caches>);
+/// Marks loading as finished when dropped.
+struct LoadingGuard(Arc<Caches>);
 
-impl Drop for Loading {
+impl Drop for LoadingGuard {
     fn drop(&mut self) {
         self.0.vectors.is_loading.store(false, Ordering::SeqCst);
     }
 }
 
-/// Reads what is missing in a thread of its own, unless one is at it.
+/// Reads what is missing in a thread, unless one is running.
 fn load_in_background(caches: &Arc<Caches>, space: SpaceId) {
     if caches.vectors.is_loading.swap(true, Ordering::SeqCst) {
         return;
     }
-    let loading = Loading(Arc::clone(caches));
+    let loading = LoadingGuard(Arc::clone(caches));
     let load = move || {
         let caches = &loading.0;
         let load = || {
@@ -86,17 +87,17 @@ fn load_in_background(caches: &Arc<Caches>, space: SpaceId) {
             })
         };
         if let Err(error) = load() {
-            tracing::warn!("questions are answered without their meaning: {error}");
+            tracing::warn!("queries are answered by their words only: {error}");
         }
     };
-    // Without a thread the next question tries again.
+    // Without a thread the next query tries again.
     if let Err(error) = std::thread::Builder::new().name("vectors".to_owned()).spawn(load) {
         tracing::warn!("cannot start a thread: {error}");
     }
 }
 
 impl Snapshot<'_> {
-    /// The chunks in scope nearest to a vector, nearest first; where they are as near, by path and place. None while
+    /// The chunks in scope nearest to a vector, nearest first; equally near ones by path and position. None while
     /// vectors are not in memory.
     pub fn nearest(
         &self,
@@ -119,12 +120,12 @@ impl Snapshot<'_> {
         }
     }
 
-    /// The first `limit` of those whose chunks are there, the equally near by path and place.
+    /// The first `limit` of those whose chunks are there, equally near ones by path and position.
     fn in_order(&self, near: &[NearChunk], limit: usize) -> Result<Vec<NearChunk>> {
         let mut found = Vec::with_capacity(limit);
-        for alike in near.chunk_by(|a, b| a.cosine.total_cmp(&b.cosine).is_eq()) {
-            let ids: Vec<ChunkId> = alike.iter().map(|near| near.id).collect();
-            let cosine = alike[0].cosine;
+        for equal in near.chunk_by(|a, b| a.cosine.total_cmp(&b.cosine).is_eq()) {
+            let ids: Vec<ChunkId> = equal.iter().map(|near| near.id).collect();
+            let cosine = equal[0].cosine;
             let first = self.in_path_order(ids, limit - found.len())?;
             found.extend(first.into_iter().map(|id| NearChunk { id, cosine }));
             if found.len() == limit {
@@ -137,8 +138,8 @@ impl Snapshot<'_> {
     /// How near chunks are to a vector; `None` for those without one, and while vectors are not in memory.
     pub fn cosines(&self, space: SpaceId, vector: &[i8], chunks: &[ChunkId]) -> Result<Vec<Option<f64>>> {
         let Some(vectors) = self.at_hand(space)? else { return Ok(vec![None; chunks.len()]) };
-        let asked = Asked::of(vector);
-        Ok(chunks.iter().map(|&id| vectors.of(id).map(|place| vectors.cosine(place, &asked))).collect())
+        let asked = QueryVector::of(vector);
+        Ok(chunks.iter().map(|&id| vectors.of(id).map(|slot| vectors.cosine(slot, &asked))).collect())
     }
 
     /// How near some chunks are to a vector, drawn evenly from all texts; none while vectors are not in memory.
@@ -147,8 +148,8 @@ impl Snapshot<'_> {
         Ok(self.cosines(space, vector, &drawn)?.into_iter().flatten().collect())
     }
 
-    /// Chunks, of a scope or of all, that the questions to this snapshot found by their words alone: they have no vector yet,
-    /// or it was not in memory yet.
+    /// Chunks, of a scope or of all, that the queries to this snapshot found by their words alone: they have no vector
+    /// yet, or it was not in memory yet.
     pub fn vectors_out_of_reach(&self, key: &SpaceKey, scope: Option<&Scope>) -> Result<u64> {
         self.vectors_missing(key, self.reached.get(), scope)
     }
@@ -169,7 +170,7 @@ impl Snapshot<'_> {
             Ok(Some(begun))
         } else if loaded.stays.load(Ordering::Relaxed) && is_much()? {
             load_in_background(self.caches, space);
-            // What is said of it is said of the space that is asked for first: the table's.
+            // What is said of it is said of the space that is asked for first: that of the static embeddings.
             if self.reached.get().is_none_or(|(known, _)| known == space) {
                 self.reached.set(Some((space, begun.embedded)));
             }
@@ -179,8 +180,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// What is in memory of a space; nothing where too much of that is outlived.
-    fn begun(&self, space: SpaceId, state: &State) -> Vectors {
+    /// The vectors of a space that are in memory; none if too many of them are outdated.
+    fn begun(&self, space: SpaceId, state: &SpaceState) -> Vectors {
         let stored = usize::try_from(state.vectors).unwrap_or_default();
         let kept = locked(&self.caches.vectors.vectors);
         let known = kept.iter().find(|known| known.is_of(space, state));
@@ -189,8 +190,8 @@ impl Snapshot<'_> {
             .map_or_else(|| Vectors::new(space, state), Vectors::clone)
     }
 
-    /// Brings what came since into memory.
-    fn read_on(&self, mut vectors: Vectors, state: &State) -> Result<Vectors> {
+    /// Loads new vectors.
+    fn read_on(&self, mut vectors: Vectors, state: &SpaceState) -> Result<Vectors> {
         if vectors.embedded < state.embedded {
             let (space, above) = (vectors.space, ChunkId(vectors.embedded));
             // Counting them takes about as long as reading them.

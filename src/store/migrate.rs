@@ -1,7 +1,7 @@
 //! The schema: the migrations in `migrations/`, append-only, run by `refinery`.
 //!
-//! Owns the comparison of a file's schema with this program's, and the upgrade of an older one. The index is derived, so a
-//! file with any other schema is not repaired: `index` replaces it ([`super::Store::is_of_another_build`]).
+//! Owns the comparison of a file's schema with this program's, and the upgrade of an older one. The index is derived,
+//! so a file with any other schema is not repaired: `index` replaces it ([`super::Store::is_of_another_build`]).
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use refinery::{Migration, Runner};
 use rusqlite::Connection;
 
 use super::open::foreign;
-use super::told;
+use super::to_error;
 use crate::error::{Error, ErrorKind, Result};
 
 mod embedded {
@@ -89,14 +89,14 @@ fn up_by(migrations: &[Migration], mut connection: Connection, path: &Path) -> R
     Ok(connection)
 }
 
-/// A full disk or a busy file says nothing against the file.
+/// A full disk or a busy file is not a fault of the file.
 fn failed(error: refinery::Error, path: &Path) -> Error {
     if let Kind::Connection(_, source) = error.kind()
         && let Some(source) = source.downcast_ref::<rusqlite::Error>()
     {
-        let told = told(source);
-        if matches!(told.kind, ErrorKind::ReadOnly | ErrorKind::Busy) {
-            return told;
+        let error = to_error(source);
+        if matches!(error.kind, ErrorKind::ReadOnly | ErrorKind::Busy) {
+            return error;
         }
     }
     foreign(path).caused_by(error)
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_and_different_schemas_are_told_apart() {
+    fn newer_and_different_schemas_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
         let connection = up_by(&with(SECOND), connect(&path), &path).unwrap();

@@ -1,7 +1,7 @@
-//! The database: the only module that names `rusqlite`, and the only place where SQL stands.
+//! The database: the only module that names `rusqlite` and contains SQL.
 //!
 //! Owns opening and migrating the file, the pool of readers and the one writer, and for each family of tables the
-//! statements beside their row mapping. Does not own when to write: that is `index`'s.
+//! statements next to their row mapping. Does not own when to write: that is `index`'s.
 //!
 //! Reads are closures over a [`Snapshot`] and see one state of the index; writes are closures over a [`Batch`], which
 //! is a transaction: it is committed when the closure returns `Ok`, and leaves nothing behind otherwise.
@@ -50,29 +50,29 @@ use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
 
-use counted::Patterns;
-use loaded::Loaded;
+use counted::PatternCounts;
+use loaded::LoadedVectors;
 use names::Interned;
 
 pub use candidates::{Candidate, Candidates};
 pub use chunks::ChunkHit;
 pub use counted::{LineCounts, TextVersion};
-pub use documents::{DocumentFile, Piece};
-pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, Tagged};
-pub use facts::{Counted, FOLDER_CONSUMER, Fact, Totals};
+pub use documents::{DocumentFile, DocumentPiece};
+pub use entities::{DanglingLink, EntityId, FileProblem, StoredEntity, TaggedKind};
+pub use facts::{CountedChanges, FOLDER_CONSUMER, Fact, Totals};
 pub use files::{FileRow, SkippedFile, StoredFile, StoredStats};
-pub use graph::{Link, LinkFrom, LinkTo, Node as GraphNode};
+pub use graph::{GraphNode, Link, LinkFrom, LinkTo};
 pub use migrate::newest as schema_version;
-pub use open::{Identity as FileIdentity, Mode};
+pub use open::{FileIdentity, Mode};
 pub use plain::PlainSearch;
-pub use raw::{Cell, Embedding, ask};
-pub use relations::{Declared, Heir, Heritage, Import, SymbolId};
+pub use raw::{Embedding, SqlValue, ask};
+pub use relations::{DefinitionNode, Heir, Heritage, Import, SymbolId};
 use scope::Scopes;
 pub use scope::{Scope, ScopeOf};
 use search::Frequencies;
-pub use search::FtsQuestion;
-pub use symbols::{Definition, Named, Use};
-pub use trigrams::{Gathered, MOST_PLACES, Need, SegmentState, TrigramState};
+pub use search::FtsQuery;
+pub use symbols::{Definition, Named, Reference};
+pub use trigrams::{GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, TrigramState};
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
 
 use readers::Readers;
@@ -89,7 +89,7 @@ pub struct ChunkId(i64);
 /// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revision {
-    opened: open::Identity,
+    opened: FileIdentity,
     data: i64,
 }
 
@@ -97,8 +97,8 @@ pub struct Revision {
 pub struct Store {
     path: PathBuf,
     mode: Mode,
-    /// The file that the connections below have open; a rebuild puts another one in its place.
-    opened: Mutex<open::Identity>,
+    /// The file that the connections below have open; a rebuild replaces it.
+    opened: Mutex<FileIdentity>,
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
@@ -106,17 +106,17 @@ pub struct Store {
     last_used: Mutex<Instant>,
 }
 
-/// What is kept in memory of the database between questions.
+/// What is kept in memory of the database between queries.
 struct Caches {
     /// As they were counted last.
     totals: Mutex<Option<Totals>>,
     /// Of words in chunks.
     frequencies: Mutex<Frequencies>,
     /// Of exact searches.
-    counted: Mutex<Patterns>,
+    counted: Mutex<PatternCounts>,
     /// What searches were narrowed to.
     scopes: Mutex<Scopes>,
-    vectors: Loaded,
+    vectors: LoadedVectors,
 }
 
 impl Caches {
@@ -126,7 +126,7 @@ impl Caches {
             frequencies: Mutex::default(),
             counted: Mutex::default(),
             scopes: Mutex::default(),
-            vectors: Loaded::none(path),
+            vectors: LoadedVectors::none(path),
         })
     }
 }
@@ -136,7 +136,7 @@ struct Writer {
     interned: Interned,
 }
 
-/// One state of the index, to ask questions of.
+/// One state of the index, for queries.
 pub struct Snapshot<'c> {
     connection: &'c Connection,
     caches: &'c Arc<Caches>,
@@ -166,10 +166,10 @@ impl<'c> std::ops::Deref for Batch<'c> {
 impl Store {
     /// Opens the index at `path`, making or migrating it unless `mode` is read-only.
     ///
-    /// `CORRUPT_INDEX` for a file that is no index of ours, `NEWER_INDEX` for one from a later version.
+    /// `CORRUPT_INDEX` for a file that is not an index of ours, `NEWER_INDEX` for one from a later version.
     pub fn open(path: &Path, mode: Mode) -> Result<Self> {
         let connection = open::connect(path, mode)?;
-        let opened = open::Identity::of(path)?;
+        let opened = FileIdentity::of(path)?;
         let (writer, readers) = match mode {
             Mode::Write => (Some(Writer { connection, interned: Interned::default() }), Vec::new()),
             Mode::Read => (None, vec![connection]),
@@ -185,21 +185,22 @@ impl Store {
         })
     }
 
-    /// Whether opening failed because another build of this program, with a different schema, made the file. All of it is
-    /// derived, so it can be built again.
+    /// Whether opening failed because another build of this program, with a different schema, made the file. All of it
+    /// is derived, so it can be built again.
     pub fn is_of_another_build(path: &Path) -> bool {
         open::is_of_another_build(path)
     }
 
-    /// Puts an empty index at `path`. It is whole from the first moment on: who opens it meanwhile must not take a half-made
-    /// one for a damaged one. `clear` removes the log of what is there, after nothing else can fail; the file is replaced.
+    /// Puts an empty index at `path`. It is complete from the first moment on: a process that opens it meanwhile must
+    /// not take a half-made one for a damaged one. `clear` removes the log of what is there, after nothing else can
+    /// fail; the file is replaced.
     ///
-    /// The caller sees to it that nobody else does the same.
+    /// The caller ensures that no other process does the same.
     pub fn make(path: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
-        let new = open::beside(path, ".empty");
+        let new = open::with_suffix(path, ".empty");
         for suffix in ["", "-wal", "-shm"] {
-            // Of one who was ended while making it. What cannot be removed cannot be opened either.
-            let _ = std::fs::remove_file(open::beside(&new, suffix));
+            // Left by a process that ended while making it. What cannot be removed cannot be opened either.
+            let _ = std::fs::remove_file(open::with_suffix(&new, suffix));
         }
         // Closing the last connection folds the log into the file.
         drop(open::connect(&new, Mode::Write)?);
@@ -211,7 +212,7 @@ impl Store {
         self.mode == Mode::Read
     }
 
-    /// Says that this process stays: what takes long to bring into memory is brought there beside its questions.
+    /// Says that this process stays: what takes long to load is loaded while it answers queries.
     pub fn stay(&self) {
         self.caches.vectors.stay();
     }
@@ -272,7 +273,7 @@ impl Store {
     }
 
     /// Takes away the indexes that no writer needs, for the first build: made at its end they take half the time, and
-    /// less space. [`Store::end_first_build`] makes them; until then questions by name would look at every row. The FTS
+    /// less space. [`Store::end_first_build`] makes them; until then queries by name would look at every row. The FTS
     /// merges less in the meantime.
     pub fn begin_first_build(&self) -> Result<()> {
         self.write(|batch| {
@@ -302,7 +303,7 @@ impl Store {
         if after_bulk {
             writer.interned = Interned::default();
             writer.connection.execute_batch(terms::OPTIMIZE)?;
-            // Pages of a bulk build that nobody may ask for again.
+            // Pages of a bulk build that may never be read again.
             writer.connection.execute_batch("PRAGMA optimize")?;
             writer.connection.execute_batch(open::CACHE_AFTER_BULK)?;
         }
@@ -312,20 +313,20 @@ impl Store {
     }
 
     /// Lets go of connections and what they keep in memory, when nothing was asked or written for `time`. The next
-    /// question opens them again.
+    /// query opens them again.
     pub fn rest_after(&self, time: Duration) {
         if locked(&self.last_used).elapsed() >= time {
             self.readers.clear();
             *locked(&self.writer) = None;
             self.caches.vectors.forget();
-            *locked(&self.caches.counted) = Patterns::default();
+            *locked(&self.caches.counted) = PatternCounts::default();
         }
     }
 
     /// Bytes on disk, the log included.
     pub fn size(&self) -> u64 {
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
-        size(&self.path) + size(&open::beside(&self.path, "-wal"))
+        size(&self.path) + size(&open::with_suffix(&self.path, "-wal"))
     }
 
     pub fn path(&self) -> &Path {
@@ -335,17 +336,17 @@ impl Store {
     /// To be called before a connection is used.
     ///
     /// After another process has switched the file (a rebuild), our connections would go on with the old one.
-    fn follow_rebuild(&self) -> Result<open::Identity> {
+    fn follow_rebuild(&self) -> Result<FileIdentity> {
         *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
-        let now = open::Identity::of(&self.path)?;
+        let now = FileIdentity::of(&self.path)?;
         if *opened != now {
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.totals) = None;
             self.caches.vectors.forget();
             *locked(&self.caches.frequencies) = Frequencies::default();
-            *locked(&self.caches.counted) = Patterns::default();
+            *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
             *opened = now;
         }
@@ -366,12 +367,12 @@ const FREE_SPACE: &str = "Free some space and run `ixmcp sync`.";
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        told(&error).caused_by(error)
+        to_error(&error).caused_by(error)
     }
 }
 
-/// Whether a statement of ours names what the database does not have, or finds a value that none of ours wrote: its content
-/// is not that of an index of its version.
+/// Whether a statement of ours names what the database does not have, or finds a value that none of ours wrote: its
+/// content is not that of an index of its version.
 fn is_of_other_content(error: &rusqlite::Error) -> bool {
     use rusqlite::Error as Sql;
     match error {
@@ -387,12 +388,12 @@ fn is_of_other_content(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// What SQLite says, as people and agents need it.
-fn told(error: &rusqlite::Error) -> Error {
+/// SQLite's error as people and agents need it.
+fn to_error(error: &rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
     let (kind, message, hint) = match error.sqlite_error_code() {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => {
-            (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to make it anew.")
+            (ErrorKind::CorruptIndex, "the index is damaged", "Run `ixmcp rebuild` to build it again.")
         }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => {
             (ErrorKind::Busy, "another process is writing the index", "Try again in a moment.")
@@ -400,7 +401,7 @@ fn told(error: &rusqlite::Error) -> Error {
         _ if is_of_other_content(error) => (
             ErrorKind::CorruptIndex,
             "the index has other tables or values than it should",
-            "Run `ixmcp rebuild` to make it anew.",
+            "Run `ixmcp rebuild` to build it again.",
         ),
         Some(Code::OperationInterrupted) => (ErrorKind::Cancelled, "the query was stopped", "Ask again."),
         Some(Code::DiskFull) => (ErrorKind::ReadOnly, "the disk is full", FREE_SPACE),

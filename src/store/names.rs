@@ -1,7 +1,8 @@
-//! `names` and `kinds`: words that stand in rows of their own, once each.
+//! `names` and `kinds`: each word is stored once, in a row of its own.
 //!
 //! Owns the id of a word. The writer remembers those that it met. While a first build lasts, `names` has no index (see
-//! [`Store::begin_first_build`](super::Store::begin_first_build)); then it knows all of them by heart, and asks nothing.
+//! [`Store::begin_first_build`](super::Store::begin_first_build)); then it has all of them in memory and queries
+//! nothing.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -40,7 +41,7 @@ pub(super) struct Interned {
 }
 
 impl Interned {
-    /// To be called when a transaction has begun: what others have written since the last may be more names.
+    /// Call when a transaction begins: other processes may have added names since the last one.
     pub(super) fn follow(&mut self, connection: &Connection) -> Result<()> {
         if connection.prepare_cached(HAS_INDEX)?.exists([])? {
             self.whole = None;
@@ -83,13 +84,14 @@ impl Interned {
     }
 }
 
-/// Names with their ids. The kernel has millions, so they stand in one text, and a place in it takes the least.
+/// Names with their ids. The Linux kernel has millions, so they are in one text, where an offset takes the least
+/// memory.
 #[derive(Default)]
 struct Names {
     text: String,
     /// Where each name ends in the text, where the next one begins; and its id.
     rows: Vec<(usize, i64)>,
-    places: HashTable<u32>,
+    slots: HashTable<u32>,
     hasher: RandomState,
 }
 
@@ -99,24 +101,24 @@ impl Names {
     }
 
     fn get(&self, name: &str) -> Option<i64> {
-        let found = self.places.find(self.hasher.hash_one(name), |place| at(&self.text, &self.rows, *place) == name);
-        found.map(|place| self.rows[*place as usize].1)
+        let found = self.slots.find(self.hasher.hash_one(name), |slot| at(&self.text, &self.rows, *slot) == name);
+        found.map(|slot| self.rows[*slot as usize].1)
     }
 
     /// One more, that is not there.
     fn insert(&mut self, name: &str, id: i64) {
-        let place = u32::try_from(self.rows.len()).expect("no disk holds four billion names");
+        let slot = u32::try_from(self.rows.len()).expect("no disk holds four billion names");
         self.text.push_str(name);
         self.rows.push((self.text.len(), id));
-        let Self { text, rows, places, hasher } = self;
-        places.insert_unique(hasher.hash_one(name), place, |known| hasher.hash_one(at(text, rows, *known)));
+        let Self { text, rows, slots, hasher } = self;
+        slots.insert_unique(hasher.hash_one(name), slot, |known| hasher.hash_one(at(text, rows, *known)));
     }
 }
 
-fn at<'t>(text: &'t str, rows: &[(usize, i64)], place: u32) -> &'t str {
-    let place = place as usize;
-    let start = place.checked_sub(1).map_or(0, |before| rows[before].0);
-    &text[start..rows[place].0]
+fn at<'t>(text: &'t str, rows: &[(usize, i64)], slot: u32) -> &'t str {
+    let slot = slot as usize;
+    let start = slot.checked_sub(1).map_or(0, |before| rows[before].0);
+    &text[start..rows[slot].0]
 }
 
 fn find(connection: &Connection, statement: &str, word: &str) -> Result<Option<i64>> {
@@ -137,22 +139,22 @@ mod tests {
     #[test]
     fn writers_that_take_turns_in_a_first_build_store_each_name_once() {
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("index.db");
-        let stores = [(); 2].map(|()| Store::open(&place, Mode::Write).unwrap());
+        let path = folder.path().join("index.db");
+        let stores = [(); 2].map(|()| Store::open(&path, Mode::Write).unwrap());
         let save = |store: &Store, path: &str, names: &[&str]| {
-            let uses = (1..).zip(names);
-            let references = uses
-                .map(|(line, name)| References { name: (*name).to_owned(), kind: "call", places: vec![(line, 1)] })
+            let references = (1..).zip(names);
+            let references = references
+                .map(|(line, name)| References { name: (*name).to_owned(), kind: "call", positions: vec![(line, 1)] })
                 .collect();
             let extracted = Extracted { language: "python", references, ..Extracted::default() };
             let hash = ContentHash::of(path.as_bytes());
             let path = RepoPath::new(path).unwrap();
             let row =
-                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
             store.write(|batch| batch.replace_file(&row)).unwrap();
         };
         save(&stores[0], "before.py", &["old", "both"]);
-        save(&stores[1], "beside.py", &["old", "other"]);
+        save(&stores[1], "other.py", &["old", "other"]);
         stores[0].begin_first_build().unwrap();
         save(&stores[0], "a.py", &["old", "other", "first", "both"]);
         save(&stores[1], "b.py", &["both", "first", "second", "Second"]);
@@ -160,7 +162,8 @@ mod tests {
         stores[0].end_first_build().unwrap();
         save(&stores[1], "d.py", &["third", "second", "old"]);
         assert_eq!(stores[0].faults().unwrap(), Vec::<String>::new());
-        let counted = |name| stores[1].read(&Budget::unlimited(), |snapshot| Ok(snapshot.uses(name, 0, 9)?.1)).unwrap();
+        let counted =
+            |name| stores[1].read(&Budget::unlimited(), |snapshot| Ok(snapshot.references(name, 0, 9)?.1)).unwrap();
         assert_eq!(["old", "both", "first", "second", "third"].map(counted), [4, 3, 3, 3, 2]);
     }
 }

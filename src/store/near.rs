@@ -1,16 +1,16 @@
-//! The vectors of a space in memory, and the nearest of them: what questions are answered from.
+//! The vectors of a space in memory, and the search for the nearest.
 //!
-//! A bit of each number is looked at first, and only the best by those are compared whole. An id's vector never changes
-//! (see `vectors`), so what is here is only ever too much, which is noticed when a chunk is no longer there, or too little,
-//! which the highest embedded id tells. How vectors come here is `loaded`'s.
+//! Candidates are preselected by the Hamming distance of sign bits and rescored by int8 cosine similarity. An id's
+//! vector never changes (see `vectors`), so the vectors here are only ever too many, which is noticed when a chunk is
+//! gone, or too few, which the highest embedded id shows. `loaded` owns loading.
 
 use std::sync::Arc;
 
-use super::vectors::{NearChunk, SpaceId, State};
+use super::vectors::{NearChunk, SpaceId, SpaceState};
 use super::{ChunkId, Scope};
 
-/// Candidates by bits for each chunk that is asked for, at least so many, and one in so many of all that are looked at: the
-/// more there are, the more crowd around the nearest (`benches/vectors.rs` says what is found).
+/// Candidates by bits for each chunk that is asked for, at least so many, and one in so many of all that are looked at:
+/// the more there are, the more crowd around the nearest (`benches/vectors.rs` says what is found).
 const CANDIDATES_EACH: usize = 20;
 const LEAST_CANDIDATES: usize = 4_000;
 const ONE_IN: usize = 50;
@@ -18,7 +18,7 @@ const ONE_IN: usize = 50;
 const FEW: usize = 16;
 /// More bits than a vector can differ in.
 const OUT_OF_SCOPE: u16 = u16::MAX;
-/// A part that has more takes no further vectors: who reads it while some come would have all of it copied.
+/// A part that has more takes no further vectors: adding some while it is read would copy all of it.
 const LARGE_PART: usize = 4_096;
 
 /// One space. Copies share their parts.
@@ -30,11 +30,11 @@ pub(super) struct Vectors {
     /// Every chunk up to this id that has a vector is here.
     pub embedded: i64,
     /// Ids ascend through all of them.
-    parts: Vec<Arc<Part>>,
+    parts: Vec<Arc<VectorPart>>,
 }
 
 #[derive(Clone, Default)]
-struct Part {
+struct VectorPart {
     ids: Vec<i64>,
     components: Vec<i8>,
     /// A bit for each number that is above zero, in whole words a vector.
@@ -42,16 +42,16 @@ struct Part {
     lengths: Vec<f32>,
 }
 
-/// Where a vector stands: its part, and its place in that.
-type Place = (usize, usize);
+/// Where a vector is stored: its part, and the index in that.
+type VectorSlot = (usize, usize);
 
 /// A vector that many are compared with.
-pub struct Asked<'v> {
+pub struct QueryVector<'v> {
     vector: &'v [i8],
     length: f32,
 }
 
-impl<'v> Asked<'v> {
+impl<'v> QueryVector<'v> {
     pub fn of(vector: &'v [i8]) -> Self {
         Self { vector, length: length(vector) }
     }
@@ -59,11 +59,11 @@ impl<'v> Asked<'v> {
 
 impl Vectors {
     /// None yet.
-    pub fn new(space: SpaceId, state: &State) -> Self {
+    pub fn new(space: SpaceId, state: &SpaceState) -> Self {
         Self { space, build: state.build, dimension: state.dimension, embedded: 0, parts: Vec::new() }
     }
 
-    pub fn is_of(&self, space: SpaceId, state: &State) -> bool {
+    pub fn is_of(&self, space: SpaceId, state: &SpaceState) -> bool {
         self.space == space && self.build == state.build
     }
 
@@ -75,10 +75,10 @@ impl Vectors {
         self.parts.iter().map(|part| part.ids.len()).sum()
     }
 
-    /// What its parts take, with the room that they have left.
+    /// The bytes of its parts, with their unused capacity.
     pub fn bytes(&self) -> usize {
-        let of_part = |part: &Arc<Part>| {
-            size_of::<Part>()
+        let of_part = |part: &Arc<VectorPart>| {
+            size_of::<VectorPart>()
                 + part.ids.capacity() * size_of::<i64>()
                 + part.components.capacity()
                 + part.bits.capacity() * size_of::<u64>()
@@ -87,11 +87,11 @@ impl Vectors {
         self.parts.iter().map(of_part).sum()
     }
 
-    /// Makes room for so many more, which come next.
+    /// Reserves capacity for so many more, which come next.
     pub fn reserve(&mut self, count: usize) {
         if self.parts.last().is_none_or(|last| last.ids.len() + count > LARGE_PART) {
             let words = self.dimension.div_ceil(64);
-            self.parts.push(Arc::new(Part {
+            self.parts.push(Arc::new(VectorPart {
                 ids: Vec::with_capacity(count),
                 components: Vec::with_capacity(count * self.dimension),
                 bits: Vec::with_capacity(count * words),
@@ -124,17 +124,14 @@ impl Vectors {
         let among = scope.map_or_else(|| self.len(), Scope::len);
         let most = limit.saturating_mul(CANDIDATES_EACH).max(LEAST_CANDIDATES).max(among / ONE_IN);
         let wanted: Vec<u64> = bits(vector).collect();
-        let asked = Asked::of(vector);
+        let asked = QueryVector::of(vector);
         let candidates = match scope {
             Some(scope) if scope.len().saturating_mul(FEW) < self.len() => self.nearest_of_few(scope, &wanted, most),
             scope => self.nearest_of_all(scope, &wanted, most),
         };
         let mut near: Vec<NearChunk> = candidates
             .into_iter()
-            .map(|place| NearChunk {
-                id: ChunkId(self.parts[place.0].ids[place.1]),
-                cosine: self.cosine(place, &asked),
-            })
+            .map(|slot| NearChunk { id: ChunkId(self.parts[slot.0].ids[slot.1]), cosine: self.cosine(slot, &asked) })
             .collect();
         near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
         if let Some(last) = limit.checked_sub(1).and_then(|last| near.get(last)).map(|last| last.cosine) {
@@ -143,8 +140,8 @@ impl Vectors {
         near
     }
 
-    /// Looks at every vector; what is out of scope is as far as nothing can be.
-    fn nearest_of_all(&self, scope: Option<&Scope>, wanted: &[u64], most: usize) -> Vec<Place> {
+    /// Compares every vector; those out of scope get a distance that no vector can have.
+    fn nearest_of_all(&self, scope: Option<&Scope>, wanted: &[u64], most: usize) -> Vec<VectorSlot> {
         let mut differ_in: Vec<u16> = Vec::with_capacity(self.len());
         for part in &self.parts {
             let bits = part.bits.chunks_exact(wanted.len().max(1));
@@ -169,23 +166,23 @@ impl Vectors {
         found
     }
 
-    fn nearest_of_few(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<Place> {
-        let places: Vec<Place> = scope.chunks().filter_map(|id| self.of(id)).collect();
-        let of_place =
-            |&(part, at): &Place| differ(&self.parts[part].bits[at * wanted.len()..][..wanted.len()], wanted);
-        let differ_in: Vec<u16> = places.iter().map(of_place).collect();
+    fn nearest_of_few(&self, scope: &Scope, wanted: &[u64], most: usize) -> Vec<VectorSlot> {
+        let slots: Vec<VectorSlot> = scope.chunks().filter_map(|id| self.of(id)).collect();
+        let of_slot =
+            |&(part, at): &VectorSlot| differ(&self.parts[part].bits[at * wanted.len()..][..wanted.len()], wanted);
+        let differ_in: Vec<u16> = slots.iter().map(of_slot).collect();
         let farthest = farthest(&differ_in, self.dimension, most);
-        places.into_iter().zip(differ_in).filter(|(_, far)| *far <= farthest).map(|(place, _)| place).collect()
+        slots.into_iter().zip(differ_in).filter(|(_, far)| *far <= farthest).map(|(slot, _)| slot).collect()
     }
 
-    pub fn cosine(&self, (part, at): Place, asked: &Asked) -> f64 {
+    pub fn cosine(&self, (part, at): VectorSlot, asked: &QueryVector) -> f64 {
         let part = &self.parts[part];
         let own = &part.components[at * self.dimension..][..self.dimension];
         let lengths = f64::from(part.lengths[at]) * f64::from(asked.length);
         if lengths > 0.0 { (f64::from(dot(own, asked.vector)) / lengths).clamp(-1.0, 1.0) } else { 0.0 }
     }
 
-    pub fn of(&self, id: ChunkId) -> Option<Place> {
+    pub fn of(&self, id: ChunkId) -> Option<VectorSlot> {
         let number = self.parts.partition_point(|part| part.ids.last().is_some_and(|&last| last < id.0));
         let at = self.parts.get(number)?.ids.binary_search(&id.0).ok()?;
         Some((number, at))
@@ -248,13 +245,13 @@ mod tests {
     }
 
     fn none() -> Vectors {
-        Vectors::new(SpaceId::default(), &State { embedded: 0, vectors: 0, dimension: 100, build: [0; 8] })
+        Vectors::new(SpaceId::default(), &SpaceState { embedded: 0, vectors: 0, dimension: 100, build: [0; 8] })
     }
 
     #[test]
     fn bits_find_what_a_look_at_everything_finds() {
         let (mut vectors, mut random) = (none(), Random(0x9e37_79b9_7f4a_7c15));
-        // Around 50 middles, as texts are around what they are about.
+        // Around 50 centres, as texts cluster around topics.
         let middles: Vec<Vec<i8>> = (0..50).map(|_| random.vector()).collect();
         let near = |middle: &[i8], random: &mut Random| -> Vec<i8> {
             middle.iter().map(|&number| number / 2 + random.next() / 2).collect()
@@ -265,15 +262,15 @@ mod tests {
         }
         let (mut found, mut wanted) = (0, 0);
         for middle in &middles {
-            let question = near(middle, &mut random);
+            let query = near(middle, &mut random);
             let mut all: Vec<NearChunk> = (0..24_000)
                 .map(|id| NearChunk {
                     id: ChunkId(id),
-                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &Asked::of(&question)),
+                    cosine: vectors.cosine(vectors.of(ChunkId(id)).unwrap(), &QueryVector::of(&query)),
                 })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
-            let by_bits: Vec<ChunkId> = vectors.nearest(&question, 10, None).iter().map(|near| near.id).collect();
+            let by_bits: Vec<ChunkId> = vectors.nearest(&query, 10, None).iter().map(|near| near.id).collect();
             wanted += 10;
             found += all[..10].iter().filter(|near| by_bits.contains(&near.id)).count();
         }
@@ -281,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_near_as_the_last_is_found_wherever_it_stands() {
+    fn what_is_as_near_as_the_last_is_found_wherever_it_is() {
         let (mut vectors, mut random) = (none(), Random(0x2545_f491_4f6c_dd1d));
         let same = bytes(&random.vector());
         for id in 0..5_000 {
@@ -293,12 +290,12 @@ mod tests {
             }
         }
         assert_eq!((vectors.len(), vectors.parts.len()), (5_000, 2));
-        let question: Vec<i8> = same.iter().map(|byte| byte.cast_signed()).collect();
-        let near = vectors.nearest(&question, 10, None);
+        let query: Vec<i8> = same.iter().map(|byte| byte.cast_signed()).collect();
+        let near = vectors.nearest(&query, 10, None);
         assert_eq!(near.len(), 1_000);
         assert!(near.iter().all(|near| near.id.0 % 5 == 0));
         let scope = Scope::of((0..5_000).filter(|id| id % 2 == 0).map(ChunkId));
-        assert_eq!(vectors.nearest(&question, 10, Some(&scope)).len(), 500);
+        assert_eq!(vectors.nearest(&query, 10, Some(&scope)).len(), 500);
     }
 
     #[test]
@@ -312,14 +309,16 @@ mod tests {
                 vectors.push(ChunkId(id), &vector);
             }
         }
-        let question = random.vector();
+        let query = random.vector();
         for every in [1, 3, 15, 17, 100, 2_500] {
             let scope = Scope::of((0..20_000).filter(|id| id % every == 1 % every).map(ChunkId));
             let mut all: Vec<NearChunk> = (scope.chunks())
-                .filter_map(|id| Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &Asked::of(&question)) }))
+                .filter_map(|id| {
+                    Some(NearChunk { id, cosine: vectors.cosine(vectors.of(id)?, &QueryVector::of(&query)) })
+                })
                 .collect();
             all.sort_by(|a, b| b.cosine.total_cmp(&a.cosine));
-            let near = vectors.nearest(&question, 10, Some(&scope));
+            let near = vectors.nearest(&query, 10, Some(&scope));
             let wanted = all.len().min(10);
             assert!(near.len() >= wanted && near.iter().all(|near| scope.contains(near.id)), "one in {every}");
             // Of vectors without any order the bits leave some out; of few they look at each.
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_stands_for_each_number_above_zero() {
+    fn a_bit_is_set_for_each_number_above_zero() {
         let mut vector = vec![-1; 70];
         vector[0] = 1;
         vector[63] = 5;

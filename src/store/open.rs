@@ -1,4 +1,4 @@
-//! Opening the database file: pragmas, and what to say of a file that is not ours.
+//! Opening the database file: pragmas, and the errors for files of other programs.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,12 +17,13 @@ pub enum Mode {
     Read,
 }
 
-/// Stands in the file's header: "ixmc".
+/// The application id in the file's header: "ixmc".
 pub(super) const APPLICATION_ID: i32 = 0x6978_6d63;
 
 /// Every connection. WAL lets readers go on while the writer works; NORMAL may lose the last commits with the power,
-/// never the file, and the next sync makes them again; a checkpoint leaves at most 64 MB of log. Foreign keys are declared
-/// for people and checked by `Store::faults`; enforced, they cost two look-ups for each of a million references.
+/// never the file, and the next sync makes them again; a checkpoint leaves at most 64 MB of log. Foreign keys are
+/// declared for people and checked by `Store::faults`; enforced, they cost two look-ups for each of a million
+/// references.
 const PRAGMAS: &str = "
     PRAGMA busy_timeout = 5000;
     PRAGMA foreign_keys = OFF;
@@ -30,17 +31,17 @@ const PRAGMAS: &str = "
     PRAGMA journal_size_limit = 67108864;
 ";
 /// Chunks are rows of a kilobyte or two: on pages of 4096 bytes a fifth of the file would stay empty, on these a
-/// twentieth. It says nothing to a file that has pages already, and must come before anything that makes the first.
+/// twentieth. It has no effect on a file that has pages already, and must precede the first write.
 const PAGE_SIZE: &str = "PRAGMA page_size = 16384";
 const WRITER_PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
     PRAGMA cache_size = -16384;
 ";
-/// What a bulk build writes, and what it asks for again at once; between builds a quarter of it does.
+/// Enough for what a bulk build writes and reads again soon; between builds a quarter is enough.
 pub(super) const CACHE_FOR_BULK: &str = "PRAGMA cache_size = -65536";
 pub(super) const CACHE_AFTER_BULK: &str = "PRAGMA cache_size = -16384; PRAGMA shrink_memory";
-/// Mapped pages spare a copy and take a third off a large query. SQLite maps no more than these 2 GB.
+/// Mapped pages avoid a copy and make large queries a third faster. SQLite maps no more than these 2 GB.
 const READER_PRAGMAS: &str = "
     PRAGMA query_only = ON;
     PRAGMA cache_size = -16384;
@@ -52,9 +53,9 @@ const PREPARED: usize = 128;
 
 /// Which file a path named when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity(u64, u64);
+pub struct FileIdentity(u64, u64);
 
-impl Identity {
+impl FileIdentity {
     pub fn of(path: &Path) -> Result<Self> {
         let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
         let (device, number) = identity(&data);
@@ -69,7 +70,7 @@ fn gone(path: &Path, error: std::io::Error) -> Error {
 }
 
 /// `index.db-wal` for `index.db`.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -82,8 +83,9 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
         Mode::Read => open_for_reading(path)?,
     };
     connection.set_prepared_statement_cache_capacity(PREPARED);
-    // Statements keep the plan they were prepared with. Else SQLite, where `PRAGMA optimize` has left samples, plans anew
-    // whenever a value that it looked at is bound anew: a third of the time of a question that reads 200 chunks by id.
+    // Statements keep the plan they were prepared with. Else SQLite, where `PRAGMA optimize` has left samples, plans
+    // again whenever a value that it looked at is bound again: a third of the time of a query that reads 200 chunks by
+    // id.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(PRAGMAS)?;
     match mode {
@@ -108,7 +110,7 @@ pub(super) fn is_of_another_build(path: &Path) -> bool {
     id.is_ok_and(|id| id == APPLICATION_ID) && migrate::is_of_another_build(&connection).unwrap_or(false)
 }
 
-/// A database in a folder where nothing can be written has no shared memory file; it is then read as it stands.
+/// A database in a folder where nothing can be written has no shared memory file; it is then read as it is.
 fn open_for_reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -122,7 +124,7 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
     }
 }
 
-/// A file that is not SQLite at all is named as such before SQLite could touch it.
+/// A file that is not SQLite at all is rejected before SQLite could modify it.
 fn refuse_other_formats(path: &Path) -> Result<()> {
     let mut head = Vec::new();
     if path.is_dir() {
@@ -147,6 +149,6 @@ fn refuse_other_programs(connection: &Connection, path: &Path) -> Result<()> {
 }
 
 pub(super) fn foreign(path: &Path) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("{} is no index of ixmcp, or is damaged", path.display()))
+    Error::new(ErrorKind::CorruptIndex, format!("{} is not an index of ixmcp, or is damaged", path.display()))
         .hint("Run `ixmcp rebuild`: it builds a new index and keeps this file as index.db.bad.")
 }

@@ -1,6 +1,6 @@
-//! Copies of the database for other clones: without what only holds on this machine, and checked before one is used.
+//! Copies of the database for other clones: without machine-specific rows, and verified before use.
 //!
-//! Owns what is left out of a copy, and what one that comes from elsewhere must look like. How copies travel is `index`'s.
+//! Owns what is left out of a copy, and the checks of a foreign copy. `index` owns their files.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{Mode, Store, locked, open, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
-/// Another clone has files of other times and numbers, counts nothing yet, and looks at everything.
+/// In another clone, files have other times and inodes, no changes are recorded, and the first update lists everything.
 const STRIP: &str = "
     UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
     UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
@@ -39,13 +39,13 @@ impl Store {
         {
             let slot = locked(&copy.writer);
             let writer = slot.as_ref().ok_or_else(|| Error::internal("the writer is gone"))?;
-            // Free pages still hold what stood there.
+            // Free pages still hold deleted rows.
             writer.connection.execute_batch("VACUUM")?;
         }
         copy.settle(false)
     }
 
-    /// Refuses a copy that was not made by [`Store::copy`] of this version: whoever made it may have put anything into it.
+    /// Refuses a copy that was not made by [`Store::copy`] of this version: it may contain anything.
     pub fn check_copy(path: &Path) -> Result<()> {
         if !schema::is_fresh(&open::connect(path, Mode::Read)?)? {
             return Err(damaged("its tables are not those of an index"));
@@ -57,5 +57,5 @@ impl Store {
 
 fn damaged(why: &str) -> Error {
     Error::new(ErrorKind::CorruptIndex, format!("the snapshot is damaged: {why}"))
-        .hint("Make it anew by `ixmcp snapshot save`, or build the index by `ixmcp sync`.")
+        .hint("Make it again with `ixmcp snapshot save`, or build the index with `ixmcp sync`.")
 }

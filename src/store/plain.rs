@@ -3,7 +3,7 @@
 use rusqlite::{Connection, named_params, params};
 
 use super::statements::statements;
-use super::{ChunkId, FtsQuestion, Snapshot};
+use super::{ChunkId, FtsQuery, Snapshot};
 use crate::error::Result;
 
 statements! {
@@ -12,9 +12,9 @@ statements! {
 
 const MAKE: &str = "CREATE VIRTUAL TABLE plain USING fts5 (text, content = '', tokenize = 'unicode61')";
 const INSERT: &str = "INSERT INTO plain (rowid, text) VALUES (?1, ?2)";
-const BEST: &str = "SELECT rowid FROM plain WHERE plain MATCH :question ORDER BY rank, rowid LIMIT :limit";
+const BEST: &str = "SELECT rowid FROM plain WHERE plain MATCH :query ORDER BY rank, rowid LIMIT :limit";
 
-/// The chunks of one snapshot in an FTS as it comes: no split identifiers, no path, no weights.
+/// The chunks of one snapshot in a default FTS: no split identifiers, no path, no weights.
 pub struct PlainSearch(Connection);
 
 impl PlainSearch {
@@ -34,12 +34,11 @@ impl PlainSearch {
     /// The best chunks that have any word of `text`, best first.
     pub fn best_chunks(&self, text: &str, limit: usize) -> Result<Vec<ChunkId>> {
         let words = text.split(|c: char| !c.is_alphanumeric());
-        let Some(question) = FtsQuestion::any(words.filter_map(FtsQuestion::phrase)) else { return Ok(Vec::new()) };
+        let Some(query) = FtsQuery::any(words.filter_map(FtsQuery::phrase)) else { return Ok(Vec::new()) };
         let mut statement = self.0.prepare_cached(BEST)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":question": question.as_str(), ":limit": limit }, |row| {
-            row.get(0).map(ChunkId)
-        })?;
+        let rows = statement
+            .query_map(named_params! { ":query": query.as_str(), ":limit": limit }, |row| row.get(0).map(ChunkId))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }

@@ -1,6 +1,7 @@
-//! `ixmcp sql`: a person's own statements, read-only, with the functions of sqlite-vec and the two of [`Embedding`].
+//! `ixmcp sql`: the user's own statements, read-only, with the functions of sqlite-vec and the two of [`Embedding`].
 //!
-//! Owns what such a statement may do: read-only mode alone does not keep `VACUUM INTO` and `ATTACH` from creating files.
+//! Owns what such a statement may do: read-only mode by itself does not keep `VACUUM INTO` and `ATTACH` from creating
+//! files.
 
 use std::path::Path;
 use std::sync::{Arc, Once};
@@ -16,8 +17,8 @@ use super::statements::statements;
 use super::vectors::{SpaceKey, blob, count};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Pragmas that only tell something, of what is named behind them if anything is.
-const TELLING: &[&str] = &[
+/// Pragmas that only read, with or without an argument that names what to read.
+const READING_PRAGMAS: &[&str] = &[
     "collation_list",
     "compile_options",
     "database_list",
@@ -35,8 +36,8 @@ const TELLING: &[&str] = &[
     "table_list",
     "table_xinfo",
 ];
-/// Pragmas that tell a value, and set it where one is given.
-const VALUES: &[&str] = &[
+/// Pragmas that return a value, and set it if one is given.
+const VALUE_PRAGMAS: &[&str] = &[
     "application_id",
     "auto_vacuum",
     "busy_timeout",
@@ -64,7 +65,7 @@ statements! {
 
 /// One value of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum SqlValue {
     Null,
     Integer(i64),
     Real(f64),
@@ -72,21 +73,22 @@ pub enum Cell {
     Blob(Vec<u8>),
 }
 
-/// The model behind the SQL functions `embed(text)`, a vector as `vectors` stores them, and `embedding_space()`, the id of
-/// the space that it belongs to. Nothing is called before a statement calls one of them.
+/// The model behind the SQL functions `embed(text)`, a vector as `vectors` stores them, and `embedding_space()`, the id
+/// of the space that it belongs to. Nothing is called before a statement calls one of them.
 pub trait Embedding: Send + Sync + 'static {
     fn space(&self) -> Result<SpaceKey<'_>>;
 
     fn embed(&self, text: &str) -> Result<Vec<i8>>;
 }
 
-/// Answers a person's statements row by row: `start` gets each statement's column names, `visit` each row.
+/// Runs the user's statements and returns their results row by row: `start` gets each statement's column names, `visit`
+/// each row.
 pub fn ask(
     path: &Path,
     sql: &str,
     embedding: Arc<dyn Embedding>,
     mut start: impl FnMut(&[&str]) -> Result<()>,
-    mut visit: impl FnMut(&[Cell]) -> Result<()>,
+    mut visit: impl FnMut(&[SqlValue]) -> Result<()>,
 ) -> Result<()> {
     register_sqlite_vec();
     let mut connection = open::connect(path, Mode::Read)?;
@@ -106,7 +108,7 @@ pub fn ask(
         let columns = statement.column_count();
         let mut rows = statement.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
-            let cells: Vec<Cell> = (0..columns).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?;
+            let cells: Vec<SqlValue> = (0..columns).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?;
             visit(&cells)?;
         }
     }
@@ -121,7 +123,7 @@ fn only_reads() -> Error {
     .hint("To change a copy, save one by `sqlite3 .ixmcp/index.db \".backup copy.db\"` and open that.")
 }
 
-/// What is not known to read is refused.
+/// Rejects everything that is not known to be read-only.
 fn admitted(context: AuthContext<'_>) -> Authorization {
     let is_among = |names: &[&str], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
     let is_admitted = match context.action {
@@ -129,20 +131,20 @@ fn admitted(context: AuthContext<'_>) -> Authorization {
         AuthAction::Transaction { .. } | AuthAction::Savepoint { .. } => true,
         AuthAction::Function { function_name } => !is_among(REACHING_OUT, function_name),
         AuthAction::Pragma { pragma_name, pragma_value } => {
-            is_among(TELLING, pragma_name) || (pragma_value.is_none() && is_among(VALUES, pragma_name))
+            is_among(READING_PRAGMAS, pragma_name) || (pragma_value.is_none() && is_among(VALUE_PRAGMAS, pragma_name))
         }
         _ => false,
     };
     if is_admitted { Authorization::Allow } else { Authorization::Deny }
 }
 
-fn cell(value: ValueRef) -> Cell {
+fn cell(value: ValueRef) -> SqlValue {
     match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(number) => Cell::Integer(number),
-        ValueRef::Real(number) => Cell::Real(number),
-        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_owned()),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(number) => SqlValue::Integer(number),
+        ValueRef::Real(number) => SqlValue::Real(number),
+        ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => SqlValue::Blob(bytes.to_owned()),
     }
 }
 

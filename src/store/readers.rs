@@ -1,6 +1,6 @@
-//! The connections that questions are asked on: opened when needed, kept for the next question, never more than a few.
+//! The connections that queries are asked on: opened when needed, kept for the next query, never more than a few.
 //!
-//! Owns how many there are. Opening and closing one for each question of many clients costs more than the question, and
+//! Owns how many there are. Opening and closing one for each query of many clients costs more than the query, and
 //! memory that the allocator does not give back.
 
 use std::ops::{Deref, DerefMut};
@@ -14,26 +14,26 @@ use super::{Mode, locked, open};
 use crate::budget::Budget;
 use crate::error::Result;
 
-/// Questions that are asked of one index at once; further ones wait. Far more than a machine has use for, so that a few
-/// slow ones do not hold up the quick.
+/// Queries that are asked of one index at once; further ones wait. Far more than a machine can run at once, so that a
+/// few slow ones do not delay quick ones.
 const MOST: usize = 32;
-/// How soon one who waits notices that its call was cancelled.
+/// How soon a waiting caller notices that its call was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
 pub(super) struct Readers {
-    pool: Mutex<Pool>,
+    pool: Mutex<ConnectionPool>,
     freed: Condvar,
 }
 
-struct Pool {
+struct ConnectionPool {
     idle: Vec<Connection>,
     lent: usize,
-    /// Which of the files that had the path they are open on.
+    /// The generation of the file that they have open.
     file: u64,
 }
 
-/// A reader for the time of one question.
-pub(super) struct Lent<'r> {
+/// A connection lent for one query.
+pub(super) struct LentConnection<'r> {
     /// There until it is given back.
     connection: Option<Connection>,
     readers: &'r Readers,
@@ -42,17 +42,17 @@ pub(super) struct Lent<'r> {
 
 impl Readers {
     pub fn of(idle: Vec<Connection>) -> Self {
-        Self { pool: Mutex::new(Pool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
+        Self { pool: Mutex::new(ConnectionPool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
     }
 
-    pub fn lend(&self, path: &Path, budget: &Budget) -> Result<Lent<'_>> {
+    pub fn lend(&self, path: &Path, budget: &Budget) -> Result<LentConnection<'_>> {
         let mut pool = locked(&self.pool);
         while pool.idle.is_empty() && pool.lent >= MOST {
             pool = self.freed.wait_timeout(pool, LOOK).unwrap_or_else(PoisonError::into_inner).0;
             budget.check()?;
         }
         pool.lent += 1;
-        let mut lent = Lent { connection: pool.idle.pop(), readers: self, file: pool.file };
+        let mut lent = LentConnection { connection: pool.idle.pop(), readers: self, file: pool.file };
         drop(pool);
         if lent.connection.is_none() {
             lent.connection = Some(open::connect(path, Mode::Read)?);
@@ -60,7 +60,7 @@ impl Readers {
         Ok(lent)
     }
 
-    /// Closes all, those that are lent when they come back: the file has changed, or nobody asks any more.
+    /// Closes all, lent ones when they are returned: the file has changed, or the index is idle.
     pub fn clear(&self) {
         let mut pool = locked(&self.pool);
         pool.idle.clear();
@@ -68,7 +68,7 @@ impl Readers {
     }
 }
 
-impl Deref for Lent<'_> {
+impl Deref for LentConnection<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -76,18 +76,18 @@ impl Deref for Lent<'_> {
     }
 }
 
-impl DerefMut for Lent<'_> {
+impl DerefMut for LentConnection<'_> {
     fn deref_mut(&mut self) -> &mut Connection {
         self.connection.as_mut().expect("it is given back at the end alone")
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for LentConnection<'_> {
     fn drop(&mut self) {
         let mut pool = locked(&self.readers.pool);
         pool.lent -= 1;
         let connection = self.connection.take();
-        // One that was in use when its question panicked may be in any state.
+        // One that was in use when its query panicked may be in any state.
         if pool.file == self.file && !std::thread::panicking() {
             pool.idle.extend(connection);
         }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_never_more_than_a_few_and_who_waits_can_give_up() {
+    fn there_are_never_more_than_a_few_and_a_waiting_caller_can_give_up() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
         drop(open::connect(&path, Mode::Write).unwrap());

@@ -1,11 +1,12 @@
-//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by what stands around them.
+//! Rows of `symbols`, `reference_rows` and `edges` as the resolver asks for them: by name, by file, by what is around
+//! them.
 //!
-//! Owns statements and row mapping alone. What a name means is decided by `query::relations`.
+//! Owns statements and row mapping. `query::relations` decides what a name refers to.
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::statements::statements;
-use super::symbols::{Definition, Use, in_order};
+use super::symbols::{Definition, Reference, in_order};
 use super::{FileId, Snapshot};
 use crate::error::Result;
 
@@ -13,9 +14,9 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SymbolId(i64);
 
-/// A definition with its place among the others.
+/// A definition with its position in the tree of definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
+pub struct DefinitionNode {
     pub id: SymbolId,
     pub file: FileId,
     pub parent: Option<SymbolId>,
@@ -42,13 +43,13 @@ pub struct Heritage {
     pub line: u32,
 }
 
-/// Who says that it inherits from or implements a type of some name.
+/// A definition that states that it inherits from or implements a type of some name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heir {
     pub path: String,
     pub kind: String,
     pub line: u32,
-    /// The heir's own name where its definition stands elsewhere.
+    /// The heir's own name if its definition is elsewhere.
     pub name: Option<String>,
     pub symbol: Option<SymbolId>,
 }
@@ -74,7 +75,7 @@ statements! {
     /// They come after it in its file.
     CHILDREN = declared!("FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id BETWEEN :symbol AND (:symbol >> 20 << 20) + 1048575 AND s.parent_id = :symbol ORDER BY s.line, s.column");
-    /// Members that stand beside their type: in the files of one folder.
+    /// Members that are next to their type: in the files of one folder.
     MEMBERS_IN_FOLDER = declared!("FROM files f CROSS JOIN symbols s ON s.id BETWEEN f.id << 20 AND (f.id << 20) + 1048575
         WHERE f.path > :from AND f.path < :to AND f.language = :language
         AND instr(substr(f.path, length(:from) + 1), '/') = 0 AND s.container = :container
@@ -87,19 +88,19 @@ statements! {
         WHERE e.target = :target AND e.kind IN ('inherits', 'implements') ORDER BY f.path, e.line LIMIT :limit";
     IMPORTERS = "SELECT f.path, e.target, e.name, e.alias, e.line FROM edges e JOIN files f ON f.id = e.file_id
         WHERE e.target = :target AND e.kind = 'imports' ORDER BY f.path, e.line LIMIT :limit";
-    USES_IN_FILE = "SELECT f.path, k.name, r.positions, n.name
+    REFERENCES_IN_FILE = "SELECT f.path, k.name, r.positions, n.name
         FROM reference_rows r JOIN kinds k ON k.id = r.kind_id JOIN names n ON n.id = r.name_id
         JOIN files f ON f.id = r.id >> 20
         WHERE r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
-    USES_OF_NAME = "SELECT f.path, k.name, r.positions
+    REFERENCES_OF_NAME = "SELECT f.path, k.name, r.positions
         FROM names n CROSS JOIN reference_rows r ON r.name_id = n.id JOIN kinds k ON k.id = r.kind_id
         JOIN files f ON f.id = r.id >> 20
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name
         AND r.id BETWEEN :file << 20 AND (:file << 20) + 1048575";
 }
 
-fn declared(row: &Row) -> rusqlite::Result<Declared> {
-    Ok(Declared {
+fn declared(row: &Row) -> rusqlite::Result<DefinitionNode> {
+    Ok(DefinitionNode {
         definition: Definition::from_row(row)?,
         id: SymbolId(row.get(10)?),
         file: FileId(row.get(11)?),
@@ -122,7 +123,7 @@ impl Snapshot<'_> {
     }
 
     /// Definitions of exactly that name, in path and line order, at most `limit`.
-    pub fn declared_as(&self, name: &str, limit: usize) -> Result<Vec<Declared>> {
+    pub fn declared_as(&self, name: &str, limit: usize) -> Result<Vec<DefinitionNode>> {
         let mut statement = self.connection.prepare_cached(NAMED)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(named_params! { ":name": name, ":limit": limit }, declared)?;
@@ -130,19 +131,19 @@ impl Snapshot<'_> {
     }
 
     /// All definitions of a file, outer before inner.
-    pub fn declared_in(&self, file: FileId) -> Result<Vec<Declared>> {
+    pub fn declared_in(&self, file: FileId) -> Result<Vec<DefinitionNode>> {
         let mut statement = self.connection.prepare_cached(IN_FILE)?;
         let rows = statement.query_map(named_params! { ":file": file.0 }, declared)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    pub fn declared(&self, symbol: SymbolId) -> Result<Option<Declared>> {
+    pub fn declared(&self, symbol: SymbolId) -> Result<Option<DefinitionNode>> {
         let mut statement = self.connection.prepare_cached(BY_ID)?;
         Ok(statement.query_row(named_params! { ":symbol": symbol.0 }, declared).optional()?)
     }
 
     /// Definitions directly inside another.
-    pub fn children(&self, symbol: SymbolId) -> Result<Vec<Declared>> {
+    pub fn children(&self, symbol: SymbolId) -> Result<Vec<DefinitionNode>> {
         let mut statement = self.connection.prepare_cached(CHILDREN)?;
         let rows = statement.query_map(named_params! { ":symbol": symbol.0 }, declared)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -155,7 +156,7 @@ impl Snapshot<'_> {
         language: &str,
         container: &str,
         limit: usize,
-    ) -> Result<Vec<Declared>> {
+    ) -> Result<Vec<DefinitionNode>> {
         let mut statement = self.connection.prepare_cached(MEMBERS_IN_FOLDER)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let to = format!("{folder}\u{10ffff}");
@@ -184,7 +185,7 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Who says that it inherits from or implements `target`, as written.
+    /// Definitions that state that they inherit from or implement `target`, as written.
     pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Heir>> {
         let mut statement = self.connection.prepare_cached(HEIRS)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -211,26 +212,26 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// All uses of names on lines `from..=to` of a file.
-    pub fn uses_within(&self, file: FileId, from: u32, to: u32) -> Result<Vec<Use>> {
-        let mut statement = self.connection.prepare_cached(USES_IN_FILE)?;
+    /// All references to names on lines `from..=to` of a file.
+    pub fn references_within(&self, file: FileId, from: u32, to: u32) -> Result<Vec<Reference>> {
+        let mut statement = self.connection.prepare_cached(REFERENCES_IN_FILE)?;
         let mut rows = statement.query(named_params! { ":file": file.0 })?;
-        let mut uses = Vec::new();
+        let mut references = Vec::new();
         while let Some(row) = rows.next()? {
             let name: String = row.get(3)?;
-            uses.extend(Use::of_row(row, &name)?.filter(|found| (from..=to).contains(&found.line)));
+            references.extend(Reference::of_row(row, &name)?.filter(|found| (from..=to).contains(&found.line)));
         }
-        Ok(in_order(uses))
+        Ok(in_order(references))
     }
 
-    /// Uses of one name in one file.
-    pub fn uses_in_file(&self, file: FileId, name: &str) -> Result<Vec<Use>> {
-        let mut statement = self.connection.prepare_cached(USES_OF_NAME)?;
+    /// References to one name in one file.
+    pub fn references_in_file(&self, file: FileId, name: &str) -> Result<Vec<Reference>> {
+        let mut statement = self.connection.prepare_cached(REFERENCES_OF_NAME)?;
         let mut rows = statement.query(named_params! { ":file": file.0, ":name": name })?;
-        let mut uses = Vec::new();
+        let mut references = Vec::new();
         while let Some(row) = rows.next()? {
-            uses.extend(Use::of_row(row, name)?);
+            references.extend(Reference::of_row(row, name)?);
         }
-        Ok(in_order(uses))
+        Ok(in_order(references))
     }
 }

@@ -1,16 +1,16 @@
 //! Scopes: the chunks that a search is narrowed to, of entities, of documents or of files that filters admit.
 //!
-//! Owns which chunks those are, a bit for each, and how the FTS is told to look at little else. Remembered until the index
-//! changes: ten thousand entities, or the files of a folder, take longer to list than to search.
+//! Owns which chunks those are, a bit for each, and how the FTS is restricted to little else. Remembered until the
+//! index changes: ten thousand entities, or the files of a folder, take longer to list than to search.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Params, named_params};
 
-use super::bitmap::{Bitmap, Seeker};
+use super::bitmap::{Bitmap, BitmapSeeker};
 use super::statements::statements;
-use super::{ChunkId, Fact, FtsQuestion, Snapshot, locked};
+use super::{ChunkId, Fact, FtsQuery, Snapshot, locked};
 use crate::error::Result;
 
 statements! {
@@ -26,7 +26,7 @@ statements! {
         AND (:tag IS NULL OR f.id IN (SELECT g.file_id FROM tags t JOIN tagged g ON g.tag_id = t.id WHERE t.name = :tag))";
     FILES = "SELECT id, path, language FROM files ORDER BY id";
     OF_FILE = "SELECT id FROM chunks WHERE file_id = ?1";
-    /// By an index that has no text in it.
+    /// Served by an index without text.
     OF_ALL_FILES = "SELECT file_id, id FROM chunks ORDER BY file_id";
     /// Of all entities, whatever is asked of them: a few folders.
     PATHS_OF_ENTITIES = "SELECT f.path FROM entities e CROSS JOIN files f ON f.id = e.file_id";
@@ -46,9 +46,9 @@ pub enum ScopeOf<'a> {
 pub struct Scope {
     chunks: Bitmap,
     of_entities: bool,
-    /// What matches in all of them, and in little else; `None` where nothing says so. Made when it is needed: where there is
-    /// much else.
-    around: OnceLock<Option<FtsQuestion>>,
+    /// What matches in all of them, and in little else; `None` where nothing says so. Made when it is needed: where
+    /// there is much else.
+    around: OnceLock<Option<FtsQuery>>,
 }
 
 /// Scopes that were asked for since the index changed.
@@ -58,9 +58,9 @@ pub(super) struct Scopes {
     known: HashMap<String, Arc<Scope>>,
 }
 
-/// Of each a bit a chunk is kept.
+/// Scopes that are cached: each takes a bit per chunk.
 const REMEMBERED: usize = 32;
-/// Where not one in so many files is admitted, each is asked for its chunks.
+/// If less than one in this many files is admitted, chunks are looked up file by file.
 const FEW: usize = 16;
 /// More folders than this are no help to the FTS.
 const MOST_FOLDERS: usize = 8;
@@ -90,7 +90,7 @@ impl Scope {
     }
 
     /// For chunks that are asked for in order.
-    pub(super) fn seeker(&self) -> Seeker<'_> {
+    pub(super) fn seeker(&self) -> BitmapSeeker<'_> {
         self.chunks.seeker()
     }
 
@@ -103,7 +103,7 @@ impl Scope {
         self.chunks.contains(chunk)
     }
 
-    /// Whether the FTS can be told to look at little else.
+    /// Whether the FTS can be restricted to little else.
     pub fn is_in_folders(&self) -> bool {
         self.of_entities
     }
@@ -117,7 +117,7 @@ impl Scope {
 }
 
 impl Snapshot<'_> {
-    /// The chunks that a search of these is among.
+    /// The chunks to search among.
     pub fn scope(&self, of: ScopeOf) -> Result<Arc<Scope>> {
         let of_entities = matches!(of, ScopeOf::Entities { .. });
         self.remembered(&format!("{of:?}"), || {
@@ -134,7 +134,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The chunks of the files whose path and language are admitted; `by` says by what, for as long as that means the same.
+    /// The chunks of the files whose path and language are admitted; `by` says by what, for as long as that means the
+    /// same.
     pub fn scope_of_files(&self, by: &str, admits: impl Fn(&str, &str) -> bool) -> Result<Arc<Scope>> {
         self.remembered(&format!("Files {by}"), || {
             let mut statement = self.connection.prepare_cached(FILES)?;
@@ -203,8 +204,8 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().collect())
     }
 
-    /// The same question of little more than the chunks of a scope.
-    pub fn narrowed(&self, scope: &Scope, question: &FtsQuestion) -> Result<FtsQuestion> {
+    /// The query, narrowed to little more than the chunks of a scope.
+    pub fn narrowed(&self, scope: &Scope, query: &FtsQuery) -> Result<FtsQuery> {
         let around = match scope.around.get() {
             Some(known) => known.clone(),
             None => {
@@ -212,15 +213,15 @@ impl Snapshot<'_> {
                 scope.around.get_or_init(|| around).clone()
             }
         };
-        let both = [Some(question.clone()), around].into_iter().flatten();
-        Ok(FtsQuestion::all(both).unwrap_or_else(|| question.clone()))
+        let both = [Some(query.clone()), around].into_iter().flatten();
+        Ok(FtsQuery::all(both).unwrap_or_else(|| query.clone()))
     }
 
     /// Where the paths of entities begin, if those are few folders.
-    fn folders_of_entities(&self) -> Result<Option<FtsQuestion>> {
+    fn folders_of_entities(&self) -> Result<Option<FtsQuery>> {
         let mut statement = self.connection.prepare_cached(PATHS_OF_ENTITIES)?;
         let mut rows = statement.query([])?;
-        // Empty for a file that stands in none.
+        // Empty for a file that is in none.
         let mut folders: BTreeSet<String> = BTreeSet::new();
         while let Some(row) = rows.next()? {
             let path = row.get_ref(0)?.as_str().unwrap_or_default();
@@ -229,8 +230,8 @@ impl Snapshot<'_> {
                 folders.insert(folder.to_owned());
             }
         }
-        let at_start = |folder: &String| FtsQuestion::phrase(folder).map(FtsQuestion::at_start_of_path);
-        let around: Option<Vec<FtsQuestion>> = folders.iter().map(at_start).collect();
-        Ok(around.filter(|around| around.len() <= MOST_FOLDERS).and_then(FtsQuestion::any))
+        let at_start = |folder: &String| FtsQuery::phrase(folder).map(FtsQuery::at_start_of_path);
+        let around: Option<Vec<FtsQuery>> = folders.iter().map(at_start).collect();
+        Ok(around.filter(|around| around.len() <= MOST_FOLDERS).and_then(FtsQuery::any))
     }
 }

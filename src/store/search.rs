@@ -1,4 +1,4 @@
-//! The FTS: questions in, scored chunks out.
+//! The FTS: queries in, scored chunks out.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::error::Result;
 statements! {
     /// Files of a language with a match.
     FILES = "SELECT DISTINCT f.path FROM chunks_fts m JOIN chunks c ON c.id = m.rowid JOIN files f ON f.id = c.file_id
-        WHERE m.chunks_fts MATCH :question AND f.language = :language ORDER BY f.path";
-    MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :question";
+        WHERE m.chunks_fts MATCH :query AND f.language = :language ORDER BY f.path";
+    MATCHES = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH :query";
     /// In the order of ids, which the FTS keeps.
-    WITH = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most";
-    FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :question LIMIT :most)";
+    WITH = "SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH :query LIMIT :most";
+    FREQUENCY = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH :query LIMIT :most)";
     DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
         JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
         WHERE n.name = :name COLLATE NOCASE ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
@@ -23,10 +23,10 @@ statements! {
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
 
-/// Questions whose counts are kept: one is some 60 bytes.
+/// Queries whose counts are kept: one is some 60 bytes.
 const REMEMBERED: usize = 20_000;
 
-/// In how many chunks words stand, as counted last.
+/// In how many chunks words occur, as counted last.
 #[derive(Default)]
 pub(super) struct Frequencies {
     as_of: Option<String>,
@@ -34,11 +34,11 @@ pub(super) struct Frequencies {
     counts: HashMap<String, usize>,
 }
 
-/// A question in the FTS's own language, built from quoted strings only: user text never becomes an operator.
+/// A query in the FTS's own language, built from quoted strings only: user text never becomes an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FtsQuestion(String);
+pub struct FtsQuery(String);
 
-impl FtsQuestion {
+impl FtsQuery {
     /// The words of `text` next to each other, in order; `None` when it has no letter or digit.
     pub fn phrase(text: &str) -> Option<Self> {
         let has_word = text.chars().any(|c| c.is_alphanumeric() || c == '_');
@@ -87,22 +87,22 @@ impl FtsQuestion {
 }
 
 impl Snapshot<'_> {
-    /// In how many chunks a question matches, `most` for more, and how many chunks there are. Remembered until the index
+    /// In how many chunks a query matches, `most` for more, and how many chunks there are. Remembered until the index
     /// changes.
-    pub fn frequency(&self, question: &FtsQuestion, most: usize) -> Result<(usize, u64)> {
+    pub fn frequency(&self, query: &FtsQuery, most: usize) -> Result<(usize, u64)> {
         let chunks = self.all_chunks()?;
         let as_of = {
             let known = locked(&self.caches.frequencies);
-            if let Some(count) = known.counts.get(&question.0) {
+            if let Some(count) = known.counts.get(&query.0) {
                 return Ok((*count, chunks));
             }
             known.as_of.clone()
         };
-        let count = self.count(FREQUENCY, ":question", &question.0, most)?;
+        let count = self.count(FREQUENCY, ":query", &query.0, most)?;
         let mut known = locked(&self.caches.frequencies);
         // Another reader may have seen another state meanwhile.
         if known.as_of == as_of && known.counts.len() < REMEMBERED {
-            known.counts.insert(question.0.clone(), count);
+            known.counts.insert(query.0.clone(), count);
         }
         Ok((count, chunks))
     }
@@ -127,24 +127,23 @@ impl Snapshot<'_> {
         Ok(chunks)
     }
 
-    /// The first chunks that match a question, in the order of ids.
-    pub fn chunks_with(&self, question: &FtsQuestion, most: usize) -> Result<Vec<ChunkId>> {
+    /// The first chunks that match a query, in the order of ids.
+    pub fn chunks_with(&self, query: &FtsQuery, most: usize) -> Result<Vec<ChunkId>> {
         let mut statement = self.connection.prepare_cached(WITH)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = statement
-            .query_map(named_params! { ":question": question.0, ":most": most }, |row| row.get(0).map(ChunkId))?;
+        let rows =
+            statement.query_map(named_params! { ":query": query.0, ":most": most }, |row| row.get(0).map(ChunkId))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Paths of files of a language in which something matches.
-    pub fn files_matching(&self, question: &FtsQuestion, language: &str) -> Result<Vec<String>> {
+    pub fn files_matching(&self, query: &FtsQuery, language: &str) -> Result<Vec<String>> {
         let mut statement = self.connection.prepare_cached(FILES)?;
-        let rows =
-            statement.query_map(named_params! { ":question": question.0, ":language": language }, |row| row.get(0))?;
+        let rows = statement.query_map(named_params! { ":query": query.0, ":language": language }, |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Chunks in which a definition of that name stands, in any (ASCII) case, in path and line order.
+    /// Chunks that contain a definition of that name, in any (ASCII) case, in path and line order.
     pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
         let mut statement = self.connection.prepare_cached(DEFINING)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -153,7 +152,7 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// How many files use a name; `most` for more.
+    /// How many files reference a name; `most` for more.
     pub fn files_using(&self, name: &str, most: usize) -> Result<usize> {
         self.count(USING, ":name", name, most)
     }
@@ -165,9 +164,9 @@ impl Snapshot<'_> {
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
-    pub fn count_matches(&self, question: &FtsQuestion) -> Result<u64> {
+    pub fn count_matches(&self, query: &FtsQuery) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(MATCHES)?;
-        let count: i64 = statement.query_row(named_params! { ":question": question.0 }, |row| row.get(0))?;
+        let count: i64 = statement.query_row(named_params! { ":query": query.0 }, |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }
 }

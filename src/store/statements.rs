@@ -1,4 +1,4 @@
-//! The form in which statements stand beside their row mapping, so that a test can prepare each of them.
+//! The macro that declares SQL statements next to their row mapping, so that a test can prepare each of them.
 
 /// Declares `const NAME: &str` for each statement, and `STATEMENTS`, the list of them.
 macro_rules! statements {
@@ -53,11 +53,11 @@ mod tests {
             .unwrap();
     }
 
-    /// Statements that are meant to see whole tables: counts, and lists of all names.
+    /// Statements that may scan whole tables: counts, and lists of all names.
     const WHOLE: &[&str] = &["COUNT", "COUNT_REFERENCES", "DEFINED_NAMES", "HAS_KIND", "NAMES"];
 
     #[test]
-    fn questions_to_the_big_tables_go_by_an_index() {
+    fn queries_of_the_big_tables_use_an_index() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         store

@@ -1,7 +1,8 @@
 //! `symbol_rows`, `reference_rows`, `edges`: what a file defines, references and relates to.
 //!
-//! Ids of symbols and references tell their file: its id times [`PLACES`], plus the place in the file. So the rows of a file are
-//! a range of ids, and need no index. Questions ask the view `symbols`; where they ask by file, they do so by that range.
+//! Ids of symbols and references encode their file: its id times [`IDS_PER_FILE`], plus an index in the file. So the
+//! rows of a file are a range of ids, and need no index. Queries ask the view `symbols`; where they ask by file, they
+//! do so by that range.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -14,22 +15,22 @@ use super::{Batch, FileId, Snapshot};
 use crate::error::Result;
 use crate::model::{Chunk, Extracted, MAX_SYMBOLS, References};
 
-/// Ids of one file's symbols, and of its uses; what would come after is left out.
-pub(super) const PLACES: i64 = MAX_SYMBOLS as i64;
+/// The number of ids for one file's symbols, and for its references; further ones are left out.
+pub(super) const IDS_PER_FILE: i64 = MAX_SYMBOLS as i64;
 /// A file with more symbols for each line that is asked about is not read from its first symbol to its last.
 const SYMBOLS_EACH: usize = 40;
-/// A file with more is not looked through from its end.
+/// A file with more symbols is not scanned from its end.
 const FEW_SYMBOLS: usize = 200;
 
 statements! {
     INSERT_SYMBOL = "INSERT INTO symbol_rows
         (id, parent, name_id, kind_id, container, signature, signature_offset, signature_length, line, column, above, below)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    INSERT_USES = "INSERT INTO reference_rows (id, name_id, kind_id, positions) VALUES (?1, ?2, ?3, ?4)";
+    INSERT_REFERENCES = "INSERT INTO reference_rows (id, name_id, kind_id, positions) VALUES (?1, ?2, ?3, ?4)";
     INSERT_EDGE = "INSERT INTO edges (file_id, symbol_id, kind, target, name, alias, line)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     DELETE_EDGES = "DELETE FROM edges WHERE file_id = ?1";
-    DELETE_USES = "DELETE FROM reference_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
+    DELETE_REFERENCES = "DELETE FROM reference_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
     DELETE_SYMBOLS = "DELETE FROM symbol_rows WHERE id BETWEEN ?1 << 20 AND (?1 << 20) + 1048575";
     COUNT = "SELECT count(*) FROM symbol_rows";
     COUNT_REFERENCES = "SELECT coalesce(sum(length(positions) - length(replace(positions, ' ', '')) + 1), 0) FROM reference_rows";
@@ -60,7 +61,7 @@ statements! {
         s.end_line FROM symbols s JOIN files f ON f.id = s.file_id
         WHERE s.id >= :from AND s.id < :to ORDER BY s.line, s.column";
     HAS_KIND = "SELECT 1 FROM kinds k JOIN symbol_rows r ON r.kind_id = k.id WHERE k.name = :kind LIMIT 1";
-    /// The same by names alone: where a file has few, a look at each is as quick as looking for the place.
+    /// The same by names alone: where a file has few, a look at each is as quick as a search.
     NAME_AROUND = "SELECT n.name, r.container FROM symbol_rows r JOIN names n ON n.id = r.name_id
         WHERE r.id >= :file << 20 AND r.id < :before AND r.line + r.below >= :line AND r.line - r.above <= :line
         ORDER BY r.id DESC LIMIT 1";
@@ -81,7 +82,7 @@ pub(super) const MAKE_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS references_by_name ON reference_rows (name_id);
 ";
 
-/// A definition with its place.
+/// A definition with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     pub path: String,
@@ -104,9 +105,9 @@ pub struct Named {
     pub language: Arc<str>,
 }
 
-/// A use of a name with its place.
+/// An occurrence of a name other than its definition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct Reference {
     pub path: String,
     pub name: String,
     pub kind: String,
@@ -131,15 +132,15 @@ impl Definition {
     }
 }
 
-impl Use {
-    /// The uses that a row of path, kind and places tells of.
+impl Reference {
+    /// The references in a row of path, kind and positions.
     pub(super) fn of_row<'r>(row: &'r Row, name: &'r str) -> rusqlite::Result<impl Iterator<Item = Self> + 'r> {
         let (path, kind) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
-        let place = |place: &str| {
-            let (line, column) = place.split_once(':')?;
+        let index = |index: &str| {
+            let (line, column) = index.split_once(':')?;
             Some((line.parse().ok()?, column.parse().ok()?))
         };
-        Ok(row.get_ref(2)?.as_str()?.split(' ').filter_map(place).map(move |(line, column)| Self {
+        Ok(row.get_ref(2)?.as_str()?.split(' ').filter_map(index).map(move |(line, column)| Self {
             path: path.to_owned(),
             name: name.to_owned(),
             kind: kind.to_owned(),
@@ -149,10 +150,10 @@ impl Use {
     }
 }
 
-/// Brings uses of one file that came kind by kind, or name by name, into the order of its text.
-pub(super) fn in_order(mut uses: Vec<Use>) -> Vec<Use> {
-    uses.sort_unstable_by_key(|found| (found.line, found.column));
-    uses
+/// Sorts references of one file, read kind by kind or name by name, by their position.
+pub(super) fn in_order(mut references: Vec<Reference>) -> Vec<Reference> {
+    references.sort_unstable_by_key(|found| (found.line, found.column));
+    references
 }
 
 impl Snapshot<'_> {
@@ -179,7 +180,7 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The same in no order, at most so many, and without their signatures, each of which takes a look at the text.
+    /// The same in no order, at most so many, and without their signatures, which are read from the text.
     pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
         let mut statement = self.connection.prepare_cached(UNSIGNED_ANY_CASE)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -202,20 +203,21 @@ impl Snapshot<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Uses of a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in all.
-    pub fn uses(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Use>, usize)> {
+    /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
+    /// all.
+    pub fn references(&self, name: &str, offset: usize, limit: usize) -> Result<(Vec<Reference>, usize)> {
         let mut statement = self.connection.prepare_cached(USING_FILES)?;
         let mut rows = statement.query(named_params! { ":name": name })?;
-        let (mut page, mut before): (Vec<Use>, usize) = (Vec::new(), 0);
+        let (mut page, mut before): (Vec<Reference>, usize) = (Vec::new(), 0);
         // Those of one file: a row for each kind.
-        let mut of_file: Vec<Use> = Vec::new();
+        let mut of_file: Vec<Reference> = Vec::new();
         let end = offset.saturating_add(limit);
-        let mut close = |of_file: &mut Vec<Use>, before: &mut usize| {
+        let mut close = |of_file: &mut Vec<Reference>, before: &mut usize| {
             let count = of_file.len();
             let (from, to) = (offset.clamp(*before, *before + count), end.clamp(*before, *before + count));
             if from < to {
-                let uses = in_order(std::mem::take(of_file));
-                page.extend(uses.into_iter().skip(from - *before).take(to - from));
+                let references = in_order(std::mem::take(of_file));
+                page.extend(references.into_iter().skip(from - *before).take(to - from));
             }
             of_file.clear();
             *before += count;
@@ -227,7 +229,7 @@ impl Snapshot<'_> {
             {
                 close(&mut of_file, &mut before);
             }
-            of_file.extend(Use::of_row(row, name)?);
+            of_file.extend(Reference::of_row(row, name)?);
         }
         close(&mut of_file, &mut before);
         Ok((page, before))
@@ -238,7 +240,7 @@ impl Snapshot<'_> {
         self.between(BETWEEN, path, from, to)
     }
 
-    /// The same without their signatures, each of which takes a look at the text.
+    /// The same without their signatures, which are read from the text.
     pub fn unsigned_between(&self, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         self.between(UNSIGNED_BETWEEN, path, from, to)
     }
@@ -259,7 +261,7 @@ impl Snapshot<'_> {
     /// The id of a file's first definition that begins on `line` or after; the id after its last where there is none.
     /// Definitions of a file have ids without gaps, in the order in which they begin.
     fn first_symbol_from(&self, file: FileId, line: u32) -> Result<i64> {
-        let (mut low, mut high) = (file.0 * PLACES, self.end_of_symbols(file)?);
+        let (mut low, mut high) = (file.0 * IDS_PER_FILE, self.end_of_symbols(file)?);
         let mut starts_at = self.connection.prepare_cached(STARTS_AT)?;
         while low < high {
             let middle = low + (high - low) / 2;
@@ -273,13 +275,13 @@ impl Snapshot<'_> {
     fn end_of_symbols(&self, file: FileId) -> Result<i64> {
         let mut statement = self.connection.prepare_cached(LAST_OF_FILE)?;
         let last: Option<i64> = statement.query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
-        Ok(last.map_or(file.0 * PLACES, |last| last + 1))
+        Ok(last.map_or(file.0 * IDS_PER_FILE, |last| last + 1))
     }
 
-    /// The name and container of the innermost definition that each of these lines stands in; lines must ascend.
+    /// The name and container of the innermost definition that contains each of these lines; lines must ascend.
     pub fn names_around(&self, file: FileId, lines: &[u32]) -> Result<Vec<Option<Named>>> {
         let end = self.end_of_symbols(file)?;
-        let count = usize::try_from(end - file.0 * PLACES).unwrap_or_default();
+        let count = usize::try_from(end - file.0 * IDS_PER_FILE).unwrap_or_default();
         if count == 0 {
             return Ok(vec![None; lines.len()]);
         }
@@ -332,7 +334,7 @@ impl Snapshot<'_> {
         Ok(self.connection.prepare_cached(HAS_KIND)?.exists(named_params! { ":kind": kind })?)
     }
 
-    /// The innermost definition that a line stands in.
+    /// The innermost definition that contains a line.
     pub fn symbol_around(&self, path: &str, line: u32) -> Result<Option<Definition>> {
         let Some(file) = self.file_id(path)? else { return Ok(None) };
         let before = self.first_symbol_from(file, line.saturating_add(1))?;
@@ -344,14 +346,14 @@ impl Snapshot<'_> {
 
 impl Batch<'_> {
     pub(super) fn insert_symbols(&mut self, file: FileId, extracted: &Extracted) -> Result<()> {
-        let first = file.0 * PLACES;
+        let first = file.0 * IDS_PER_FILE;
         let connection = self.snapshot.connection;
         let mut insert = connection.prepare_cached(INSERT_SYMBOL)?;
-        for (place, symbol) in (0..PLACES).zip(&extracted.symbols) {
+        for (index, symbol) in (0..IDS_PER_FILE).zip(&extracted.symbols) {
             let (name, kind) = (self.name_id(&symbol.name)?, self.kind_id(symbol.kind)?);
             let written = symbol.written.as_ref().filter(|range| is_in_one_piece(range, &extracted.chunks));
             insert.execute(params![
-                first + place,
+                first + index,
                 symbol.parent.and_then(|parent| i64::try_from(parent).ok()),
                 name,
                 kind,
@@ -365,35 +367,35 @@ impl Batch<'_> {
                 i64::from(symbol.end_line) - i64::from(symbol.line),
             ])?;
         }
-        self.insert_uses(first, &extracted.references)?;
+        self.insert_references(first, &extracted.references)?;
         let mut insert = connection.prepare_cached(INSERT_EDGE)?;
         for edge in &extracted.edges {
-            let symbol = edge.symbol.and_then(|place| i64::try_from(place).ok()).filter(|place| *place < PLACES);
-            let symbol = symbol.map(|place| first + place);
+            let symbol = edge.symbol.and_then(|index| i64::try_from(index).ok()).filter(|index| *index < IDS_PER_FILE);
+            let symbol = symbol.map(|index| first + index);
             insert.execute(params![file.0, symbol, edge.kind, edge.target, edge.name, edge.alias, edge.line])?;
         }
         Ok(())
     }
 
-    /// A row for each name and kind, with its places.
-    fn insert_uses(&mut self, first: i64, references: &[References]) -> Result<()> {
-        let mut insert = self.snapshot.connection.prepare_cached(INSERT_USES)?;
-        let mut told = String::new();
-        for (place, References { name, kind, places }) in (0..PLACES).zip(references) {
+    /// A row for each name and kind, with its positions.
+    fn insert_references(&mut self, first: i64, references: &[References]) -> Result<()> {
+        let mut insert = self.snapshot.connection.prepare_cached(INSERT_REFERENCES)?;
+        let mut written = String::new();
+        for (index, References { name, kind, positions }) in (0..IDS_PER_FILE).zip(references) {
             let (name, kind) = (self.name_id(name)?, self.kind_id(kind)?);
-            told.clear();
-            for (line, column) in places {
-                let gap = if told.is_empty() { "" } else { " " };
+            written.clear();
+            for (line, column) in positions {
+                let gap = if written.is_empty() { "" } else { " " };
                 // A string takes every write.
-                let _ = write!(told, "{gap}{line}:{column}");
+                let _ = write!(written, "{gap}{line}:{column}");
             }
-            insert.execute(params![first + place, name, kind, told])?;
+            insert.execute(params![first + index, name, kind, written])?;
         }
         Ok(())
     }
 
     pub(super) fn delete_symbols(&self, file: FileId) -> Result<()> {
-        for statement in [DELETE_EDGES, DELETE_USES, DELETE_SYMBOLS] {
+        for statement in [DELETE_EDGES, DELETE_REFERENCES, DELETE_SYMBOLS] {
             self.connection.prepare_cached(statement)?.execute([file.0])?;
         }
         Ok(())
@@ -408,7 +410,7 @@ impl Batch<'_> {
     }
 }
 
-/// Whether a range of the text stands in the last chunk that begins before it, whence the view reads it.
+/// Whether a range of the text is in the last chunk that begins before it, from which the view reads it.
 fn is_in_one_piece(range: &Range<u32>, chunks: &[Chunk]) -> bool {
     let next = chunks.partition_point(|chunk| chunk.start_offset <= range.start);
     let Some(chunk) = next.checked_sub(1).map(|at| &chunks[at]) else { return false };
@@ -459,7 +461,7 @@ mod tests {
                 Extracted { language: "python", symbols: symbols[..count].to_vec(), ..Extracted::default() };
             let hash = ContentHash::of(&count.to_le_bytes());
             let row =
-                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
             store.write(|batch| batch.replace_file(&row)).unwrap();
             let ask = |snapshot: &Snapshot| {
                 let file = snapshot.file_id("a.py")?.unwrap();
@@ -486,10 +488,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("index.db"), Mode::Write).unwrap();
         let indexes = || -> Vec<(String, String)> {
-            let question = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
+            let query = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name";
             store
                 .write(|batch| {
-                    let mut statement = batch.connection.prepare(question)?;
+                    let mut statement = batch.connection.prepare(query)?;
                     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
                     Ok(rows.collect::<rusqlite::Result<_>>()?)
                 })

@@ -1,12 +1,13 @@
-//! `chunks_fts`: what chunks are found by.
+//! `chunks_fts`: the terms by which chunks are found.
 //!
-//! Owns the rows of the FTS, and that one leaves with the very terms that it came with, for FTS5 believes whoever takes a row
-//! out. Words and names are not stored for that (they would be a tenth of the file): they are made again of the text and
-//! the symbols. `chunks.terms_checksum` is a checksum of those that went in; where it differs, this program splits otherwise than the
-//! one that wrote the row, and the FTS is made anew from what is stored.
+//! Owns the rows of the FTS, and that one leaves with the very terms that it came with, for FTS5 believes whatever a
+//! deletion states. Words and names are not stored for that (they would be a tenth of the file): they are derived again
+//! from the text and the symbols. `chunks.terms_checksum` is a checksum of those that went in; where it differs, this
+//! program splits otherwise than the one that wrote the row, and the FTS is rebuilt from the stored chunks.
 //!
-//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens a
-//! savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after it.
+//! Rows go in and out of the FTS one statement each. A statement that may write several rows (`INSERT … SELECT`) opens
+//! a savepoint, at which the FTS writes out what it has gathered: a segment for each file, and all the merging after
+//! it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -34,13 +35,14 @@ statements! {
     REMEMBER = "UPDATE chunks SET terms_checksum = ?2 WHERE id = ?1";
 }
 
-/// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges what it wrote at sixteen
-/// segments instead of four. Kept in the file until [`AFTER_BULK`], which a build that was broken off still comes to.
+/// For a first build: the FTS gathers all terms of a transaction before it writes any, and merges what it wrote at
+/// sixteen segments instead of four. Kept in the file until [`AFTER_BULK`], which an interrupted build still
+/// reaches.
 pub(super) const FOR_BULK: &str = "
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 67108864);
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
 ";
-/// As FTS5 has them by itself.
+/// FTS5's defaults.
 pub(super) const AFTER_BULK: &str = "
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('hashsize', 1048576);
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 4);
@@ -66,7 +68,7 @@ const CHECK: &str = "
     INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1);
 ";
 
-/// What one chunk is found by.
+/// The terms of a chunk.
 pub(super) struct Terms<'a> {
     text: Cow<'a, str>,
     words: Cow<'a, str>,
@@ -168,23 +170,23 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Takes a file's stored chunks out of the FTS; must come before anything of them, of the file's path or of its symbols
-    /// changes.
+    /// Takes a file's stored chunks out of the FTS; must come before anything of them, of the file's path or of its
+    /// symbols changes.
     pub(super) fn unindex_chunks(&self, file: FileId) -> Result<()> {
         let path = self.path_terms(file)?;
         let chunks = self.stored_chunks(file)?;
         let terms: Vec<Terms> = chunks.iter().map(|chunk| Terms::of_stored(chunk, &path)).collect();
         if chunks.iter().zip(&terms).any(|(chunk, terms)| chunk.sum != terms.sum) {
-            // The words of the path may be others then, too.
-            self.index_anew()?;
+            // The words of the path may differ then, too.
+            self.rebuild_fts()?;
             return self.unindex_chunks(file);
         }
         let mut unindex = self.connection.prepare_cached(UNINDEX)?;
         chunks.iter().zip(&terms).try_for_each(|(chunk, terms)| terms.run(&mut unindex, chunk.id))
     }
 
-    /// Makes the whole FTS anew from what is stored.
-    fn index_anew(&self) -> Result<()> {
+    /// Rebuilds the whole FTS from what is stored.
+    fn rebuild_fts(&self) -> Result<()> {
         self.connection.execute(FORGET_ALL, [])?;
         let files: Vec<(i64, String)> = {
             let mut statement = self.connection.prepare_cached(FILES)?;
@@ -211,13 +213,13 @@ impl Batch<'_> {
 }
 
 impl Store {
-    /// Makes the FTS anew if a program that splits otherwise wrote it; to be asked before an update.
+    /// Rebuilds the FTS if a program that splits identifiers differently wrote it; call before an update.
     pub fn follow_splitter(&self, budget: &Budget) -> Result<()> {
         let of_now = words::SPLITTER.to_string();
         if self.read(budget, |snapshot| snapshot.fact(Fact::Splitter))? == Some(of_now) {
             return Ok(());
         }
-        self.write(|batch| batch.index_anew())
+        self.write(|batch| batch.rebuild_fts())
     }
 }
 
@@ -240,7 +242,7 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
     use crate::model::{Chunk, ContentHash, Extracted, RepoPath, Stat, Symbol};
-    use crate::store::{FileRow, FtsQuestion, Mode};
+    use crate::store::{FileRow, FtsQuery, Mode};
 
     fn store_of(path: &RepoPath, text: &str, name: &str) -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
@@ -276,16 +278,16 @@ mod tests {
         let extracted =
             Extracted { language: "python", chunks: vec![chunk], symbols: vec![symbol], ..Extracted::default() };
         let hash = ContentHash::of(text.as_bytes());
-        let row = FileRow { path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+        let row = FileRow { path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
         store.write(|batch| batch.replace_file(&row)).unwrap();
     }
 
     fn matches(store: &Store, word: &str) -> u64 {
-        let question = FtsQuestion::phrase(word).unwrap();
-        store.read(&Budget::unlimited(), |snapshot| snapshot.count_matches(&question)).unwrap()
+        let query = FtsQuery::phrase(word).unwrap();
+        store.read(&Budget::unlimited(), |snapshot| snapshot.count_matches(&query)).unwrap()
     }
 
-    /// As if the program that wrote the row had split otherwise.
+    /// As if a program that splits identifiers differently had written the row.
     fn split_otherwise(store: &Store) {
         let change = |batch: &mut Batch| {
             let connection = batch.connection;
@@ -313,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn another_splitter_makes_the_fts_anew() {
+    fn another_splitter_rebuilds_the_fts() {
         let path = RepoPath::new("a.py").unwrap();
         let (_folder, store) = store_of(&path, "x = getUser", "getUser");
         split_otherwise(&store);
@@ -327,9 +329,9 @@ mod tests {
         let path = RepoPath::new("a.py").unwrap();
         let (_folder, store) = store_of(&path, "x = getUser", "getUser");
         let set = || -> Vec<(String, i64)> {
-            let question = "SELECT k, v FROM chunks_fts_config WHERE k IN ('hashsize', 'automerge') ORDER BY k";
+            let query = "SELECT k, v FROM chunks_fts_config WHERE k IN ('hashsize', 'automerge') ORDER BY k";
             let ask = |batch: &mut Batch| {
-                let mut statement = batch.connection.prepare(question)?;
+                let mut statement = batch.connection.prepare(query)?;
                 let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 Ok(rows.collect::<rusqlite::Result<_>>()?)
             };

@@ -1,6 +1,6 @@
-//! `text_vectors`: vectors of texts whose chunks had no turn yet, and when a space is whole.
+//! `text_vectors`: vectors of texts whose chunks are not embedded yet, and when a space is complete.
 //!
-//! Owns what is kept of a model's work between questions. Its vectors are found by the hash of a text, those of whole
+//! Owns the model's vectors that are kept between queries. Its vectors are found by the hash of a text, those of whole
 //! spaces (`vectors`) by chunk.
 
 use rusqlite::{OptionalExtension, named_params, params};
@@ -79,7 +79,7 @@ impl Batch<'_> {
         Ok(changed > 0)
     }
 
-    /// Takes away every space but that one and those of the model `kept`, and vectors of texts that are no more.
+    /// Deletes every space but that one and those of the model `kept`, and vectors of deleted texts.
     pub fn keep_only(&self, space: &SpaceKey, kept: &str) -> Result<()> {
         let mut others = self.connection.prepare_cached(OTHERS)?;
         let parameters = named_params! {

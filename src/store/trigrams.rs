@@ -1,9 +1,9 @@
 //! `trigram_segments` and `trigrams`: which files may hold a text.
 //!
-//! A segment is gathered from a snapshot, written in slices between which others write, and takes its files in last: only
-//! those that are as they were read. A file leaves its segment in the transaction that changes its text, so a file in a
-//! segment always has the trigrams that stand there, and one in none is a candidate for everything. What a process that
-//! was killed leaves half-written belongs to no segment and is swept away later.
+//! A segment is gathered from a snapshot, written in slices between which others write, and takes its files in last:
+//! only those that are as they were read. A file leaves its segment in the transaction that changes its text, so a file
+//! in a segment always has the trigrams that are there, and one in none is a candidate for everything. Rows
+//! that a killed process left belong to no segment and are deleted later.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -38,17 +38,17 @@ statements! {
         AND (s.complete IS NOT 1 OR f.trigram_slot IS NULL OR f.trigram_slot NOT BETWEEN 0 AND s.slots - 1)";
 }
 
-/// A place is told by so many bits.
-const PLACE_BITS: u32 = 12;
+/// The number of bits of a slot.
+const SLOT_BITS: u32 = 12;
 /// Files of a segment, at most.
-pub const MOST_PLACES: usize = 1 << PLACE_BITS;
+pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
 /// Rows that one transaction writes or removes: some milliseconds.
 const SLICE: usize = 4_000;
 const SLICE_OF_FILES: usize = 500;
 
 /// What a text must have for a pattern to match in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum TrigramNeed {
     Anything,
     Trigram(u32),
     All(Vec<Self>),
@@ -59,7 +59,7 @@ pub enum Need {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentId(i64);
 
-/// A segment that answers questions.
+/// A segment that answers queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentState {
     pub id: SegmentId,
@@ -69,7 +69,7 @@ pub struct SegmentState {
     pub bytes: u64,
 }
 
-/// How much of the text the trigrams know.
+/// How much of the text the trigrams cover.
 #[derive(Clone, Debug)]
 pub struct TrigramState {
     pub segments: Vec<SegmentState>,
@@ -78,21 +78,21 @@ pub struct TrigramState {
 }
 
 /// The trigrams of some files that are in no segment yet.
-pub struct Gathered {
-    files: Vec<Gatherable>,
+pub struct GatheredTrigrams {
+    files: Vec<UnindexedText>,
     bytes: u64,
-    /// Trigram and place, in order.
+    /// Trigram and slot, in order.
     pairs: Vec<u64>,
 }
 
 /// A file as it was when its text was read.
-struct Gatherable {
+struct UnindexedText {
     id: FileId,
     hash: Vec<u8>,
     extractor: u32,
 }
 
-impl Gathered {
+impl GatheredTrigrams {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -102,24 +102,24 @@ impl Gathered {
         (self.pairs.len(), self.files.len())
     }
 
-    fn pair(trigram: u32, place: usize) -> u64 {
-        u64::from(trigram) << PLACE_BITS | place as u64
+    fn pair(trigram: u32, slot: usize) -> u64 {
+        u64::from(trigram) << SLOT_BITS | slot as u64
     }
 
     fn trigram(pair: u64) -> i64 {
-        (pair >> PLACE_BITS).cast_signed()
+        (pair >> SLOT_BITS).cast_signed()
     }
 
-    fn place(pair: u64) -> usize {
-        usize::try_from(pair % (1 << PLACE_BITS)).unwrap_or_default()
+    fn slot(pair: u64) -> usize {
+        usize::try_from(pair % (1 << SLOT_BITS)).unwrap_or_default()
     }
 }
 
-/// A bit for each place of a segment.
+/// A bit for each slot of a segment.
 #[derive(Clone)]
-pub(super) struct Places(pub Vec<u64>);
+pub(super) struct SlotSet(pub Vec<u64>);
 
-impl Places {
+impl SlotSet {
     pub fn none(files: usize) -> Self {
         Self(vec![0; files.div_ceil(64)])
     }
@@ -142,29 +142,29 @@ impl Places {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    pub fn has(&self, place: usize) -> bool {
-        self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
+    pub fn has(&self, slot: usize) -> bool {
+        self.0.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    fn insert(&mut self, place: usize) {
-        if let Some(word) = self.0.get_mut(place / 64) {
-            *word |= 1 << (place % 64);
+    fn insert(&mut self, slot: usize) {
+        if let Some(word) = self.0.get_mut(slot / 64) {
+            *word |= 1 << (slot % 64);
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..self.0.len() * 64).filter(|&place| self.has(place))
+        (0..self.0.len() * 64).filter(|&slot| self.has(slot))
     }
 
     /// As the table has them: see the schema.
-    fn encode(places: impl Iterator<Item = usize>, files: usize, into: &mut Vec<u8>) {
+    fn encode(slots: impl Iterator<Item = usize>, files: usize, into: &mut Vec<u8>) {
         into.clear();
         let mut bits = vec![0_u8; files.div_ceil(8)];
         let mut next = 0;
-        for place in places {
-            bits[place / 8] |= 1 << (place % 8);
-            let mut gap = place - next;
-            next = place + 1;
+        for slot in slots {
+            bits[slot / 8] |= 1 << (slot % 8);
+            let mut gap = slot - next;
+            next = slot + 1;
             while gap > 0x7f {
                 into.push(gap.to_le_bytes()[0] & 0x7f | 0x80);
                 gap >>= 7;
@@ -177,12 +177,12 @@ impl Places {
     }
 
     pub fn decode(bytes: &[u8], files: usize) -> Self {
-        let mut places = Self::none(files);
+        let mut slots = Self::none(files);
         if bytes.len() == files.div_ceil(8) {
-            for (word, bytes) in places.0.iter_mut().zip(bytes.chunks(8)) {
+            for (word, bytes) in slots.0.iter_mut().zip(bytes.chunks(8)) {
                 *word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
             }
-            return places;
+            return slots;
         }
         let (mut next, mut gap, mut shift) = (0_usize, 0_usize, 0);
         for byte in bytes {
@@ -191,11 +191,11 @@ impl Places {
                 shift += 7;
                 continue;
             }
-            places.insert(next + gap);
+            slots.insert(next + gap);
             next += gap + 1;
             (gap, shift) = (0, 0);
         }
-        places
+        slots
     }
 }
 
@@ -225,21 +225,26 @@ impl Snapshot<'_> {
 
     /// Reads files that are in no segment, and gathers their trigrams: no more files than `most`, and of `most_bytes`
     /// together unless one alone is larger. `check` is asked between files whether to go on.
-    pub fn gather_trigrams(&self, most: usize, most_bytes: u64, check: impl Fn() -> Result<()>) -> Result<Gathered> {
-        let mut gathered = Gathered { files: Vec::new(), bytes: 0, pairs: Vec::new() };
+    pub fn gather_trigrams(
+        &self,
+        most: usize,
+        most_bytes: u64,
+        check: impl Fn() -> Result<()>,
+    ) -> Result<GatheredTrigrams> {
+        let mut gathered = GatheredTrigrams { files: Vec::new(), bytes: 0, pairs: Vec::new() };
         let mut collector = Collector::default();
         let mut statement = self.connection.prepare_cached(TO_GATHER)?;
-        let mut rows = statement.query([count(most.min(MOST_PLACES))])?;
+        let mut rows = statement.query([count(most.min(MAX_SLOTS))])?;
         while let Some(row) = rows.next()? {
             check()?;
             let size = row.get::<_, i64>(3)?.cast_unsigned();
             if !gathered.is_empty() && gathered.bytes + size > most_bytes {
                 break;
             }
-            let file = Gatherable { id: FileId(row.get(0)?), hash: row.get(1)?, extractor: row.get(2)? };
+            let file = UnindexedText { id: FileId(row.get(0)?), hash: row.get(1)?, extractor: row.get(2)? };
             self.collect(file.id, &mut collector)?;
-            let place = gathered.files.len();
-            collector.end(|trigram| gathered.pairs.push(Gathered::pair(trigram, place)));
+            let slot = gathered.files.len();
+            collector.end(|trigram| gathered.pairs.push(GatheredTrigrams::pair(trigram, slot)));
             gathered.bytes += size;
             gathered.files.push(file);
         }
@@ -256,7 +261,7 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// What is wrong with the trigrams, in words: every file of a segment has those of its text there, and no others.
+    /// Messages about problems of the trigrams: every file of a segment has those of its text there, and no others.
     pub(super) fn faults_of_trigrams(&self) -> Result<Vec<String>> {
         let mut faults = Vec::new();
         let astray: i64 = self.connection.query_row(ASTRAY, [], |row| row.get(0))?;
@@ -265,15 +270,15 @@ impl Snapshot<'_> {
         }
         let mut collector = Collector::default();
         for segment in self.trigram_state()?.segments {
-            let (mut expected, mut live, mut live_places) = (Vec::new(), Places::none(MOST_PLACES), 0);
+            let (mut expected, mut live, mut live_slots) = (Vec::new(), SlotSet::none(MAX_SLOTS), 0);
             let mut statement = self.connection.prepare(IN)?;
             let mut rows = statement.query([segment.id.0])?;
             while let Some(row) = rows.next()? {
-                let place = row.get::<_, u32>(0)? as usize;
+                let slot = row.get::<_, u32>(0)? as usize;
                 self.collect(FileId(row.get(1)?), &mut collector)?;
-                collector.end(|trigram| expected.push(Gathered::pair(trigram, place)));
-                live.insert(place);
-                live_places += 1;
+                collector.end(|trigram| expected.push(GatheredTrigrams::pair(trigram, slot)));
+                live.insert(slot);
+                live_slots += 1;
             }
             expected.sort_unstable();
             let mut found = Vec::with_capacity(expected.len());
@@ -281,13 +286,14 @@ impl Snapshot<'_> {
             let mut rows = statement.query([segment.id.0])?;
             while let Some(row) = rows.next()? {
                 let trigram = row.get(0)?;
-                let files = usize::try_from(segment.files).unwrap_or(usize::MAX).min(MOST_PLACES);
-                let places = Places::decode(row.get_ref(1)?.as_blob().unwrap_or_default(), files);
-                found
-                    .extend(places.iter().filter(|&place| live.has(place)).map(|place| Gathered::pair(trigram, place)));
+                let files = usize::try_from(segment.files).unwrap_or(usize::MAX).min(MAX_SLOTS);
+                let slots = SlotSet::decode(row.get_ref(1)?.as_blob().unwrap_or_default(), files);
+                found.extend(
+                    slots.iter().filter(|&slot| live.has(slot)).map(|slot| GatheredTrigrams::pair(trigram, slot)),
+                );
             }
-            if live.len() != live_places {
-                faults.push(format!("two files have one place in segment {} of the trigrams", segment.id.0));
+            if live.len() != live_slots {
+                faults.push(format!("two files have one slot in segment {} of the trigrams", segment.id.0));
             } else if expected != found {
                 faults.push(format!("segment {} of the trigrams differs from its files", segment.id.0));
             }
@@ -297,8 +303,8 @@ impl Snapshot<'_> {
 }
 
 impl Batch<'_> {
-    /// Makes room for what was gathered. No file is in it before [`Batch::take_in`].
-    pub fn begin_segment(&self, gathered: &Gathered) -> Result<SegmentId> {
+    /// Adds an empty segment for what was gathered. No file is in it before [`Batch::take_in`].
+    pub fn begin_segment(&self, gathered: &GatheredTrigrams) -> Result<SegmentId> {
         let (files, bytes) = (count(gathered.files.len()), gathered.bytes.cast_signed());
         self.connection.prepare_cached(BEGIN)?.execute(params![files, bytes])?;
         Ok(SegmentId(self.connection.last_insert_rowid()))
@@ -308,41 +314,46 @@ impl Batch<'_> {
         Ok(self.connection.prepare_cached(EXISTS)?.exists([segment.0])?)
     }
 
-    /// Writes some of the trigrams, from `at` on: gives where to go on, which is the length of all of them at the end, or
-    /// `None` if another has swept the segment away.
-    pub fn add_trigrams(&self, segment: SegmentId, gathered: &Gathered, mut at: usize) -> Result<Option<usize>> {
+    /// Writes some of the trigrams, from `at` on: gives where to go on, which is the length of all of them at the end,
+    /// or `None` if another has swept the segment away.
+    pub fn add_trigrams(
+        &self,
+        segment: SegmentId,
+        gathered: &GatheredTrigrams,
+        mut at: usize,
+    ) -> Result<Option<usize>> {
         if !self.exists(segment)? {
             return Ok(None);
         }
         let mut add = self.connection.prepare_cached(ADD)?;
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         let pairs = &gathered.pairs;
         for _ in 0..SLICE {
             let Some(&first) = pairs.get(at) else { break };
-            let trigram = Gathered::trigram(first);
-            let alike = pairs[at..].iter().take_while(|pair| Gathered::trigram(**pair) == trigram).count();
-            let of = pairs[at..at + alike].iter().map(|pair| Gathered::place(*pair));
-            Places::encode(of, gathered.files.len(), &mut places);
-            add.execute(params![segment.0, trigram, places])?;
-            at += alike;
+            let trigram = GatheredTrigrams::trigram(first);
+            let same = pairs[at..].iter().take_while(|pair| GatheredTrigrams::trigram(**pair) == trigram).count();
+            let of = pairs[at..at + same].iter().map(|pair| GatheredTrigrams::slot(*pair));
+            SlotSet::encode(of, gathered.files.len(), &mut slots);
+            add.execute(params![segment.0, trigram, slots])?;
+            at += same;
         }
         Ok(Some(at))
     }
 
     /// Takes some of the files in, from `at` on, that are still as they were read; as [`Batch::add_trigrams`], and only
-    /// after all trigrams stand.
-    pub fn take_in(&self, segment: SegmentId, gathered: &Gathered, at: usize) -> Result<Option<usize>> {
+    /// after all trigrams are stored.
+    pub fn take_in(&self, segment: SegmentId, gathered: &GatheredTrigrams, at: usize) -> Result<Option<usize>> {
         if self.connection.prepare_cached(END)?.execute([segment.0])? == 0 {
             return Ok(None);
         }
         let mut take_in = self.connection.prepare_cached(TAKE_IN)?;
-        for (place, file) in gathered.files.iter().enumerate().skip(at).take(SLICE_OF_FILES) {
-            take_in.execute(params![segment.0, count(place), file.id.0, file.hash, file.extractor])?;
+        for (slot, file) in gathered.files.iter().enumerate().skip(at).take(SLICE_OF_FILES) {
+            take_in.execute(params![segment.0, count(slot), file.id.0, file.hash, file.extractor])?;
         }
         Ok(Some((at + SLICE_OF_FILES).min(gathered.files.len())))
     }
 
-    /// Lets all files of a segment go; its trigrams are left to [`Batch::sweep_trigrams`].
+    /// Removes all files from a segment; its trigrams are left to [`Batch::sweep_trigrams`].
     pub fn dissolve(&self, segment: SegmentId) -> Result<()> {
         self.connection.prepare_cached(LET_GO)?.execute([segment.0])?;
         self.connection.prepare_cached(DELETE)?.execute([segment.0])?;
@@ -410,7 +421,7 @@ mod tests {
             let extracted = Extracted { language: "text", chunks, ..Extracted::default() };
             let (path, hash) = (RepoPath::new(path).unwrap(), ContentHash::of(text.as_bytes()));
             let stat = Stat { size: text.len() as u64, ..Stat::default() };
-            let row = FileRow { path: &path, hash, stat, seen_ns: 0, extracted: &extracted, anew: false };
+            let row = FileRow { path: &path, hash, stat, seen_ns: 0, extracted: &extracted, force: false };
             self.store.write(|batch| batch.replace_file(&row)).unwrap();
         }
 
@@ -418,13 +429,13 @@ mod tests {
             self.store.write(|batch| batch.remove_file(&RepoPath::new(path).unwrap())).unwrap();
         }
 
-        fn gather(&self) -> Gathered {
+        fn gather(&self) -> GatheredTrigrams {
             self.store
-                .read(&Budget::unlimited(), |snapshot| snapshot.gather_trigrams(MOST_PLACES, 1 << 20, || Ok(())))
+                .read(&Budget::unlimited(), |snapshot| snapshot.gather_trigrams(MAX_SLOTS, 1 << 20, || Ok(())))
                 .unwrap()
         }
 
-        fn write(&self, gathered: &Gathered) -> SegmentId {
+        fn write(&self, gathered: &GatheredTrigrams) -> SegmentId {
             let segment = self.store.write(|batch| batch.begin_segment(gathered)).unwrap();
             let (trigrams, files) = gathered.ends();
             let mut at = 0;
@@ -441,7 +452,7 @@ mod tests {
         /// Candidates for a text, by path.
         fn may_have(&self, text: &str) -> Option<Vec<String>> {
             let letters: Vec<u8> = text.chars().map(letter).collect();
-            let need = Need::All(of_letters(&letters).map(Need::Trigram).collect());
+            let need = TrigramNeed::All(of_letters(&letters).map(TrigramNeed::Trigram).collect());
             let ask = |snapshot: &Snapshot| {
                 let Some(candidates) = snapshot.candidates(&need)? else { return Ok(None) };
                 let listed = snapshot.candidate_files(&candidates)?.into_iter().map(|file| file.path);
@@ -473,18 +484,18 @@ mod tests {
     }
 
     #[test]
-    fn places_are_stored_as_bits_or_distances_whichever_is_shorter() {
+    fn slots_are_stored_as_bits_or_distances_whichever_is_shorter() {
         for files in [1, 7, 8, 9, 64, 65, 500, 4096] {
             for step in [1, 2, 3, 7, 100, 129, 300, 4095] {
-                let places: Vec<usize> = (0..files).step_by(step).collect();
+                let slots: Vec<usize> = (0..files).step_by(step).collect();
                 let mut bytes = vec![1, 2, 3];
-                Places::encode(places.iter().copied(), files, &mut bytes);
+                SlotSet::encode(slots.iter().copied(), files, &mut bytes);
                 assert!(bytes.len() <= files.div_ceil(8), "{files} {step}: {}", bytes.len());
-                assert_eq!(Places::decode(&bytes, files).iter().collect::<Vec<_>>(), places, "{files} {step}");
+                assert_eq!(SlotSet::decode(&bytes, files).iter().collect::<Vec<_>>(), slots, "{files} {step}");
             }
-            assert_eq!(Places::all(files).len(), files);
+            assert_eq!(SlotSet::all(files).len(), files);
             // Whatever a damaged file says.
-            Places::decode(&[0xff; 600], files);
+            SlotSet::decode(&[0xff; 600], files);
         }
     }
 
@@ -539,7 +550,7 @@ mod tests {
         let segment = index.store.write(|batch| batch.begin_segment(&gathered)).unwrap();
         let next = index.store.write(|batch| batch.add_trigrams(segment, &gathered, 0)).unwrap().unwrap();
         assert_eq!(index.may_have("abc"), None);
-        // Another process, after this one was killed, or so it seemed.
+        // Another process, after this one was apparently killed.
         index.store.write(|batch| batch.forget_unfinished()).unwrap();
         while index.store.write(|batch| batch.sweep_trigrams()).unwrap() {}
         assert_eq!(index.store.write(|batch| batch.add_trigrams(segment, &gathered, next)).unwrap(), None);

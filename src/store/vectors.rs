@@ -1,8 +1,8 @@
 //! `embedding_spaces` and `vectors`: which chunks have a vector, and which are still to be embedded.
 //!
-//! A chunk whose text is unchanged keeps its id when its file is replaced, and so keeps its vector. A new chunk gets an id
-//! above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id that had
-//! a vector never gets another text.
+//! A chunk whose text is unchanged keeps its id when its file is replaced, and so keeps its vector. A new chunk gets an
+//! id above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id
+//! that had a vector never gets another text.
 
 use rusqlite::{OptionalExtension, Row, named_params, params};
 
@@ -30,7 +30,7 @@ statements! {
     NEXT_UNEMBEDDED = "SELECT min(id) FROM chunks WHERE id > (SELECT embedded FROM embedding_spaces WHERE id = :space)";
     LAST = "SELECT max(id) FROM chunks";
     ABOVE = "SELECT count(*) FROM chunks WHERE id > ?1";
-    /// By an index that has no text in it.
+    /// Served by an index without text.
     ABOVE_OF_ALL = "SELECT count(*) FROM chunks WHERE +id > ?1";
 }
 
@@ -58,16 +58,16 @@ pub struct Unembedded {
     pub text: String,
 }
 
-/// A chunk and how near it is: 1 for the same direction, 0 for none in common.
+/// A chunk and its cosine similarity: 1 for the same direction, 0 for unrelated vectors.
 #[derive(Clone, Copy, Debug)]
 pub struct NearChunk {
     pub id: ChunkId,
     pub cosine: f64,
 }
 
-/// How far a space has come.
+/// The progress of a space.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct State {
+pub(super) struct SpaceState {
     pub embedded: i64,
     pub vectors: i64,
     pub dimension: usize,
@@ -194,10 +194,10 @@ impl Snapshot<'_> {
         Ok(self.state(space)?.vectors.cast_unsigned())
     }
 
-    pub(super) fn state(&self, space: SpaceId) -> Result<State> {
+    pub(super) fn state(&self, space: SpaceId) -> Result<SpaceState> {
         let mut statement = self.connection.prepare_cached(STATE)?;
         Ok(statement.query_row(named_params! { ":space": space.0 }, |row| {
-            Ok(State {
+            Ok(SpaceState {
                 embedded: row.get(0)?,
                 vectors: row.get(1)?,
                 dimension: row.get::<_, u32>(2)? as usize,
@@ -224,8 +224,9 @@ impl Batch<'_> {
         Ok(SpaceId(self.connection.last_insert_rowid()))
     }
 
-    /// Gives chunks their vectors, in the order in which [`Snapshot::unembedded`] gave them. Ends at the first of them that
-    /// is no longer the next: what comes then must be asked for again. `None` is a text that the model knows nothing of.
+    /// Gives chunks their vectors, in the order in which [`Snapshot::unembedded`] gave them. Ends at the first of them
+    /// that is no longer the next: what comes then must be asked for again. `None` is a text that the model knows
+    /// nothing of.
     pub fn add_vectors(&self, space: SpaceId, vectors: &[(&Unembedded, Option<&[i8]>)]) -> Result<()> {
         let embedded = self.state(space)?.embedded;
         let mut insert = self.connection.prepare_cached(ADD)?;
@@ -310,7 +311,7 @@ mod tests {
             let hash = ContentHash::of(texts.concat().as_bytes());
             let path = RepoPath::new(path).unwrap();
             let row =
-                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, anew: false };
+                FileRow { path: &path, hash, stat: Stat::default(), seen_ns: 0, extracted: &extracted, force: false };
             self.store.write(|batch| batch.replace_file(&row)).unwrap();
         }
 
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn among_the_equally_near_path_and_place_decide_whatever_came_first() {
+    fn equally_near_chunks_are_ordered_by_path_and_position() {
         let mut paths = ["a.txt", "b.txt", "c.txt", "d.txt"];
         for _ in 0..2 {
             let index = Index::new();
@@ -402,8 +403,8 @@ mod tests {
             let space = index.space();
             let ask = |snapshot: &Snapshot| {
                 let near = snapshot.nearest(space, &vector("o").unwrap(), 7, None)?;
-                let place = |near: &NearChunk| snapshot.chunk(near.id).map(|chunk| (chunk.path, chunk.start_line));
-                near.iter().map(place).collect::<Result<Vec<_>>>()
+                let position = |near: &NearChunk| snapshot.chunk(near.id).map(|chunk| (chunk.path, chunk.start_line));
+                near.iter().map(position).collect::<Result<Vec<_>>>()
             };
             let near = index.store.read(&Budget::unlimited(), ask).unwrap();
             let expected =
@@ -430,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn new_chunks_in_place_of_embedded_ones_are_pending() {
+    fn new_chunks_that_replace_embedded_ones_are_pending() {
         let index = Index::new();
         index.put("a.txt", &["one"]);
         index.put("b.txt", &["two", "three"]);

@@ -10,7 +10,7 @@ use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
-use crate::query::places::{self, Mention};
+use crate::query::positions::{self, Mention};
 
 pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
@@ -98,8 +98,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             Some(named) => (
                 named.name.as_str(),
                 call.read(|snapshot| {
-                    let definitions = places::definitions_at(snapshot, &file.path, arguments.line, named)?;
-                    places::mentions(snapshot, &definitions)
+                    let definitions = positions::definitions_at(snapshot, &file.path, arguments.line, named)?;
+                    positions::mentions(snapshot, &definitions)
                 })?,
             ),
             None => ("", Vec::new()),
@@ -141,7 +141,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
         let indexed = snapshot.paths(Some("python"))?;
         let mut holding = BTreeSet::new();
         for name in names {
-            holding.extend(places::files_naming(snapshot, name, "python")?);
+            holding.extend(positions::files_naming(snapshot, name, "python")?);
         }
         Ok((holding, indexed))
     })?;

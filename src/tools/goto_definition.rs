@@ -7,7 +7,7 @@ use super::engine::{self, File};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query};
-use crate::query::places::{self, Named};
+use crate::query::positions::{self, Named};
 use crate::query::slice;
 
 pub(super) static GOTO_DEFINITION: Declaration = Declaration {
@@ -94,7 +94,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
         return Ok(Answer { definitions: Vec::new(), precision: "syntax" });
     };
-    let found = call.read(|snapshot| places::definitions_at(snapshot, &file.path, arguments.line, &named))?;
+    let found = call.read(|snapshot| positions::definitions_at(snapshot, &file.path, arguments.line, &named))?;
     let items = found.into_iter().map(|one| DefinitionItem {
         preview: preview(call, &one.path, one.line),
         end_line: one.line,
@@ -120,7 +120,7 @@ pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<
         return Err(Error::not_found(format!("column {column} is past the end of line {line}"))
             .hint("Lines and columns are 1-based; columns count characters."));
     }
-    Ok(places::name_at(text, column))
+    Ok(positions::name_at(text, column))
 }
 
 /// A line as shown in answers; empty if it cannot be read.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
-use crate::query::context::{self, Room};
+use crate::query::context::{self, ContextBudget};
 
 pub(super) static IXCHEL_CONTEXT: Declaration = declare! {
     run;
@@ -80,7 +80,7 @@ const RESERVED: usize = 6 << 10;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let tokens = arguments.budget_tokens.map_or(BUDGET, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
-    let room = Room { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
+    let room = ContextBudget { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
     let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, room))?;
     let left_out_total = (pack.left_out.len() > NAMED).then_some(pack.left_out.len());
     let short =

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
-use crate::query::graph::{self, Around};
+use crate::query::graph::{self, Neighbourhood};
 
 pub(super) static IXCHEL_GRAPH: Declaration = declare! {
     run;
@@ -129,7 +129,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 }
 
 /// The part of all entities, taken as one list, that begins at `offset`.
-fn page(around: &Around, direction: graph::Direction, depth: u32, offset: usize, limit: usize) -> Answer {
+fn page(around: &Neighbourhood, direction: graph::Direction, depth: u32, offset: usize, limit: usize) -> Answer {
     let total = around.outgoing.len() + around.incoming.len() + around.beyond.len();
     let end = offset.saturating_add(limit).min(total);
     let mut at = 0;

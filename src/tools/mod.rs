@@ -53,7 +53,7 @@ use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{AtHand, EntityReport, Freshness, Part, Workspace, Workspaces};
 use crate::query::near;
-use crate::query::smart::Deep;
+use crate::query::smart::Reranker;
 use crate::store::Snapshot;
 
 /// Every tool, in the order that lists show.
@@ -202,7 +202,7 @@ impl Call<'_> {
 
     /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
     /// question. One that fails is as one that cannot be read.
-    fn read_deeply<T>(&self, part: Part, ask: impl Fn(&Snapshot, Option<&Deep>) -> Result<T>) -> Result<T> {
+    fn read_deeply<T>(&self, part: Part, ask: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
         let model = match self.workspace.transformer_at_hand()? {
             AtHand::Ready(model) => model,
             other => {
@@ -210,7 +210,7 @@ impl Call<'_> {
                 return self.read_part(part, |snapshot| ask(snapshot, None));
             }
         };
-        let deep = Deep::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
+        let deep = Reranker::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
         let answer = match self.read_part(part, |snapshot| ask(snapshot, Some(&deep))) {
             Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
                 self.warn_of(self.workspace.give_up_model(&model, error));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Outline, Query};
-use crate::query::places::{self, Nested};
+use crate::query::positions::{self, NestedSymbol};
 
 pub(super) static SYMBOLS: Declaration = Declaration {
     asks_index: false,
@@ -51,7 +51,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let Answered::Symbols { symbols } = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
         (symbols.iter().map(typed).collect(), "types")
     } else {
-        let found = call.read(|snapshot| places::outline(snapshot, &file.path))?;
+        let found = call.read(|snapshot| positions::outline(snapshot, &file.path))?;
         let found = found.ok_or_else(|| {
             Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.path)))
                 .hint("`ixmcp files --skipped` says why.")
@@ -82,7 +82,7 @@ fn typed(symbol: &Outline) -> serde_json::Value {
     node
 }
 
-fn plain(symbol: &Nested) -> serde_json::Value {
+fn plain(symbol: &NestedSymbol) -> serde_json::Value {
     let mut node = serde_json::json!({
         "name": symbol.definition.name,
         "kind": symbol.definition.kind,

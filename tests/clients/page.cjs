@@ -61,7 +61,7 @@ async function tab(browser, address, options) {
   page.on('pageerror', (error) => failures.push(`${at}: ${error.stack}`));
   page.on('dialog', () => failures.push(`${at}: a script of a file ran`));
   page.on('console', (message) => {
-    // The browser itself tells of every answer with an error's status.
+    // The browser itself logs every answer with an error's status.
     const isStatus = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !(page.mayComplain && isStatus)) failures.push(`${at}: ${message.text()}`);
   });

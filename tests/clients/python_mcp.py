@@ -27,7 +27,7 @@ IS_FIRST = SDK.startswith("1.")
 ProtocolError = mcp.McpError if IS_FIRST else mcp.MCPError
 PATIENCE = 120
 NO_SUCH_TOOL = "no_such_tool"
-# A client that is told the revision asks nothing before its first call.
+# A client that is given the revision asks nothing before its first call.
 NEGOTIATING = ["auto", "legacy"]
 INVALID_PARAMS = -32602
 

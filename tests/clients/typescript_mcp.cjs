@@ -34,7 +34,7 @@ async function drive(mode, options) {
   const { Client, StdioClientTransport } = parts();
   const client = new Client({ name: "test", version: "1" }, options);
   await client.connect(new StdioClientTransport({ command, args, env: process.env, stderr: "inherit" }));
-  expect(client.getServerVersion()?.name === "ixmcp", "the server does not say who it is");
+  expect(client.getServerVersion()?.name === "ixmcp", "the server does not identify itself");
   const { tools } = await client.listTools();
   expect(tools.every((tool) => tool.outputSchema && tool.annotations && tool.description), "a tool is not described");
   const uncalled = tools.map((tool) => tool.name).filter((name) => !(name in asked.calls));
@@ -46,7 +46,7 @@ async function drive(mode, options) {
     expect(JSON.stringify(JSON.parse(text)) === JSON.stringify(result.structuredContent), `${name}: text differs`);
   }
   const fault = await client.callTool({ name: "query", arguments: {} });
-  expect(fault.isError && fault.content[0].text.startsWith("INVALID_ARGUMENT: "), "a fault is no result");
+  expect(fault.isError && fault.content[0].text.startsWith("INVALID_ARGUMENT: "), "a fault is not a result");
   try {
     const result = await client.callTool({ name: "no_such_tool", arguments: {} });
     expect(false, `an unknown tool is no error: ${JSON.stringify(result)}`);

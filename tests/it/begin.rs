@@ -6,19 +6,25 @@ use std::process::{Command, Stdio};
 use crate::harness::Repo;
 
 #[test]
-fn the_program_alone_says_how_things_stand() {
+fn the_program_alone_reports_the_state_of_the_repository() {
     let repo = Repo::new("//- /a.py\ndef f(): ...\n");
-    let told = repo.ok(&[]);
-    assert!(told.contains("index       none yet") && told.contains("\nixmcp sync "), "{told}");
-    assert!(told.contains("clients     none is set up") && told.contains("\nixmcp setup "), "{told}");
+    let reported = repo.ok(&[]);
+    assert!(reported.contains("index       none yet") && reported.contains("\nixmcp sync "), "{reported}");
+    assert!(reported.contains("clients     none is set up") && reported.contains("\nixmcp setup "), "{reported}");
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
     repo.ok(&["setup", "cursor", "--yes"]);
     repo.ok(&["init"]);
-    let told = repo.ok(&[]);
-    assert!(told.contains(" files, 1 symbols") && told.contains("changed ") && told.contains(" ago"), "{told}");
-    assert!(told.contains("clients     cursor") && told.contains("\nixmcp query "), "{told}");
-    assert!(!told.contains("ixmcp setup") && !told.contains("ixmcp init") && !told.contains("ixmcp sync"), "{told}");
+    let reported = repo.ok(&[]);
+    assert!(
+        reported.contains(" files, 1 symbols") && reported.contains("changed ") && reported.contains(" ago"),
+        "{reported}"
+    );
+    assert!(reported.contains("clients     cursor") && reported.contains("\nixmcp query "), "{reported}");
+    assert!(
+        !reported.contains("ixmcp setup") && !reported.contains("ixmcp init") && !reported.contains("ixmcp sync"),
+        "{reported}"
+    );
     std::fs::write(repo.database(), "no database").unwrap();
     assert!(repo.ok(&[]).contains("\nixmcp doctor "));
 }
@@ -72,7 +78,7 @@ fn fish_completes_the_values_of_arguments() {
         for value in *values {
             let line =
                 format!("complete -c ixmcp -n \"__fish_ixmcp_using_subcommand {command}{below}\" -f -a \"{value}\"");
-            assert!(script.lines().any(|told| told == line), "{line}");
+            assert!(script.lines().any(|reported| reported == line), "{line}");
         }
     }
     repo.write("ixmcp.fish", &script);

@@ -38,7 +38,7 @@ fn a_sync_counts_what_changed_since_the_last_one() {
 }
 
 #[test]
-fn errors_name_commands_to_people_and_tools_to_who_calls_them() {
+fn errors_name_commands_to_people_and_tools_to_clients() {
     let (repo, empty) = (Repo::new(SMALL), Repo::new(""));
     for (repo, typed, hint) in [
         (&empty, vec!["documents", "search", "x"], "Index a folder with `ixmcp documents index`."),
@@ -77,7 +77,7 @@ fn a_rewrite_of_the_same_length_with_the_old_time_is_noticed() {
 }
 
 #[test]
-fn force_makes_every_row_anew_and_changes_nothing() {
+fn force_makes_every_row_again_and_changes_nothing() {
     let repo = Repo::new(SMALL);
     let first = repo.sync();
     let text = repo.ok(&["sync", "--json", "--force"]);
@@ -88,7 +88,7 @@ fn force_makes_every_row_anew_and_changes_nothing() {
 }
 
 #[test]
-fn a_symbol_is_found_with_its_uses() {
+fn a_symbol_is_found_with_its_references() {
     let repo = Repo::new(SMALL);
     let answer = repo.call("get_symbol", &json!({ "symbol_name": "Cart.total_price" }));
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_slice_has_the_bytes_of_the_file() {
 }
 
 #[test]
-fn a_file_is_named_from_where_one_stands_or_from_the_root() {
+fn a_file_is_named_from_the_current_folder_or_from_the_root() {
     let repo = Repo::new(SMALL);
     repo.write("src/deep/only.py", "def alone(): pass\n");
     repo.write("src/both.txt", "below\n");
@@ -182,7 +182,7 @@ fn skipped_files_are_listed_with_their_reasons() {
 }
 
 #[test]
-fn exit_codes_tell_found_from_nothing_from_error() {
+fn exit_codes_distinguish_found_nothing_and_error() {
     let repo = Repo::new(SMALL);
     assert_eq!(repo.run(&["query", "checkout"]).status.code(), Some(0));
     assert_eq!(repo.run(&["query", "zzzz_not_there"]).status.code(), Some(1));
@@ -190,7 +190,7 @@ fn exit_codes_tell_found_from_nothing_from_error() {
 }
 
 #[test]
-fn a_file_that_is_no_index_is_kept() {
+fn a_file_that_is_not_an_index_is_kept() {
     let repo = Repo::new(SMALL);
     repo.write(".ixmcp/index.db", "this is a diary");
     let error = repo.fails(&["sql", "SELECT 1"]);
@@ -326,11 +326,11 @@ fn sql_makes_no_file_and_sets_nothing() {
         "PRAGMA optimize".to_owned(),
         format!("PRAGMA temp_store_directory = '{}'", outside.path().display()),
         "SELECT load_extension('/tmp/x')".to_owned(),
-        // What stands before it may run; what stands behind it must not.
+        // What precedes it may run; what follows it must not.
         format!("SELECT 1; VACUUM INTO '{path}'"),
     ] {
-        let told = repo.fails(&["sql", &refused]);
-        assert!(told.contains("READ_ONLY") || told.contains("INVALID_ARGUMENT"), "{refused}: {told}");
+        let reported = repo.fails(&["sql", &refused]);
+        assert!(reported.contains("READ_ONLY") || reported.contains("INVALID_ARGUMENT"), "{refused}: {reported}");
     }
     assert!(repo.fails(&["sql", &format!("SELECT writefile('{path}', 'x')")]).contains("writefile"));
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
@@ -389,7 +389,7 @@ fn a_rebuild_leaves_no_file_of_the_new_index_behind() {
 }
 
 #[test]
-fn white_space_is_a_pattern_but_no_question() {
+fn white_space_is_a_pattern_but_not_a_query() {
     let repo = Repo::new("//- /a.py\nx\n\ty\n");
     let found = repo.call("query", &json!({ "text": "\t", "mode": "literal" }));
     assert_eq!(found["results"][0]["line"], 2);

@@ -136,11 +136,11 @@ impl SmallDisk {
         assert!(mount.status.success(), "{options}: {}", String::from_utf8_lossy(&mount.stderr));
     }
 
-    /// Leaves so much beside what is on it, as the system counts: a list of its files misses those without a name.
-    fn leave(&self, room_in_kilobytes: u64) {
+    /// Leaves so much next to what is on it, as the system counts: a list of its files misses those without a name.
+    fn leave(&self, free_kilobytes: u64) {
         let found = rustix::fs::statvfs(&self.0).unwrap();
         let used = (found.f_blocks - found.f_bfree) * found.f_frsize;
-        self.resize(&format!("{}k", used / 1024 + room_in_kilobytes));
+        self.resize(&format!("{}k", used / 1024 + free_kilobytes));
     }
 }
 
@@ -156,7 +156,7 @@ fn a_full_disk_costs_the_update_and_nothing_else() {
     let Some(disk) = SmallDisk::on(&repo.path().join(".ixmcp"), "20m") else { return };
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(server.finds("first_of_all").unwrap(), "first.py");
-    // Vectors come after the first answer, and a table of them takes much of the room at once.
+    // Vectors come after the first answer, and their table takes much of the disk at once.
     until("all chunks have vectors", || server.call("stats", &json!({}))["vectors_pending"] == 0);
     disk.leave(400);
 
@@ -186,8 +186,8 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     let Some(disk) = SmallDisk::on(&repo.path().join(".ixmcp"), "32k") else { return };
     let error = repo.fails(&["sync"]);
     assert!(error.contains("READ_ONLY") && error.contains("the disk is full"), "{error}");
-    let told = String::from_utf8(repo.run(&["doctor", "database"]).stdout).unwrap();
-    assert!(!told.contains("sound"), "{told}");
+    let reported = String::from_utf8(repo.run(&["doctor", "database"]).stdout).unwrap();
+    assert!(!reported.contains("sound"), "{reported}");
     disk.resize("20m");
     assert_eq!(repo.sync()["added"], 1);
 }
@@ -229,8 +229,8 @@ fn writers_at_once_over_a_changing_tree_leave_what_a_fresh_build_would() {
     }
 }
 
-/// One process makes everything anew, again and again, from what it read a moment ago; another has indexed a later save
-/// in between. What that one answers must never fall back behind the save.
+/// One process makes everything again, again and again, from what it read a moment ago; another has indexed a later
+/// save in between. What that one answers must never fall back behind the save.
 #[test]
 fn a_slow_writer_never_brings_back_what_another_has_replaced() {
     let repo = Repo::new("");
@@ -322,7 +322,7 @@ fn a_reader_keeps_its_state_through_a_bulk_build() {
         assert!(first == before && second == before, "the snapshot moved");
     });
     assert_sound(&workspace, "after a reader held a snapshot");
-    // Nobody holds the log any more.
+    // No one holds the log any more.
     sync(&workspace);
     let log = repo.path().join(".ixmcp/index.db-wal");
     assert_eq!(fs::metadata(&log).map_or(0, |data| data.len()), 0, "the log stays long");
@@ -349,16 +349,16 @@ fn a_call_that_gives_up_takes_no_other_with_it() {
     assert_sound(&workspace, "after a sync was given up");
 }
 
-/// A user who owns a repository and is not root, whom modes do not bind.
+/// A user that owns a repository and is not root, because root ignores modes.
 struct Owner {
     repo: Repo,
     program: PathBuf,
 }
 
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 impl Owner {
-    /// `None`, said aloud, for those who cannot become another user.
+    /// `None`, with a message, if this process cannot become another user.
     fn new(files: &str) -> Option<Self> {
         let repo = Repo::new(files);
         if !rustix::process::geteuid().is_root() {
@@ -369,7 +369,7 @@ impl Owner {
         let program = repo.path().join(".git/program");
         fs::copy(env!("CARGO_BIN_EXE_ixmcp"), &program).unwrap();
         for entry in [repo.path().to_owned()].into_iter().chain(Self::entries(repo.path())) {
-            chown(entry, Some(NOBODY), Some(NOBODY)).unwrap();
+            chown(entry, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
         }
         Some(Self { repo, program })
     }
@@ -388,7 +388,7 @@ impl Owner {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.repo.path()).uid(NOBODY).gid(NOBODY);
+        command.args(arguments).current_dir(self.repo.path()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         command.env_clear().env("HOME", "/nonexistent");
         command
     }
@@ -437,7 +437,7 @@ fn a_read_only_checkout_is_served_from_its_index_and_refused_without() {
     assert_sound(&open_as_root(&owner), "after a time when it was read-only");
 }
 
-/// The check itself is run by root, to whom the index must belong then.
+/// Root runs the check itself, so the index must belong to root then.
 fn open_as_root(owner: &Owner) -> Arc<ixmcp::index::Workspace> {
     for entry in Owner::entries(&owner.repo.path().join(".ixmcp")) {
         chown(entry, Some(0), Some(0)).unwrap();

@@ -1,4 +1,4 @@
-//! The daemon as a process: who becomes it, when it ends, and what its clients notice of either.
+//! The daemon as a process: which process becomes it, when it exits, and what its clients notice of either.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use ixmcp::serve::socket_path::SocketPath;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
-use crate::wire::{PATIENCE, Wire, hello, initialize, request, until};
+use crate::wire::{TIMEOUT, Wire, hello, initialize, request, until};
 
 const SMALL: &str = "\
 //- /src/shop.py
@@ -160,7 +160,7 @@ fn sigterm_lets_open_calls_end_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn it_leaves_when_nobody_is_connected_for_long() {
+fn it_exits_when_no_client_is_connected_for_long() {
     let repo = Repo::new(SMALL);
     repo.ok(&["daemon", "start", "--idle", "1s"]);
     let daemon = pid(&repo);
@@ -275,14 +275,14 @@ fn kill_9_under_load_loses_and_doubles_no_answer() {
     let (answered_send, answered) = std::sync::mpsc::sync_channel::<()>(32);
     let (count, relaxed) = (Arc::new(std::sync::atomic::AtomicUsize::new(0)), std::sync::atomic::Ordering::Relaxed);
     let collected = Arc::clone(&count);
-    // Up to 32 questions are open at a time: each answer makes room for one more.
+    // Up to 32 queries are open at a time: each answer admits one more.
     for _ in 0..32 {
         answered_send.send(()).unwrap();
     }
     let asker = std::thread::spawn(move || {
         let mut asked = 0;
         while !asker_done.load(stop) {
-            if answered.recv_timeout(PATIENCE).is_err() {
+            if answered.recv_timeout(TIMEOUT).is_err() {
                 return Err(format!("no answer any more after {asked} questions"));
             }
             let number = asked % 200;
@@ -346,14 +346,14 @@ fn is_soak() -> bool {
 }
 
 #[test]
-fn a_newer_program_replaces_the_daemon_and_an_older_one_uses_it() {
+fn a_newer_program_replaces_the_daemon_and_an_older_one_connects_to_it() {
     for (version, is_replaced) in [("0.0.1", true), ("99.0.0", false)] {
         let repo = Repo::new(SMALL);
         let root = repo.path().canonicalize().unwrap();
         let environment = Environment::new([], "/nowhere".into(), root.clone());
         let claim = SocketPath::of(&root, &environment).claim(&environment).unwrap().expect("nobody else's");
         let settings = DaemonSettings {
-            config: config::Daemon { tcp: None, idle: PATIENCE },
+            config: config::Daemon { tcp: None, idle: TIMEOUT },
             listing: ToolListing::All,
             environment: environment.clone(),
             launcher: None,
@@ -370,7 +370,7 @@ fn a_newer_program_replaces_the_daemon_and_an_older_one_uses_it() {
         assert_eq!(now != version, is_replaced, "{now}");
         drop(wire);
         repo.ok(&["daemon", "stop"]);
-        runtime.block_on(async { tokio::time::timeout(PATIENCE, served).await }).expect("ends").unwrap().unwrap();
+        runtime.block_on(async { tokio::time::timeout(TIMEOUT, served).await }).expect("ends").unwrap().unwrap();
     }
 }
 
@@ -416,7 +416,7 @@ fn where_no_daemon_can_be_the_relay_serves_by_itself() {
 }
 
 #[test]
-fn the_hello_says_where_the_client_stands_and_which_tools_it_wants() {
+fn the_hello_names_the_client_s_folder_and_the_tools_it_wants() {
     let (here, there) = (Repo::new(SMALL), Repo::new("//- /other.py\nclass Elsewhere: pass\n"));
     here.ok(&["daemon", "start"]);
     let mut wire = Wire::unix(&here.socket());
@@ -428,7 +428,7 @@ fn the_hello_says_where_the_client_stands_and_which_tools_it_wants() {
 }
 
 #[test]
-fn what_was_saved_before_a_question_is_in_its_answer() {
+fn what_was_saved_before_a_query_is_in_its_answer() {
     let rounds = if is_soak() { 1000 } else { 100 };
     let repo = Repo::new("");
     for number in 0..5000 {

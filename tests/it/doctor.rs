@@ -55,14 +55,14 @@ fn a_repository_that_is_well_has_notes_at_most() {
             ("clients", "note")
         ]
     );
-    let told = repo.ok(&["doctor", "database", "model"]);
-    assert!(told.contains("the index is sound: ") && told.lines().count() == 2, "{told}");
-    assert!(!told.contains('\u{1b}'), "no colours in a pipe");
+    let reported = repo.ok(&["doctor", "database", "model"]);
+    assert!(reported.contains("the index is sound: ") && reported.lines().count() == 2, "{reported}");
+    assert!(!reported.contains('\u{1b}'), "no colours in a pipe");
     assert!(repo.fails(&["doctor", "databse"]).contains("database"));
 }
 
 #[test]
-fn a_damaged_index_is_told_and_mended() {
+fn a_damaged_index_is_reported_and_repaired() {
     let repo = Repo::new("");
     for at in 0..200 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(20));
@@ -80,9 +80,9 @@ fn a_damaged_index_is_told_and_mended() {
     for damage in [&holed as &dyn Fn(), &cut, &other] {
         damage();
         let (code, findings) = doctor(&repo, "database");
-        let (level, told) = only(&findings);
-        assert_eq!((code, level), (1, "error"), "{told}");
-        assert!(told.contains("ixmcp rebuild"), "{told}");
+        let (level, reported) = only(&findings);
+        assert_eq!((code, level), (1, "error"), "{reported}");
+        assert!(reported.contains("ixmcp rebuild"), "{reported}");
         assert_eq!(findings[0]["fixable"], true);
         let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
         assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
@@ -93,7 +93,7 @@ fn a_damaged_index_is_told_and_mended() {
 }
 
 #[test]
-fn an_index_with_other_tables_or_that_is_a_folder_is_told_and_mended() {
+fn an_index_with_other_tables_or_that_is_a_folder_is_reported_and_repaired() {
     let repo = Repo::new("//- /a.py\ndef f(): ...\n");
     repo.sync();
     let sql = |statements: &'static str| {
@@ -113,15 +113,15 @@ fn an_index_with_other_tables_or_that_is_a_folder_is_told_and_mended() {
     ] {
         damage();
         let (code, findings) = doctor(&repo, "database");
-        let (level, told) = only(&findings);
-        assert_eq!((code, level), (1, "error"), "{name}: {told}");
-        assert!(told.contains(name), "{name}: {told}");
+        let (level, reported) = only(&findings);
+        assert_eq!((code, level), (1, "error"), "{name}: {reported}");
+        assert!(reported.contains(name), "{name}: {reported}");
         let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
         assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{name}: {findings:?}");
         assert_eq!(only(&doctor(&repo, "database").1).0, "ok", "{name}");
         assert_eq!(repo.call("stats", &serde_json::json!({}))["total_files"], 1, "{name}");
     }
-    // What a person has added is none of our business.
+    // What a user has added is not checked.
     sql("CREATE TABLE mine (a)")();
     assert_eq!(only(&doctor(&repo, "database").1).0, "ok");
 }
@@ -144,33 +144,36 @@ fn an_index_whose_first_build_was_broken_off_is_not_called_sound() {
         };
     }
     let output = limited.output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && told.contains("READ_ONLY"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && reported.contains("READ_ONLY"), "{reported}");
     let (_, findings) = doctor(&repo, "database");
-    let (level, told) = only(&findings);
-    assert_eq!(level, "warning", "{told}");
-    assert!(told.contains("incomplete") && told.contains("ixmcp sync") && !told.contains("sound"), "{told}");
+    let (level, reported) = only(&findings);
+    assert_eq!(level, "warning", "{reported}");
+    assert!(
+        reported.contains("incomplete") && reported.contains("ixmcp sync") && !reported.contains("sound"),
+        "{reported}"
+    );
     let (code, findings) = look(repo.command(&["doctor", "--fix", "--json", "database"]), "database");
     assert_eq!((code, &findings[0]["fixed"]), (0, &Value::Bool(true)), "{findings:?}");
     let (_, findings) = doctor(&repo, "database");
-    let (level, told) = only(&findings);
-    assert!(level == "ok" && told.contains("300 files"), "{told}");
+    let (level, reported) = only(&findings);
+    assert!(level == "ok" && reported.contains("300 files"), "{reported}");
 }
 
 #[test]
-fn settings_that_are_not_taken_are_told() {
+fn ignored_settings_are_reported() {
     let repo = Repo::new("//- /.ixmcp.toml\n[index]\nchunk_sizes = 3\n");
     let (code, findings) = doctor(&repo, "settings");
-    let (level, told) = only(&findings);
+    let (level, reported) = only(&findings);
     assert_eq!((code, level), (0, "warning"));
-    assert!(told.contains("index.chunk_size"), "the nearest is named: {told}");
+    assert!(reported.contains("index.chunk_size"), "the nearest is named: {reported}");
     repo.write(".ixmcp.toml", "[index\n");
     let (code, findings) = doctor(&repo, "settings");
     assert_eq!((code, only(&findings).0), (1, "error"), "{findings:?}");
 }
 
 #[test]
-fn an_index_that_git_tracks_is_told() {
+fn an_index_that_git_tracks_is_reported() {
     let repo = Repo::new("//- /a.txt\na\n");
     repo.sync();
     for arguments in [&["init", "-q"][..], &["add", "-f", ".ixmcp/.gitignore"]] {
@@ -189,9 +192,9 @@ fn a_port_that_is_taken_is_a_note() {
     let mut command = repo.command(&["doctor", "--json", "port"]);
     command.env("IXMCP_TCP", &address);
     let (code, findings) = look(command, "port");
-    let (level, told) = only(&findings);
+    let (level, reported) = only(&findings);
     assert_eq!((code, level), (0, "note"));
-    assert!(told.contains(&address) && told.contains("daemon.tcp"), "{told}");
+    assert!(reported.contains(&address) && reported.contains("daemon.tcp"), "{reported}");
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn a_socket_that_others_may_use_is_an_error_and_is_closed() {
 }
 
 #[test]
-fn a_python_environment_that_is_none_is_told() {
+fn an_invalid_python_environment_is_reported() {
     let repo = Repo::new("//- /a.py\nx = 1\n//- /empty/note\n");
     repo.sync();
     let with = |name: &str, value: &str| {

@@ -85,7 +85,7 @@ fn every_format_gives_its_golden_text() {
     }
 }
 
-/// One text in seven formats: whoever asks for it need not know which.
+/// One text in seven formats: a query need not know which.
 #[test]
 fn the_same_words_are_read_from_every_format() {
     for format in ["docx", "odt", "epub", "html", "ipynb", "pdf", "rst"] {
@@ -103,11 +103,11 @@ fn the_same_words_are_read_from_every_format() {
             assert!(text.contains(words), "{format} lacks {words:?}: {text}");
         }
         let winter = extracted.chunks.iter().find(|chunk| chunk.text.contains("huddle")).unwrap();
-        let told = format!("{}\n{}", winter.headings, winter.names);
-        assert!(told.lines().any(|heading| heading == "Winter"), "{format}: {told:?}");
+        let reported = format!("{}\n{}", winter.headings, winter.names);
+        assert!(reported.lines().any(|heading| heading == "Winter"), "{format}: {reported:?}");
         // Letters of one size say nothing of levels.
         let above = winter.headings.lines().any(|heading| heading.ends_with("a colony"));
-        assert!(above || format == "pdf", "{format}: {told:?}");
+        assert!(above || format == "pdf", "{format}: {reported:?}");
     }
 }
 
@@ -119,7 +119,7 @@ fn pages_are_numbered_as_they_come() {
     assert_eq!(page("moved at night"), Some(2));
 }
 
-/// Chunks cover the text once; what they overlap by stands beside it and comes from before.
+/// Chunks cover the text once; what they overlap by is next to it and comes from before.
 #[test]
 fn sizes_and_overlaps_hold_for_every_document() {
     for name in fixtures() {
@@ -226,7 +226,7 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
     for kind in ["multipart/mixed", "multipart/mixed; boundary=never"] {
         assert!(text(kind, b"Gr\xfc\xdfe aus K\xf6ln, Anna\r\n").contains("Grüße aus Köln, Anna"), "{kind}");
     }
-    // Within another that is divided, beside what stands there.
+    // Within another that is divided, next to what is there.
     let inner = b"--b\r\n\r\nfirst\r\n--b\r\nContent-Type: multipart/alternative\r\n\r\nsecond\r\n--b--\r\n";
     let read = text("multipart/mixed; boundary=b", inner);
     assert!(read.contains("first\n") && read.contains("second\n") && !read.contains("--b"), "{read}");
@@ -237,7 +237,7 @@ fn mail_whose_parts_nothing_divides_keeps_its_text() {
 }
 
 #[test]
-fn mail_of_a_type_that_is_none_is_text() {
+fn mail_of_an_unknown_type_is_text() {
     for kind in ["text; charset=us-ascii", "text"] {
         let mail = format!("Subject: hives\r\nMIME-Version: 1.0\r\nContent-Type: {kind}\r\n\r\nThe queen is gone.\r\n");
         let read = text_of(&read("x.eml", mail.as_bytes(), &in_folder(1000, 0)).unwrap());
@@ -245,7 +245,7 @@ fn mail_of_a_type_that_is_none_is_text() {
     }
 }
 
-/// What stands in tags of its own keeps its distance where white space counts.
+/// What is in tags of its own keeps its distance where white space counts.
 #[test]
 fn code_on_a_page_keeps_its_words_lines_and_indentation() {
     let page = "<pre>\n<span>async</span> <span>def</span> <em>main</em>():\n    <span>await</span><span> </span><b>bell</b>()\n\n  \n\
@@ -319,11 +319,11 @@ fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
         part(&named("application/json; name=x", "scale.json"), b"{\"queen\": 1}"),
         part("Content-Disposition: attachment", b"nameless words"),
     ]));
-    let told = "See below.\n\nAttachment: weights.csv\n\nhive,kg\nlinden,41\n\nAttachment: page.html\n\nBrood in five frames\n\n\
+    let reported = "See below.\n\nAttachment: weights.csv\n\nhive,kg\nlinden,41\n\nAttachment: page.html\n\nBrood in five frames\n\n\
         Attachment: todo.md\n\n# Todo\n\nBuy wax\n\nAttachment: koeln.txt\n\nGrüße aus Köln, Anna\n\nAttachment: gras.txt\n\n\
         Grünes Gras\n\nAttachment: scale.json\n\n{\"queen\": 1}\n\nnameless words\n";
-    assert!(all.ends_with(told), "{all}");
-    // What is no text to read is named, as it was.
+    assert!(all.ends_with(reported), "{all}");
+    // What is not a text to read is named, as it was.
     let all = text_of(&mail(&[
         part(&named("text/plain", "noise.txt"), b"\x00\x01\x02"),
         part(&named("text/rtf", "letter.rtf"), b"{\\rtf1 hidden}"),
@@ -331,8 +331,8 @@ fn text_that_is_attached_to_a_mail_is_read_below_its_name() {
         part(&named("application/pdf", "plan.pdf"), b"%PDF-1.4 hidden"),
         part(&named("application/pkcs7-signature", "smime.p7s"), b"hidden"),
     ]));
-    let told = "Attachment: noise.txt\nAttachment: letter.rtf\nAttachment: logo.svg\nAttachment: plan.pdf\nAttachment: smime.p7s\n";
-    assert!(all.ends_with(told), "{all}");
+    let reported = "Attachment: noise.txt\nAttachment: letter.rtf\nAttachment: logo.svg\nAttachment: plan.pdf\nAttachment: smime.p7s\n";
+    assert!(all.ends_with(reported), "{all}");
     // What is too long is left out and said, and takes nothing along: neither by itself nor many together.
     let long = |bytes: usize| part(&named("text/plain", "log.txt"), "wax and honey\r\n".repeat(bytes / 15).as_bytes());
     for parts in [vec![long(5 << 20)], vec![long(2_000_000); 12]] {
@@ -361,8 +361,8 @@ fn nesting_costs_no_stack() {
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
-/// Bytes changed, cut and doubled at random: whatever comes of it, it is an answer. PDF's reader has its own process for
-/// this, and is tried there.
+/// Bytes changed, cut and doubled at random: whatever comes of it, it is an answer. PDF's reader has its own process
+/// for this, and is tried there.
 #[test]
 fn broken_documents_break_nothing() {
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -405,8 +405,8 @@ fn a_pdf_is_read_in_a_process_that_may_die() {
         child.wait_with_output().unwrap()
     };
     let whole = asked(&fixture("typeset.pdf"));
-    let told: Value = serde_json::from_slice(&whole.stdout).unwrap();
-    assert!(told["document"]["text"].as_str().unwrap().contains("dancing on the"), "{told}");
+    let reported: Value = serde_json::from_slice(&whole.stdout).unwrap();
+    assert!(reported["document"]["text"].as_str().unwrap().contains("dancing on the"), "{reported}");
     // A page tree that is its own child.
     let looped = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 9/Kids[2 0 R]>>endobj\n\
         xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000054 00000 n \ntrailer<</Size 3/Root 1 0 R>>\nstartxref\n107\n%%EOF\n";
@@ -444,9 +444,10 @@ fn a_repository_of_mixed_documents_is_searched_as_one() {
         .iter()
         .map(|file| (file["path"].as_str().unwrap(), file["reason"].as_str().unwrap()))
         .collect();
-    for told in [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
+    for reported in
+        [("docs/broken.pdf", "malformed"), ("docs/broken.docx", "malformed"), ("docs/locked.pdf", "encrypted")]
     {
-        assert!(reasons.contains(&told), "{told:?} is not in {reasons:?}");
+        assert!(reasons.contains(&reported), "{reported:?} is not in {reasons:?}");
     }
     let files = repo.call("list_files", &json!({ "language": "pdf" }));
     assert_eq!(files["total"], 4);
@@ -487,8 +488,8 @@ fn documents_that_unpack_to_much_are_read_one_after_the_other() {
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let told = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-        peak = told.map_or(peak, |told| peak.max(told.parse::<u64>().unwrap() >> 10));
+        let reported = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = reported.map_or(peak, |reported| peak.max(reported.parse::<u64>().unwrap() >> 10));
         std::thread::sleep(Duration::from_millis(2));
     }
     assert!(peak < 300, "{peak} MiB");

@@ -36,7 +36,7 @@ fn without_model() -> (tempfile::TempDir, PathBuf) {
     (folder, model)
 }
 
-/// A program that is started in place of this one.
+/// A program that is started instead of this one.
 fn script(folder: &Path, text: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let file = folder.join("program");
@@ -192,7 +192,7 @@ fn embedders(parent: Pid) -> Vec<Pid> {
     children.into_iter().filter(runs_a_model).filter_map(Pid::from_raw).collect()
 }
 
-const SHELF: &str = "//- /shelf.rs\n/// Erases a file.\npub fn erase(file: &Path) {\n    fs::unlink(file)\n}\n";
+const MODEL_STORE: &str = "//- /shelf.rs\n/// Erases a file.\npub fn erase(file: &Path) {\n    fs::unlink(file)\n}\n";
 
 /// Has the person at `home` choose a model for a repository.
 fn choose(home: &Repo, repo: &Repo, model: &str) {
@@ -210,7 +210,7 @@ fn in_use(server: &mut Server, repo: &Repo) {
 
 #[test]
 fn repositories_of_one_process_share_a_model() {
-    let [one, other, third] = [SHELF, SHELF, SHELF].map(Repo::new);
+    let [one, other, third] = [MODEL_STORE, MODEL_STORE, MODEL_STORE].map(Repo::new);
     for (repo, model) in [(&one, "bert"), (&other, "bert"), (&third, "albert")] {
         choose(&one, repo, model);
     }
@@ -223,8 +223,8 @@ fn repositories_of_one_process_share_a_model() {
 }
 
 #[test]
-fn a_model_that_dies_takes_no_question_along() {
-    let repo = Repo::new(SHELF);
+fn a_model_that_dies_fails_no_query() {
+    let repo = Repo::new(MODEL_STORE);
     choose(&repo, &repo, "bert");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     in_use(&mut server, &repo);

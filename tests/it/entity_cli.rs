@@ -114,13 +114,13 @@ fn a_check_names_file_line_and_what_to_do() {
     let output = repo.run(&["entity", "check"]);
     assert_eq!(output.status.code(), Some(1));
     expect_test::expect![[r#"
-        .ixchel/README.md:1: error: there is no front matter: the file is no entity
+        .ixchel/README.md:1: error: there is no front matter: the file is not an entity
             begin the file with `---`, `id: …`, `---`, or move it out of .ixchel
-        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag 1.0 is no text to other readers
+        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag 1.0 is not text for other readers
             put it in quotes: "1.0"
-        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag 2024 is no text to other readers
+        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag 2024 is not text for other readers
             put it in quotes: "2024"
-        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag true is no text to other readers
+        .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag true is not text for other readers
             put it in quotes: "true"
         .ixchel/decisions/dec-1a2b3c.md:11: error: `supersedes` leads to dec-0f0f0f, which nothing has for an id
             make an entity with that id, or take the edge away
@@ -154,19 +154,19 @@ fn a_check_names_file_line_and_what_to_do() {
             add `type: issue`
         .ixchel/issues/broken-yaml.md:2: warning: there is no `updated_at`
             add `updated_at: 2026-01-31T09:00:00Z`
-        .ixchel/issues/broken-yaml.md:3: error: the front matter is no YAML: mapping values are not allowed in this context
+        .ixchel/issues/broken-yaml.md:3: error: the front matter is not YAML: mapping values are not allowed in this context
             put the text behind the first colon in quotes
-        .ixchel/issues/broken-yaml.md:6: error: the front matter is no YAML: while parsing a flow sequence, expected ',' or ']'
+        .ixchel/issues/broken-yaml.md:6: error: the front matter is not YAML: while parsing a flow sequence, expected ',' or ']'
             close the list with `]`
-        .ixchel/issues/empty.md:1: error: there is no `id` in the front matter: the file is no entity
+        .ixchel/issues/empty.md:1: error: there is no `id` in the front matter: the file is not an entity
             add `id: …`; ixmcp entity create makes new ones
         .ixchel/issues/iss-aaaaaa.md:2: warning: there is no `created_at`
             add `created_at: 2026-01-31T09:00:00Z`
         .ixchel/issues/iss-aaaaaa.md:2: warning: there is no `updated_at`
             add `updated_at: 2026-01-31T09:00:00Z`
-        .ixchel/issues/list.md:2: error: the front matter is no list of fields
+        .ixchel/issues/list.md:2: error: the front matter is not a list of fields
             write `name: value` on each line
-        .ixchel/issues/no-id.md:1: error: there is no `id` in the front matter: the file is no entity
+        .ixchel/issues/no-id.md:1: error: there is no `id` in the front matter: the file is not an entity
             add `id: …`; ixmcp entity create makes new ones
         .ixchel/issues/unclosed.md:1: error: the front matter is not closed: a line `---` is missing
             add a line `---` below the last field
@@ -191,7 +191,7 @@ fn a_check_names_file_line_and_what_to_do() {
             add `created_at: 2026-01-31T09:00:00Z`
         .ixchel/sources/src-unknown.md:2: warning: there is no `updated_at`
             add `updated_at: 2026-01-31T09:00:00Z`
-        .ixchel/sources/src-unknown.md:3: error: the type `epic` is none of the known; it counts as source
+        .ixchel/sources/src-unknown.md:3: error: the type `epic` is not a known type; it counts as source
         .ixchel/sources/src-unknown.md:5: warning: `cites` leads to the entity itself
             remove it
     "#]].assert_eq(&String::from_utf8(output.stdout).unwrap());
@@ -236,7 +236,7 @@ fn the_documentation_leads_from_an_empty_folder_to_a_drawing_in_five_commands() 
 }
 
 #[test]
-fn circles_are_found_and_told_once() {
+fn cycles_are_found_and_reported_once() {
     let repo = Repo::new("");
     for (id, fields) in [
         ("iss-a", "depends_on: iss-b"),
@@ -363,7 +363,7 @@ fn a_chain_of_hundreds_with_edges_across_it_is_drawn() {
 }
 
 #[test]
-fn a_search_shows_beside_a_title_what_the_text_says() {
+fn a_search_shows_the_text_next_to_the_title() {
     let repo = Repo::new(
         "//- /.ixchel/issues/a.md\n---\nid: iss-1\ntitle: \"Checkout fails\"\n---\n\n# Checkout fails\n\nThe basket is empty by then.\n\
          //- /.ixchel/issues/b.md\n---\nid: iss-2\ntitle: Checkout is slow\n---\n",
@@ -375,10 +375,10 @@ fn a_search_shows_beside_a_title_what_the_text_says() {
     };
     let (first, second) =
         (("iss-1".to_owned(), "The basket is empty by then.".to_owned()), ("iss-2".to_owned(), String::new()));
-    for question in ["checkout", "checkout fails", "iss-1"] {
-        let found = snippets(question);
-        assert!(found.contains(&first), "{question}: {found:?}");
-        assert!(found.iter().all(|hit| *hit == first || *hit == second), "{question}: {found:?}");
+    for query in ["checkout", "checkout fails", "iss-1"] {
+        let found = snippets(query);
+        assert!(found.contains(&first), "{query}: {found:?}");
+        assert!(found.iter().all(|hit| *hit == first || *hit == second), "{query}: {found:?}");
     }
     let shown = repo.ok(&["entity", "search", "checkout"]);
     assert!(!shown.contains("title:") && shown.lines().count() == 3, "{shown}");

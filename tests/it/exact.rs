@@ -1,7 +1,7 @@
 //! `query` in modes literal and regex against ripgrep on the same files: the same lines for thousands of patterns.
 //!
-//! Short in the suite; `IXMCP_PATTERNS` says how many random patterns there are, and `IXMCP_PATTERN_TREE` names sources to
-//! copy and search as well: `IXMCP_PATTERN_TREE=~/src/django IXMCP_PATTERNS=3000 cargo test --test it exact::`.
+//! Short in the suite; `IXMCP_PATTERNS` says how many random patterns there are, and `IXMCP_PATTERN_TREE` names sources
+//! to copy and search as well: `IXMCP_PATTERN_TREE=~/src/django IXMCP_PATTERNS=3000 cargo test --test it exact::`.
 
 mod patterns;
 
@@ -21,7 +21,8 @@ use crate::harness::Repo;
 use crate::sound::{number, open, sync};
 use crate::tree::Random;
 
-/// Places where texts are odd: line ends, empty lines, letters of several cases and widths, what a regex means by space.
+/// Places where texts are odd: line ends, empty lines, letters of several cases and widths, what a regex means by
+/// space.
 const ODD: &[(&str, &str)] = &[
     ("odd/crlf.txt", "one\r\ntwo two\r\n\r\nthree\r\n"),
     ("odd/mixed_ends.txt", "unix\ndos\r\nmac\rstill mac\n\r\n\n"),
@@ -70,7 +71,7 @@ impl Tree {
         for (workspace, expected) in [(&plain, false), (&with_trigrams, true)] {
             assert_eq!(workspace.read(&Budget::unlimited(), |snapshot| snapshot.has_trigrams()).unwrap(), expected);
         }
-        // Elsewhere ripgrep reads bytes where we read letters, or a format where we read what stands in it.
+        // Elsewhere ripgrep reads bytes where we read letters, or a format where we read what is in it.
         let odd = "SELECT path FROM files WHERE encoding IS NOT NULL
             OR language IN ('docx', 'epub', 'mail', 'notebook', 'odt', 'pdf')
             OR id IN (SELECT file_id FROM problems WHERE reason LIKE '%U+FFFD%')";
@@ -253,7 +254,7 @@ fn patterns_find_in_a_real_tree_what_ripgrep_finds() {
     tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 500)).unwrap()), seed);
 }
 
-/// What stands around a byte that is no UTF-8 is found where ripgrep finds it, and shown as it is on disk.
+/// What is around a byte that is not UTF-8 is found where ripgrep finds it, and shown as it is on disk.
 #[test]
 fn a_stray_byte_moves_no_line_and_no_column() {
     let repo = Repo::new("");
@@ -268,10 +269,10 @@ fn a_stray_byte_moves_no_line_and_no_column() {
             repo.call("query", &json!({ "text": literal, "mode": "literal", "include": ["stray.txt"], "limit": 99 }));
         let lines: Vec<String> =
             found["results"].as_array().unwrap().iter().map(|hit| hit["line"].to_string()).collect();
-        let told =
+        let reported =
             Command::new("rg").args(["-nF", "--no-heading", literal]).arg(repo.path().join("notes/stray.txt")).output();
-        let told = String::from_utf8_lossy(&told.unwrap().stdout).into_owned();
-        let theirs: Vec<&str> = told.lines().map(|line| line.split(':').next().unwrap()).collect();
+        let reported = String::from_utf8_lossy(&reported.unwrap().stdout).into_owned();
+        let theirs: Vec<&str> = reported.lines().map(|line| line.split(':').next().unwrap()).collect();
         assert_eq!(lines, theirs, "{literal}");
     }
     let slice = |path: &str, line: u64| {
@@ -283,7 +284,7 @@ fn a_stray_byte_moves_no_line_and_no_column() {
     let details = repo.call("get_file_details", &json!({ "filePath": "notes/stray.txt" }));
     assert_eq!(details["content"], String::from_utf8_lossy(&stray).as_ref());
     assert_eq!(details["encoding"], "UTF-8");
-    assert_eq!(details["problems"], json!(["in 2 places U+FFFD stands for bytes that are no UTF-8"]));
+    assert_eq!(details["problems"], json!(["in 2 places U+FFFD replaces bytes that are not UTF-8"]));
     let shown = slice("notes/wide.txt", 2);
     assert_eq!((&shown["content"], &shown["encoding"]), (&json!("first line of it\r\n"), &json!("UTF-16LE")));
     let found = repo.call("query", &json!({ "text": "Größe", "mode": "literal", "include": ["wide.txt"] }));

@@ -64,27 +64,27 @@ fn a_folder_outside_is_indexed_searched_and_read() {
     assert_eq!(hit["results"][0]["file_path"], format!("{at}/deep/notes.txt"));
     let slice = json!({ "file_path": format!("{at}/deep/notes.txt"), "start_line": 1, "end_line": 1 });
     assert_eq!(repo.call("get_slice", &slice)["content"], "Refunds are paid within thirty days.\n");
-    // A question that nothing answers gives nothing, and says how much was left out.
+    // A query that nothing answers gives nothing, and says how much was left out.
     let none = repo.call("search_documents", &json!({ "query": "quarterly shareholder dividend taxation" }));
     assert_eq!(paths(&none), Vec::<&str>::new(), "{none}");
 }
 
 #[test]
-fn a_paraphrased_question_finds_its_chunk_among_mixed_documents() {
+fn a_paraphrased_query_finds_its_chunk_among_mixed_documents() {
     let repo = Repo::new("");
     for name in ["manual.odt", "typeset.pdf", "mail.eml", "harvest.csv", "drawn.pdf", "word.docx"] {
         repo.write(name, fixture(name));
     }
     repo.call("index_files", &json!({ "folderPath": ".", "options": { "chunkSize": 400, "overlap": 60 } }));
-    for (question, file, words) in [
+    for (query, file, words) in [
         ("what keeps the insects warm in the cold season", "manual.odt", "huddle"),
         ("recipe for sugar syrup to feed in autumn", "mail.eml", "syrup"),
         ("how does a forager show the others where clover grows", "typeset.pdf", "dancing"),
     ] {
-        let found = repo.call("search_documents", &json!({ "query": question, "options": { "minScore": 0 } }));
+        let found = repo.call("search_documents", &json!({ "query": query, "options": { "minScore": 0 } }));
         let best = &found["results"][0];
-        assert_eq!(best["filePath"], file, "{question}: {found}");
-        assert!(best["content"].as_str().unwrap().contains(words), "{question}: {best}");
+        assert_eq!(best["filePath"], file, "{query}: {found}");
+        assert!(best["content"].as_str().unwrap().contains(words), "{query}: {best}");
     }
 }
 
@@ -222,7 +222,7 @@ fn types_of_files_are_named_by_extension_or_by_language() {
     let given = json!({ "folderPath": at, "options": { "fileTypes": ["word"] } }).to_string();
     let said = repo.fails(&["call", "index_files", "--args", &given]);
     assert!(said.contains("UNSUPPORTED_FORMAT") && said.contains("docx, ") && said.contains("markdown, "), "{said}");
-    // A folder that has nothing is no fault of the types.
+    // A folder that has nothing is not a fault of the types.
     assert_eq!(repo.call("index_files", &json!({ "folderPath": at }))["warning"], Value::Null);
 }
 
@@ -293,14 +293,14 @@ fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
         ("docs/closed/deep/c.md".to_owned(), "docs/closed".to_owned()),
         (format!("{at}/closed/d.md"), format!("{at}/closed")),
     ] {
-        let told =
+        let reported =
             format!("INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Look at the rights");
         for (tool, arguments) in [
             ("get_file_details", json!({ "filePath": file })),
             ("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })),
         ] {
             let said = refused(tool, arguments);
-            assert!(said.contains(&told), "{said}");
+            assert!(said.contains(&reported), "{said}");
         }
     }
     assert!(refused("get_file_details", json!({ "filePath": "docs/closed" })).contains("as nothing in docs/closed is"));
@@ -328,7 +328,7 @@ fn more_files_than_a_folder_may_have_are_said_to_be_cut() {
     let answer = repo.call("index_files", &json!({ "folderPath": at, "options": { "maxFiles": 4 } }));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(6), &json!(4)));
     assert_eq!(answer["skipped"][1], json!({ "path": format!("{at}/f5.txt"), "reason": "max_files" }));
-    // One that goes makes room for the next.
+    // A removed file leaves a slot for the next.
     fs::remove_file(papers.path().join("f0.txt")).unwrap();
     let update = repo.call("update_index", &json!({ "folderPath": at }));
     assert_eq!(
@@ -369,7 +369,7 @@ fn an_update_counts_what_changed_since_the_last() {
             "{name}: {skipped:?}"
         );
     }
-    // What was not asked for is told next time; a folder stands for its files.
+    // What was not asked for is reported next time; a folder means its files.
     assert_eq!(counts(&repo.call("update_index", &json!({ "folderPath": at, "changes": ["deep"] }))), [0, 1, 0, 0]);
     assert_eq!(
         counts(&repo.call("update_index", &json!({ "folderPath": at }))),
@@ -379,14 +379,14 @@ fn an_update_counts_what_changed_since_the_last() {
 }
 
 #[test]
-fn a_hit_tells_the_line_that_its_content_begins_on() {
+fn a_hit_reports_the_line_that_its_content_begins_on() {
     let lines: Vec<String> =
         (1..=200).map(|number| format!("Sentence {number} is about osprey number {number}.\n")).collect();
     let repo = Repo::new("//- /a.md\n# A\n");
     repo.write("docs/long.txt", lines.concat());
     repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": 200, "overlap": 100 } }));
-    let question = json!({ "query": "osprey number 150", "options": { "minScore": 0 } });
-    for hit in repo.call("search_documents", &question)["results"].as_array().unwrap() {
+    let query = json!({ "query": "osprey number 150", "options": { "minScore": 0 } });
+    for hit in repo.call("search_documents", &query)["results"].as_array().unwrap() {
         let metadata = &hit["metadata"];
         let first = metadata["startLine"].as_u64().unwrap();
         let content = hit["content"].as_str().unwrap();
@@ -403,8 +403,8 @@ fn a_hit_tells_the_line_that_its_content_begins_on() {
 #[test]
 fn ids_stay_with_the_text() {
     let repo = Repo::new("//- /a.md\n# One\n\nfirst words\n");
-    let id = |question: &str| {
-        let found = repo.call("search_documents", &json!({ "query": question, "options": { "minScore": 0 } }));
+    let id = |query: &str| {
+        let found = repo.call("search_documents", &json!({ "query": query, "options": { "minScore": 0 } }));
         found["results"][0]["id"].as_str().unwrap().to_owned()
     };
     let before = id("first words");
@@ -440,7 +440,7 @@ fn no_two_chunks_have_one_id() {
     let three = ids();
     assert_eq!(three["b.md"], alone["b.md"], "who comes later changes nothing");
     assert_eq!(three.values().collect::<std::collections::BTreeSet<_>>().len(), 3, "{three:?}");
-    // Who comes before takes the first's, and only that changes.
+    // An earlier path takes the first id, and only that changes.
     fs::copy(repo.path().join("b.md"), repo.path().join("a.md")).unwrap();
     let four = ids();
     assert_eq!(four.values().collect::<std::collections::BTreeSet<_>>().len(), 4, "{four:?}");
@@ -527,7 +527,7 @@ fn choices_that_cannot_be_read_are_not_written_over() {
 }
 
 #[test]
-fn a_repository_stands_for_its_files_in_an_update() {
+fn a_repository_in_an_update_means_its_files() {
     let repo = Repo::new("//- /a.md\n# A\n");
     repo.call("index_files", &json!({ "folderPath": "." }));
     for whole in [".", "./", repo.path().to_str().unwrap()] {
@@ -539,7 +539,7 @@ fn a_repository_stands_for_its_files_in_an_update() {
 }
 
 #[test]
-fn incremental_equals_full_with_folders_inside_and_outside() {
+fn incremental_equals_full_with_folders_within_and_outside_the_repository() {
     let (repo, papers) =
         (Repo::new("//- /.gitignore\nbooks/\n//- /a.md\n# A\n//- /books/b.html\n<h1>B</h1><p>text</p>\n"), papers());
     let at = text(&papers);
@@ -602,18 +602,18 @@ fn a_folder_outside_is_watched() {
     drop(open(repo.path()));
 }
 
-/// The system tells nothing of what happens above a watched folder.
+/// The system reports nothing of what happens above a watched folder.
 #[test]
 fn a_folder_outside_is_followed_whatever_happens_above_it() {
     let (repo, above) = (Repo::new("//- /a.md\n# A\n"), tempfile::tempdir().unwrap());
     let above = above.path().canonicalize().unwrap();
-    let (shelf, away) = (above.join("shelf"), above.join("away"));
+    let (folder_above, away) = (above.join("shelf"), above.join("away"));
     let put = |name: &str| {
-        fs::create_dir_all(shelf.join("papers")).unwrap();
-        fs::write(shelf.join("papers").join(name), "text\n").unwrap();
+        fs::create_dir_all(folder_above.join("papers")).unwrap();
+        fs::write(folder_above.join("papers").join(name), "text\n").unwrap();
     };
     put("old.txt");
-    let at = shelf.join("papers").to_str().unwrap().to_owned();
+    let at = folder_above.join("papers").to_str().unwrap().to_owned();
     let workspace = watched(repo.path());
     let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
@@ -627,27 +627,27 @@ fn a_folder_outside_is_followed_whatever_happens_above_it() {
             .collect()
     };
     assert_eq!(names(), ["old.txt"]);
-    fs::rename(&shelf, &away).unwrap();
+    fs::rename(&folder_above, &away).unwrap();
     assert_eq!(names(), Vec::<String>::new(), "gone with the folder above it");
-    fs::rename(&away, &shelf).unwrap();
+    fs::rename(&away, &folder_above).unwrap();
     assert_eq!(names(), ["old.txt"], "back again");
     put("second.txt");
     assert_eq!(names(), ["old.txt", "second.txt"], "watched again");
-    fs::rename(&shelf, &away).unwrap();
+    fs::rename(&folder_above, &away).unwrap();
     put("new.txt");
     assert_eq!(names(), ["new.txt"], "another in its place");
     put("newer.txt");
     fs::write(away.join("papers/old.txt"), "of no interest\n").unwrap();
     assert_eq!(names(), ["new.txt", "newer.txt"], "which is watched");
-    fs::rename(shelf.join("papers"), above.join("aside")).unwrap();
+    fs::rename(folder_above.join("papers"), above.join("aside")).unwrap();
     assert_eq!(names(), Vec::<String>::new(), "the folder itself");
-    fs::rename(above.join("aside"), shelf.join("papers")).unwrap();
+    fs::rename(above.join("aside"), folder_above.join("papers")).unwrap();
     assert_eq!(names(), ["new.txt", "newer.txt"], "and back");
     assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
 }
 
 #[test]
-fn answers_tell_which_indexed_folders_are_gone() {
+fn answers_report_which_indexed_folders_are_gone() {
     let (repo, above) = (Repo::new("//- /a.md\n# A wombat\n"), tempfile::tempdir().unwrap());
     let above = above.path().canonicalize().unwrap();
     let papers = above.join("papers");
@@ -661,21 +661,21 @@ fn answers_tell_which_indexed_folders_are_gone() {
     let answer = repo.call("search_documents", &asked);
     assert_eq!(paths(&answer), ["a.md"], "{answer}");
     assert!(answer["warning"].as_str().unwrap().contains(at), "{answer}");
-    let told = |tool: &str, arguments: Value| {
+    let reported = |tool: &str, arguments: Value| {
         let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
         assert!(said.contains("is gone") && said.contains("documents remove"), "{tool}: {said}");
     };
     let scoped = json!({ "query": "thylacine", "options": { "folderPath": at } });
-    told("search_documents", scoped.clone());
-    told("update_index", json!({ "folderPath": at }));
-    told("get_file_details", json!({ "filePath": format!("{at}/t.md") }));
+    reported("search_documents", scoped.clone());
+    reported("update_index", json!({ "folderPath": at }));
+    reported("get_file_details", json!({ "filePath": format!("{at}/t.md") }));
     std::os::unix::fs::symlink(above.join("elsewhere"), &papers).unwrap();
-    told("search_documents", scoped);
-    told("update_index", json!({ "folderPath": at }));
+    reported("search_documents", scoped);
+    reported("update_index", json!({ "folderPath": at }));
 }
 
 #[test]
-fn a_filtered_question_finds_by_meaning_whatever_lies_nearer_elsewhere() {
+fn a_filtered_query_finds_semantically_whatever_is_nearer_elsewhere() {
     let repo = Repo::new(
         "//- /few/one.md\nThe kitten played with a rat.\n//- /few/two.txt\nA puppy sat beside two hamsters.\n",
     );
@@ -728,7 +728,7 @@ fn a_folder_that_is_removed_leaves_the_index() {
         (answer["removed"].as_u64().unwrap(), answer["unchanged"].as_u64().unwrap())
     };
 
-    // One that nobody had indexed; the answer names those that were.
+    // One that no one had indexed; the answer names those that were.
     let refused = repo.fails(&["documents", "remove", "src"]);
     assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("books, docs"), "{refused}");
     assert!(refused.contains(&at), "{refused}");
@@ -762,14 +762,14 @@ fn a_folder_that_is_removed_leaves_the_index() {
     let again = repo.fails(&["call", "update_index", "--args", &json!({ "folderPath": "docs" }).to_string()]);
     assert!(again.contains("INDEX_NOT_FOUND"), "{again}");
 
-    // Registered anew it counts anew.
+    // Registered again it counts again.
     repo.call("index_files", &json!({ "folderPath": "books" }));
     let answer = repo.call("update_index", &json!({ "folderPath": "books" }));
     assert_eq!((&answer["added"], &answer["unchanged"]), (&json!(0), &json!(1)), "{answer}");
 }
 
 #[test]
-fn what_is_not_there_is_told_with_its_reason() {
+fn what_is_not_there_is_reported_with_its_reason() {
     let (repo, papers) = (Repo::new(""), papers());
     let at = text(&papers);
     fs::write(papers.path().join("locked.pdf"), fixture("locked.pdf")).unwrap();
@@ -809,7 +809,7 @@ fn changes_are_counted_however_the_index_came_to_be() {
 }
 
 #[test]
-fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
+fn answers_say_whose_lines_they_count_and_report_encodings() {
     let repo = Repo::new("//- /page.html\n<h1>Pets</h1>\n<p>Dogs and <b>cats</b></p>\n");
     repo.write(
         "docs/page.html",
@@ -822,15 +822,15 @@ fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
     repo.write("docs/plain.md", "# Dogs\n\nCats, too.\n");
     repo.write("docs/manual.docx", fixture("manual.docx"));
     repo.call("index_files", &json!({ "folderPath": "docs" }));
-    let told = |file: &str| {
+    let reported = |file: &str| {
         let details = repo.call("get_file_details", &json!({ "filePath": file }));
         (details["encoding"].clone(), details["extracted"].clone())
     };
-    assert_eq!(told("page.html"), (json!("UTF-8"), json!(null)));
-    assert_eq!(told("docs/page.html"), (json!("windows-1252"), json!(true)));
-    assert_eq!(told("docs/latin.txt"), (json!("windows-1252"), json!(null)));
-    assert_eq!(told("docs/plain.md"), (json!("UTF-8"), json!(null)));
-    assert_eq!(told("docs/manual.docx"), (json!(null), json!(true)));
+    assert_eq!(reported("page.html"), (json!("UTF-8"), json!(null)));
+    assert_eq!(reported("docs/page.html"), (json!("windows-1252"), json!(true)));
+    assert_eq!(reported("docs/latin.txt"), (json!("windows-1252"), json!(null)));
+    assert_eq!(reported("docs/plain.md"), (json!("UTF-8"), json!(null)));
+    assert_eq!(reported("docs/manual.docx"), (json!(null), json!(true)));
     let hits = |asked: &Value| repo.call("query", asked)["results"].clone();
     let marked = |hits: &Value| -> Vec<(String, bool)> {
         let marked = |hit: &Value| (hit["file_path"].as_str().unwrap().to_owned(), hit["extracted"] == true);
@@ -848,7 +848,7 @@ fn answers_tell_whose_lines_they_count_and_what_a_text_was_encoded_in() {
 }
 
 #[test]
-fn the_empty_text_is_no_folder_whoever_names_it() {
+fn the_empty_text_is_not_a_folder_in_any_tool() {
     let repo = Repo::new("//- /docs/a.md\n# Harbour\n\nPilots and tugs.\n");
     repo.ok(&["documents", "index", "."]);
     for arguments in [
@@ -866,8 +866,8 @@ fn the_empty_text_is_no_folder_whoever_names_it() {
     let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#]);
     assert!(said.contains("the empty text is no path"), "{said}");
     assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
-    let told: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
-    assert_eq!(told["skipped"][0]["reason"], "no path", "{told}");
+    let reported: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
+    assert_eq!(reported["skipped"][0]["reason"], "no path", "{reported}");
     assert!(repo.ok(&["documents", "list"]).starts_with(".  1 file"), "nothing was forgotten");
 }
 
@@ -893,7 +893,7 @@ fn the_repository_counts_no_file_of_a_folder_outside() {
 }
 
 #[test]
-fn a_question_about_types_that_are_none_is_refused() {
+fn a_query_with_unknown_file_types_is_refused() {
     let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n//- /b.odd\npilots and tugs\n");
     let asked = |types: Value| json!({ "query": "pilots", "options": { "minScore": 0, "fileTypes": types } });
     for types in [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])] {
@@ -933,7 +933,8 @@ fn limits_are_what_their_schemas_say() {
     let (most, more) = (repo.call("search_documents", &asked(100)), repo.call("search_documents", &asked(101)));
     assert_eq!(most["results"].as_array().unwrap().len(), 100);
     assert_eq!((&most["results"], &most["next_offset"]), (&more["results"], &more["next_offset"]));
-    // Who asks for nothing wants to know how much there is: more than was shown, and no place to go on from by pages of none.
+    // A limit of nothing asks how much there is: more than was shown, and no place to go on from by pages of
+    // none.
     repo.write("docs/broken.pdf", "%PDF-1.7 and then nothing");
     repo.write("tug.py", "def tug():\n    pass\n");
     repo.write(
@@ -963,7 +964,7 @@ fn limits_are_what_their_schemas_say() {
     }
     let shown = repo.run(&["query", "-m", "literal", "pilot", "-n", "0"]);
     assert!(String::from_utf8_lossy(&shown.stderr).contains("0 of 1500 shown\n"), "{shown:?}");
-    // Of more chunks than are judged nobody says how many there are.
+    // Of more chunks than are judged no one says how many there are.
     assert!(most.get("total").is_none() && most["truncated"] == json!(true), "{most}");
     let few = repo.call(
         "search_documents",
@@ -1022,9 +1023,9 @@ fn a_chunk_size_alone_brings_an_overlap_below_it() {
     assert!(repo.ok(&["documents", "index", "--help"]).contains(said));
 }
 
-/// Whoever answers: paths are meant from where the person stands.
+/// Whichever process answers: paths are relative to the user's current folder.
 #[test]
-fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
+fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
     let repo = Repo::new("//- /boats/docs/tug.md\n# Tugs\n\n//- /docs/other.md\n# Other\n");
     let here = |arguments: &[&str]| {
         let output = repo.command(arguments).current_dir(repo.path().join("boats")).output().unwrap();
@@ -1045,7 +1046,7 @@ fn paths_of_changes_are_meant_from_here_as_the_folders_are() {
         assert!(here(&["documents", "update", "../boats/docs", &at]).starts_with("0 added, 1 updated"));
         repo.remove(&file);
         assert!(here(&["documents", "update", "docs", &at]).starts_with("0 added, 0 updated, 1 removed"));
-        // Then the same of a daemon that stands elsewhere.
+        // Then the same of a daemon with another current folder.
         repo.ok(&["daemon", "start"]);
     }
     assert!(here(&["documents", "list"]).starts_with("boats/docs  1 file"));
@@ -1088,10 +1089,10 @@ fn answers_do_not_depend_on_the_order_in_which_files_came() {
     let index = || drop(repo.call("index_files", &json!({ "folderPath": "." })));
     let answers = || {
         let asked = |text: &&str| json!({ "query": text, "options": { "minScore": 0, "limit": 20 } });
-        let told = |hit: &Value| (hit["filePath"].clone(), hit["score"].clone());
+        let reported = |hit: &Value| (hit["filePath"].clone(), hit["score"].clone());
         let of = |text: &&str| {
             let answer = repo.call("search_documents", &asked(text));
-            answer["results"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+            answer["results"].as_array().unwrap().iter().map(reported).collect::<Vec<_>>()
         };
         ["what does bad weather do to ships", "sweet things", "money for the flat"].iter().map(of).collect::<Vec<_>>()
     };
@@ -1108,7 +1109,7 @@ fn answers_do_not_depend_on_the_order_in_which_files_came() {
 }
 
 #[test]
-fn files_with_nothing_in_them_are_told_as_such() {
+fn files_without_text_are_reported_as_such() {
     let repo = Repo::new("//- /docs/tug.md\n# Tugs\n");
     for (name, bytes) in [
         ("empty.md", &b""[..]),
@@ -1125,20 +1126,20 @@ fn files_with_nothing_in_them_are_told_as_such() {
         repo.write(&format!("docs/{name}"), bytes);
     }
     let answer = repo.call("index_files", &json!({ "folderPath": "docs" }));
-    let told = |list: &str| {
+    let reported = |list: &str| {
         let of = |file: &Value| format!("{}: {}", file["path"].as_str().unwrap(), file["reason"].as_str().unwrap());
         answer[list].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
     };
     let (empty, blank) =
         ("it is empty: there is nothing to find in it", "it holds white space alone: there is nothing to find in it");
     assert_eq!(
-        told("problems"),
+        reported("problems"),
         [("blank.txt", blank), ("empty.csv", empty), ("empty.md", empty), ("mark.txt", empty)]
             .map(|(name, reason)| format!("docs/{name}: {reason}"))
     );
     let skipped = ["docx", "eml", "html", "ipynb", "pdf"];
     let why = "no_text: it contains no text: it is empty, or it consists only of images, such as scanned pages";
-    assert_eq!(told("skipped"), skipped.map(|end| format!("docs/empty.{end}: {why}")));
+    assert_eq!(reported("skipped"), skipped.map(|end| format!("docs/empty.{end}: {why}")));
     assert_eq!((&answer["totalFiles"], &answer["processedFiles"]), (&json!(11), &json!(6)));
     let details = |name: &str| repo.call("get_file_details", &json!({ "filePath": format!("docs/{name}") }));
     assert_eq!((&details("empty.md")["problems"], &details("empty.md")["totalChunks"]), (&json!([empty]), &json!(0)));

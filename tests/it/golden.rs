@@ -66,9 +66,9 @@ fn theirs_in(release: &str, folder: &Path) -> BTreeSet<String> {
     let output = command.args(["check", "--output-format", "concise"]).current_dir(folder).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let shown = |line: &str| {
-        let (place, rest) = line.split_once(": ")?;
+        let (position, rest) = line.split_once(": ")?;
         let (severity, _) = rest.split_once("] ")?;
-        Some(format!("{place} {severity}]"))
+        Some(format!("{position} {severity}]"))
     };
     text.lines().filter_map(shown).collect()
 }
@@ -158,7 +158,7 @@ fn identifiers(repo: &Repo, name: &str, every: usize) -> Vec<Value> {
         }
     }
     files.sort();
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     let mut count = 0;
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -171,15 +171,15 @@ fn identifiers(repo: &Repo, name: &str, every: usize) -> Vec<Value> {
                 before = c;
                 count += usize::from(begins);
                 if begins && count % every == 0 {
-                    places.push(json!({ "file": shown, "line": number + 1, "column": at + 1 }));
+                    positions.push(json!({ "file": shown, "line": number + 1, "column": at + 1 }));
                 }
             }
         }
     }
-    places
+    positions
 }
 
-fn places(answer: &Value, list: &str) -> BTreeSet<String> {
+fn positions(answer: &Value, list: &str) -> BTreeSet<String> {
     let shown = |item: &Value| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"]);
     // Their references lack constructions and operators.
     let named = answer[list].as_array().unwrap().iter().filter(|item| item["role"] != "call");
@@ -198,13 +198,13 @@ fn their_answers(repo: &Repo, asked: &[Value]) -> Vec<[BTreeSet<String>; 2]> {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let lines: String = asked.iter().map(|place| format!("{place}\n")).collect();
+    let lines: String = asked.iter().map(|position| format!("{position}\n")).collect();
     let mut stdin = server.stdin.take().unwrap();
     // Read the answers while sending, so that neither pipe fills up.
     let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
-    let told = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
+    let reported = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
     writer.join().unwrap().unwrap();
-    let answers: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<Value> = reported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), asked.len());
     let list = |answer: &Value, name: &str| {
         answer[name].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect()
@@ -212,7 +212,7 @@ fn their_answers(repo: &Repo, asked: &[Value]) -> Vec<[BTreeSet<String>; 2]> {
     answers.iter().map(|answer| ["definitions", "references"].map(|name| list(answer, name))).collect()
 }
 
-fn place(shown: &str) -> Value {
+fn position(shown: &str) -> Value {
     let mut parts = shown.splitn(3, ':');
     let file = parts.next().unwrap();
     let mut number = || parts.next().unwrap().parse::<u32>().unwrap();
@@ -222,7 +222,7 @@ fn place(shown: &str) -> Value {
 /// A query sent to both servers, with the answers.
 struct Compared {
     tool: &'static str,
-    place: Value,
+    position: Value,
     ours: BTreeSet<String>,
     theirs: BTreeSet<String>,
     /// Where they say the name is defined.
@@ -239,16 +239,16 @@ impl Compared {
 fn compared(repo: &Repo, asked: &[Value]) -> Vec<Compared> {
     let mut server = Server::start(with_environment(repo.command(&["mcp", "--no-daemon"])));
     let mut compared = Vec::new();
-    for (place, [definitions, references]) in asked.iter().zip(their_answers(repo, asked)) {
+    for (position, [definitions, references]) in asked.iter().zip(their_answers(repo, asked)) {
         let meant = definitions.clone();
         for (tool, list, theirs) in
             [("goto_definition", "definitions", definitions), ("find_references", "references", references)]
         {
-            let ours = places(&server.call(tool, place), list);
+            let ours = positions(&server.call(tool, position), list);
             // Their bundled stubs are in a cache of their own.
             let is_comparable = !theirs.iter().chain(&ours).any(|one| one.contains("typeshed") || one.starts_with('/'));
             if is_comparable && !(ours.is_empty() && theirs.is_empty()) {
-                compared.push(Compared { tool, place: place.clone(), ours, theirs, meant: meant.clone() });
+                compared.push(Compared { tool, position: position.clone(), ours, theirs, meant: meant.clone() });
             }
         }
     }
@@ -265,7 +265,7 @@ fn definitions_and_references_match_the_released_server() {
         let mut compared = compared(&repo, &identifiers(&repo, name, every));
         let extra: BTreeSet<String> = compared.iter().flat_map(Compared::extra).cloned().collect();
         let extra: Vec<String> = extra.into_iter().collect();
-        let at: Vec<Value> = extra.iter().map(|shown| place(shown)).collect();
+        let at: Vec<Value> = extra.iter().map(|shown| position(shown)).collect();
         let answers: BTreeMap<String, BTreeSet<String>> =
             extra.into_iter().zip(their_answers(&repo, &at)).map(|(shown, [meant, _])| (shown, meant)).collect();
         for one in &mut compared {
@@ -278,7 +278,7 @@ fn definitions_and_references_match_the_released_server() {
             if one.ours == one.theirs {
                 equal[at] += 1;
             } else {
-                different.push(format!("{} {}: ours {:?}, theirs {:?}", one.tool, one.place, one.ours, one.theirs));
+                different.push(format!("{} {}: ours {:?}, theirs {:?}", one.tool, one.position, one.ours, one.theirs));
             }
         }
     }
@@ -313,16 +313,16 @@ fn definitions_in_unusual_constructs_match_the_released_server() {
     let mut server = Server::start(with_environment(repo.command(&["mcp", "--no-daemon"])));
     let is_own = |shown: &&String| !shown.contains("typeshed") && !shown.starts_with('/');
     let (mut named, mut different) = (0, Vec::new());
-    for (place, [theirs, _]) in asked.iter().zip(their_answers(&repo, &asked)) {
-        let ours = places(&server.call("goto_definition", place), "definitions");
+    for (position, [theirs, _]) in asked.iter().zip(their_answers(&repo, &asked)) {
+        let ours = positions(&server.call("goto_definition", position), "definitions");
         named += usize::from(!theirs.is_empty());
         // Outside the repository, only compare whether there is a definition: their bundled stubs have another path.
-        let told = |all: &BTreeSet<String>| {
+        let reported = |all: &BTreeSet<String>| {
             let own: BTreeSet<String> = all.iter().filter(is_own).cloned().collect();
             (all.len() > own.len(), own)
         };
-        if told(&ours) != told(&theirs) {
-            let shown = format!("{}:{}:{}", place["file"].as_str().unwrap(), place["line"], place["column"]);
+        if reported(&ours) != reported(&theirs) {
+            let shown = format!("{}:{}:{}", position["file"].as_str().unwrap(), position["line"], position["column"]);
             different.push((shown, ours, theirs));
         }
     }
@@ -344,8 +344,8 @@ fn the_released_server_is_a_second_engine() {
     let checked = server.call("check", &json!({}));
     assert_eq!(checked["errors"], 1, "{checked}");
     assert_eq!(checked["diagnostics"][0]["code"], "invalid-return-type");
-    assert_eq!(places(&server.call("goto_definition", &at("main.py", 3, 8)), "definitions").len(), 1);
-    let uses = places(&server.call("find_references", &at("shop.py", 1, 7)), "references");
+    assert_eq!(positions(&server.call("goto_definition", &at("main.py", 3, 8)), "definitions").len(), 1);
+    let uses = positions(&server.call("find_references", &at("shop.py", 1, 7)), "references");
     assert_eq!(uses.into_iter().collect::<Vec<_>>(), ["main.py:1:18", "main.py:3:1", "shop.py:1:7"]);
     assert!(server.call("type_at", &at("main.py", 3, 8))["type"].as_str().unwrap().contains("int"));
     assert_eq!(server.call("symbols", &json!({ "file": "shop.py" }))["symbols"][0]["name"], "Cart");

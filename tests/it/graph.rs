@@ -34,17 +34,17 @@ fn a_sync_counts_net_changes_and_names_every_problem() {
         all
     });
     expect![[r#"
-        .ixchel/README.md:1 there is no front matter: the file is no entity
+        .ixchel/README.md:1 there is no front matter: the file is not an entity
         .ixchel/decisions/dec-1a2b3c.md:11 `supersedes` leads to dec-0f0f0f, which nothing has for an id
         .ixchel/decisions/dec-copy.md:null the id dec-1a2b3c is taken by .ixchel/decisions/dec-1a2b3c.md, which counts
         .ixchel/ideas/sub/folder/idea-bbbbbb.md:14 `agent` leads to agt-1, which nothing has for an id
-        .ixchel/issues/broken-yaml.md:3 the front matter is no YAML: mapping values are not allowed in this context
-        .ixchel/issues/broken-yaml.md:6 the front matter is no YAML: while parsing a flow sequence, expected ',' or ']'
-        .ixchel/issues/empty.md:1 there is no `id` in the front matter: the file is no entity
-        .ixchel/issues/list.md:2 the front matter is no list of fields
-        .ixchel/issues/no-id.md:1 there is no `id` in the front matter: the file is no entity
+        .ixchel/issues/broken-yaml.md:3 the front matter is not YAML: mapping values are not allowed in this context
+        .ixchel/issues/broken-yaml.md:6 the front matter is not YAML: while parsing a flow sequence, expected ',' or ']'
+        .ixchel/issues/empty.md:1 there is no `id` in the front matter: the file is not an entity
+        .ixchel/issues/list.md:2 the front matter is not a list of fields
+        .ixchel/issues/no-id.md:1 there is no `id` in the front matter: the file is not an entity
         .ixchel/issues/unclosed.md:1 the front matter is not closed: a line `---` is missing
-        .ixchel/sources/src-unknown.md:3 the type `epic` is none of the known; it counts as source
+        .ixchel/sources/src-unknown.md:3 the type `epic` is not a known type; it counts as source
     "#]]
     .assert_eq(&problems);
     let counts = |answer: &Value| {
@@ -338,7 +338,7 @@ fn a_search_of_entities_is_not_crowded_out_by_code() {
 }
 
 #[test]
-fn a_search_of_entities_finds_what_is_meant() {
+fn a_search_of_entities_finds_them_semantically() {
     let repo = Repo::new("");
     for (id, text) in [
         ("dec-erase", "Files are unlinked at once: whoever erases one gets no second chance."),
@@ -352,10 +352,10 @@ fn a_search_of_entities_finds_what_is_meant() {
     }
     assert_eq!(repo.call("ixchel_sync", &json!({}))["added"], 3);
     // The words of the first are in the code, and in none of the entities.
-    for (question, id) in
+    for (query, id) in
         [("delete a document from disk", "dec-erase"), ("open a network connection to a server", "dec-dial")]
     {
-        assert_eq!(repo.call("ixchel_search", &json!({ "query": question }))["hits"][0]["id"], id, "{question}");
+        assert_eq!(repo.call("ixchel_search", &json!({ "query": query }))["hits"][0]["id"], id, "{query}");
     }
 }
 
@@ -407,7 +407,7 @@ fn a_link_resolves_when_its_target_comes_and_incoming_links_survive_edits() {
 }
 
 /// A graph in which everything leads to everything else in the end.
-fn circle(count: usize) -> Repo {
+fn cycle(count: usize) -> Repo {
     let repo = Repo::new("");
     for at in 0..count {
         let next = (at + 1) % count;
@@ -419,8 +419,8 @@ fn circle(count: usize) -> Repo {
 }
 
 #[test]
-fn circles_and_self_links_end_every_walk() {
-    let repo = circle(1000);
+fn cycles_and_self_links_end_every_walk() {
+    let repo = cycle(1000);
     let answer = repo.call("ixchel_graph", &json!({ "id": "iss-0000", "direction": "both", "depth": 20 }));
     let beyond = answer["beyond"].as_array().unwrap();
     assert_eq!(beyond.len(), 38);
@@ -491,10 +491,10 @@ fn hostile_entity_files_are_problems_and_nothing_more() {
     std::os::unix::fs::symlink("/etc/hostname", repo.path().join(".ixchel/link.md")).unwrap();
     let mut answer = repo.call("ixchel_sync", &json!({}));
     let problems = answer["problems"].as_array_mut().unwrap();
-    let told = problems.len();
+    let reported = problems.len();
     // Every one of them is named; one of each sort is shown here.
     problems.retain(|problem| !problem.to_string().contains("leads to iss-"));
-    assert_eq!(told - problems.len(), 5_000);
+    assert_eq!(reported - problems.len(), 5_000);
     problems.dedup_by_key(|problem| problem["path"].clone());
     assert_eq!(repo.run(&["entity", "check"]).status.code(), Some(1));
     let reasons: Vec<String> =
@@ -554,7 +554,7 @@ fn entities_answer_while_code_is_still_being_indexed() {
             workspace.read(&budget, title).unwrap()
         };
         assert_eq!(title("iss-1").as_deref(), Some("First"));
-        // What is saved meanwhile is no less fresh than at other times.
+        // What is saved meanwhile is as fresh as at other times.
         repo.write(".ixchel/a.md", "---\nid: iss-1\ntitle: Second\n---\n");
         repo.write(".ixchel/new/b.md", "---\nid: iss-2\ntitle: New\n---\n");
         assert_eq!(title("iss-1").as_deref(), Some("Second"));

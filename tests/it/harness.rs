@@ -44,7 +44,7 @@ impl Repo {
         fs::write(path, text).unwrap();
     }
 
-    /// For random steps: what stands in the way stays.
+    /// For random steps: what is in the way stays.
     pub fn write_if_possible(&self, path: &str, text: &str) {
         self.save_if_possible(&self.path().join(path), text.as_bytes());
     }
@@ -61,7 +61,7 @@ impl Repo {
         let _ = fs::write(path, content);
     }
 
-    /// Whether what stands at `path`, links followed, lies in the repository.
+    /// Whether what is at `path`, links followed, lies in the repository.
     pub fn holds(&self, path: &Path) -> bool {
         path.canonicalize().is_ok_and(|path| path.starts_with(self.path().canonicalize().unwrap()))
     }
@@ -103,7 +103,7 @@ impl Repo {
         self.command(arguments).output().unwrap()
     }
 
-    /// stdout of a run that must end well.
+    /// stdout of a run that must succeed.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -149,7 +149,8 @@ impl Drop for Repo {
     }
 }
 
-/// Processor time that a process (its number) or this thread (`thread-self`) has had: unlike the clock's, others do not lengthen it.
+/// Processor time that a process (its number) or this thread (`thread-self`) has had: unlike the clock's, others do not
+/// lengthen it.
 pub fn processor_time(whose: &str) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{whose}/stat")).unwrap();
     // The name in brackets may hold anything.
@@ -188,7 +189,7 @@ impl Server {
         server
     }
 
-    /// What a tool answers over MCP; a call that is told that the index is being built asks again.
+    /// What a tool answers over MCP; a call is repeated while the index is being built.
     pub fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let call = serde_json::json!({ "name": tool, "arguments": arguments });
         for _ in 0..10 {
@@ -209,8 +210,8 @@ impl Server {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// The answer to one plain call that must end well. Where others have the processors a build may take longer than a call
-    /// waits; who is told that it goes on asks again.
+    /// The answer to one plain call that must end well. Where others have the processors a build may take longer than a
+    /// call waits; a call is repeated while the build goes on.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let mut response = self.response(tool, arguments);
         for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! Python that nobody writes: the types of it cost themselves alone, and the caller hears in time.
+//! Python that no one writes: the types of it cost themselves alone, and the caller hears in time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,10 +24,17 @@ fn found(answer: &Value) -> Vec<String> {
     all.map(|one| format!("{} {}", one["file"].as_str().unwrap(), one["code"].as_str().unwrap())).collect()
 }
 
-const ONE_WRONG: &str = "//- /ok.py\ndef f() -> int:\n    return 1\n\n\nx: str = f()\n";
+const ONE_WRONG: &str = r"
+//- /ok.py
+def f() -> int:
+    return 1
 
-/// Asks of a file that may take for ever, and of others beside it; gives what the whole check says of the file.
-fn beside(text: &str) -> Vec<String> {
+
+x: str = f()
+";
+
+/// Asks of a file that may take for ever, and of others next to it; gives what the whole check says of the file.
+fn checked_with_neighbours(text: &str) -> Vec<String> {
     let repo = Repo::new(ONE_WRONG);
     repo.write("odd.py", text);
     let mut server = server(&repo);
@@ -53,24 +60,24 @@ fn beside(text: &str) -> Vec<String> {
 
 #[test]
 fn a_sum_of_20000_terms() {
-    assert_eq!(beside(&format!("x = {}\n", vec!["1"; 20_000].join(" + "))), Vec::<String>::new());
+    assert_eq!(checked_with_neighbours(&format!("x = {}\n", vec!["1"; 20_000].join(" + "))), Vec::<String>::new());
 }
 
 #[test]
 fn a_chain_of_5000_attributes() {
-    let said = beside(&format!("import os\nx = os{}\n", ".a".repeat(5_000)));
+    let said = checked_with_neighbours(&format!("import os\nx = os{}\n", ".a".repeat(5_000)));
     assert!(said.iter().all(|one| one.contains("engine-gave-up") || one.contains("unresolved-attribute")), "{said:?}");
 }
 
 #[test]
 fn a_chain_of_5000_calls() {
-    beside(&format!("def f(): return f\nx = f{}\n", "()".repeat(5_000)));
+    checked_with_neighbours(&format!("def f(): return f\nx = f{}\n", "()".repeat(5_000)));
 }
 
 #[test]
 fn an_if_with_4000_elifs() {
     let arms: String = (0..4_000).map(|n| format!("elif x == {n}:\n    y = {n}\n")).collect();
-    beside(&format!("x = int(input())\nif x < 0:\n    y = 0\n{arms}print(y)\n"));
+    checked_with_neighbours(&format!("x = int(input())\nif x < 0:\n    y = 0\n{arms}print(y)\n"));
 }
 
 #[test]
@@ -92,11 +99,14 @@ fn files_that_do_not_come_to_an_end_are_given_up_and_no_others() {
 
 #[test]
 fn lists_nested_1500_deep() {
-    assert_eq!(beside(&format!("x = {}{}\n", "[".repeat(1_500), "]".repeat(1_500))), ["odd.py invalid-syntax"]);
+    assert_eq!(
+        checked_with_neighbours(&format!("x = {}{}\n", "[".repeat(1_500), "]".repeat(1_500))),
+        ["odd.py invalid-syntax"]
+    );
 }
 
 #[test]
-fn what_is_nested_too_deep_is_told_at_once() {
+fn what_is_nested_too_deep_is_reported_at_once() {
     let repo = Repo::new(ONE_WRONG);
     repo.write("odd.py", format!("y = 1\nx = {}{}\n", "[".repeat(2_000), "]".repeat(2_000)));
     let begun = Instant::now();
@@ -115,7 +125,7 @@ fn what_is_nested_too_deep_is_told_at_once() {
 }
 
 #[test]
-fn annotations_are_looked_for_beside_a_sum_of_20000_terms() {
+fn annotations_are_looked_for_next_to_a_sum_of_20000_terms() {
     let repo = Repo::new(ONE_WRONG);
     repo.write("odd.py", format!("x = {}\n\n\ndef f(a=1):\n    return a\n", vec!["1"; 20_000].join(" + ")));
     let begun = Instant::now();
@@ -129,13 +139,13 @@ fn annotations_are_looked_for_beside_a_sum_of_20000_terms() {
 
 #[test]
 fn parentheses_nested_100000_deep() {
-    beside(&format!("x = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000)));
+    checked_with_neighbours(&format!("x = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000)));
 }
 
 #[test]
 fn functions_nested_90_deep() {
     let text: String = (0..90).map(|n| format!("{}def f{n}():\n", " ".repeat(n))).collect();
-    beside(&format!("{text}{}pass\n", " ".repeat(90)));
+    checked_with_neighbours(&format!("{text}{}pass\n", " ".repeat(90)));
 }
 
 #[test]
@@ -176,7 +186,7 @@ fn modules_that_import_each_other_in_a_ring() {
 }
 
 #[test]
-fn files_that_go_between_question_and_answer() {
+fn files_that_vanish_between_request_and_answer() {
     let repo = Repo::new(ONE_WRONG);
     let mut server = server(&repo);
     server.call("check", &json!({}));
@@ -281,7 +291,7 @@ fn an_environment_that_points_nowhere() {
     let repo = Repo::new(ONE_WRONG);
     std::os::unix::fs::symlink("/nowhere/at/all", repo.path().join(".venv")).unwrap();
     assert_eq!(found(&repo.call("check", &json!({}))), ["ok.py invalid-assignment"]);
-    // One that was asked for by name is told.
+    // One that was asked for by name is reported.
     let mut command = repo.command(&["call", "check", "--args", "{}"]);
     let output = command.env("VIRTUAL_ENV", "/nowhere/at/all").output().unwrap();
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -310,7 +320,7 @@ fn settings_that_are_broken() {
         let wrong = wrong.unwrap_or_else(|| panic!("nothing is said of {text:.40}: {answer}"));
         assert_eq!((&wrong["code"], &wrong["line"]), (&json!("invalid-setting"), &json!(line)), "{wrong}");
         assert!(found(&answer).contains(&"ok.py invalid-assignment".to_owned()), "{answer}");
-        // The check of one file tells what it is checked by.
+        // The check of one file reports its environment.
         assert_eq!(found(&repo.call("check", &json!({ "file": "ok.py" }))), found(&answer));
     }
 }

@@ -1,7 +1,7 @@
 //! The central promise: after any sequence of changes, updated step by step, the index is what a fresh build makes.
 //!
-//! Sequences are random and reproducible: a failure prints its seed, and `IXMCP_SEED=N cargo test incremental` runs that
-//! one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
+//! Sequences are random and reproducible: a failure prints its seed, and `IXMCP_SEED=N cargo test incremental` runs
+//! that one alone. `IXMCP_SEQUENCES=N` runs so many in each test (`.ci/soak` does).
 
 use std::fs;
 use std::process::Command;
@@ -77,8 +77,8 @@ const PAUSE: Duration = Duration::from_millis(70);
 fn settle(workspace: &Workspace) {
     std::thread::sleep(PAUSE);
     sync(workspace);
-    let ground = workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::Ground)).unwrap();
-    assert!(ground.is_some_and(|ground| !ground.is_empty()), "nothing to compare the next sync with");
+    let fingerprint = workspace.read(&Budget::unlimited(), |snapshot| snapshot.fact(Fact::ListingFingerprint)).unwrap();
+    assert!(fingerprint.is_some_and(|fingerprint| !fingerprint.is_empty()), "nothing to compare the next sync with");
 }
 
 /// As the others, at the pace of people: then a sync that finds all times as they were does not walk the tree.
@@ -168,7 +168,7 @@ fn a_sync_that_walks_no_more_misses_nothing() {
         change();
         sync(&workspace);
         let found = dump(&workspace);
-        // In its place: what stands above the root counts.
+        // In its place: what is above the root counts.
         rebuild(&root, sources(&root), &Arc::default(), &Budget::unlimited()).unwrap();
         assert_same(&found, &dump(&workspace), what);
     }
@@ -192,7 +192,7 @@ fn watched_sequences_equal_a_fresh_build() {
 }
 
 #[test]
-fn a_rename_beside_other_options_keeps_no_old_rows() {
+fn a_rename_under_other_options_keeps_no_old_rows() {
     let repo = Repo::new("");
     repo.write("a.py", "def function(): return 1\n".repeat(200));
     let workspace = open(repo.path());

@@ -84,7 +84,7 @@ def deep(n=1):
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(types(&answer), ["first tuple[str, int]"], "{answer}");
-    // On the disk they are as they were: the edit is sound beside them.
+    // On the disk they are as they were: the edit is sound next to them.
     repo.write(
         "a.py",
         r"
@@ -200,7 +200,7 @@ class Held:
 }
 
 #[test]
-fn a_marker_default_alone_is_no_evidence() {
+fn a_marker_default_alone_is_not_evidence() {
     let repo = Repo::new(
         r#"
 //- /a.py
@@ -230,7 +230,7 @@ get(timeout=3)
 }
 
 #[test]
-fn an_annotated_default_has_spaces_around_its_sign() {
+fn an_annotated_default_has_spaces_around_its_equals_sign() {
     let repo = Repo::new(
         r#"
 //- /a.py

@@ -1,4 +1,4 @@
-//! Every language against its golden files: `fixtures/languages/<language>/<case>` beside `<case>.expect`.
+//! Every language against its golden files: `fixtures/languages/<language>/<case>` next to `<case>.expect`.
 //!
 //! `UPDATE_EXPECT=1 cargo test languages` rewrites the expectations; read the difference.
 
@@ -31,12 +31,12 @@ fn cases(language: &str) -> Vec<PathBuf> {
 /// Place, kind and name of each use, in order of the text.
 fn references(extracted: &Extracted) -> Vec<String> {
     let each = |found: &References| -> Vec<((u32, u32), String)> {
-        let told = |place: &(u32, u32)| (*place, format!("{}:{} {} {}", place.0, place.1, found.kind, found.name));
-        found.places.iter().map(told).collect()
+        let reported = |place: &(u32, u32)| (*place, format!("{}:{} {} {}", place.0, place.1, found.kind, found.name));
+        found.positions.iter().map(reported).collect()
     };
     let mut all: Vec<_> = extracted.references.iter().flat_map(each).collect();
     all.sort();
-    all.into_iter().map(|(_, told)| told).collect()
+    all.into_iter().map(|(_, reported)| reported).collect()
 }
 
 /// The whole of an extraction as a person would want to read it.
@@ -96,7 +96,7 @@ fn every_language_gives_its_golden_rows() {
     }
 }
 
-/// What the index holds is what was extracted, although names stand once and signatures are read off the text.
+/// What the index holds is what was extracted, although names are stored once and signatures are read off the text.
 #[test]
 fn the_index_gives_back_the_symbols_and_references_of_every_fixture() {
     let repo = Repo::new("");
@@ -116,7 +116,7 @@ fn the_index_gives_back_the_symbols_and_references_of_every_fixture() {
         let (stored, uses) = workspace
             .read(&Budget::unlimited(), |snapshot| {
                 let (file, _) = snapshot.file(&path)?.unwrap();
-                Ok((snapshot.declared_in(file)?, snapshot.uses_within(file, 0, u32::MAX)?))
+                Ok((snapshot.declared_in(file)?, snapshot.references_within(file, 0, u32::MAX)?))
             })
             .unwrap();
         let row = |name: &str, kind: &str, container: Option<&str>, signature: Option<&str>, at: [u32; 4]| {
@@ -231,7 +231,8 @@ fn hostile(sample: &str, random: &mut Random) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A parser is given up after so many steps, which take some seconds on a good machine and several times that on a busy one.
+/// A parser is given up after so many steps, which take some seconds on a good machine and several times that on a busy
+/// one.
 const SECONDS_NOT_HOURS: Duration = Duration::from_secs(20);
 
 #[test]
@@ -266,8 +267,8 @@ fn hostile_texts_are_covered_in_bounded_time() {
     }
 }
 
-/// Data files and generated code come in one line. Work for each node that grows with the node's distance from the start of
-/// its line takes 64 times as long for 8 times the text.
+/// Data files and generated code come in one line. Work for each node that grows with the node's distance from the
+/// start of its line takes 64 times as long for 8 times the text.
 #[test]
 fn a_file_of_one_line_takes_time_that_grows_with_its_size() {
     let options = Options { skip_minified: false, skip_generated: false, ..Options::default() };

@@ -1,4 +1,4 @@
-//! Long calls over a real connection: a folder is indexed or updated, told of, given up, and taken up again.
+//! Long calls over a real connection: a folder is indexed or updated, reported, cancelled, and resumed.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -20,10 +20,10 @@ fn write(folder: &tempfile::TempDir, word: &str) {
     }
 }
 
-/// Sends a call and gives it up as soon as it was told to be on its way with so many files at least.
+/// Sends a call and gives it up as soon as progress reports at least so many files.
 fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
     wire.send(&request(id, "tools/call", call.clone()));
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     loop {
         let line = wire.reply();
         if line["result"]["structuredContent"]["status"] == "running" {
@@ -37,8 +37,8 @@ fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
             "{line}"
         );
         let (done, total) = (line["params"]["progress"].as_u64().unwrap(), line["params"]["total"].as_u64().unwrap());
-        assert!(told.last().is_none_or(|last| *last <= done) && done <= total, "{line} after {told:?}");
-        told.push(done);
+        assert!(reported.last().is_none_or(|last| *last <= done) && done <= total, "{line} after {reported:?}");
+        reported.push(done);
         if done > 0 && total >= least {
             assert!(done < total, "it was done before it could be given up: {line}");
             break;
@@ -47,7 +47,7 @@ fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
     let reason = json!({ "requestId": id, "reason": "nobody waits any more" });
     wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": reason }));
     wire.send(&request(id + 1, "ping", json!({})));
-    // What was told before it heard of that may still come, but no answer.
+    // Notifications from before the cancellation may still come, but no answer.
     let given_up = Instant::now();
     let pong = std::iter::repeat_with(|| wire.reply()).find(|line| line["method"] != "notifications/progress").unwrap();
     assert_eq!(pong["id"], id + 1, "{pong}");
@@ -55,7 +55,7 @@ fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
 }
 
 fn answer(wire: &mut Wire, id: i64, tool: &str, arguments: &Value) -> Value {
-    // A slow machine is told that it runs; the same call joins it.
+    // On a slow machine the answer is that it runs; the same call joins it.
     loop {
         wire.send(&request(id, "tools/call", json!({ "name": tool, "arguments": arguments })));
         let reply = wire.reply();
@@ -93,7 +93,7 @@ fn a_folder_that_is_given_up_keeps_what_was_done_and_is_done_by_the_next_call() 
     assert_eq!((&indexed["totalFiles"], &indexed["processedFiles"]), (&json!(FILES), &json!(FILES)), "{indexed}");
     assert_eq!(indexed["skipped"], json!([]));
 
-    // Whoever gives up an update was not told what changed: the next one counts it.
+    // A cancelled update reported no changes: the next one counts them.
     // The process watches: some files may be done before it is asked.
     write(&papers, "elsewhere");
     give_up(&mut wire, 4, &call("update_index"), 1);
@@ -103,8 +103,8 @@ fn a_folder_that_is_given_up_keeps_what_was_done_and_is_done_by_the_next_call() 
         [json!(0), json!(FILES), json!(0), json!(0)],
         "{updated}"
     );
-    let question = json!({ "query": "parcel 2999 is kept elsewhere", "options": { "limit": 1 } });
-    let found = answer(&mut wire, 7, "search_documents", &question);
+    let query = json!({ "query": "parcel 2999 is kept elsewhere", "options": { "limit": 1 } });
+    let found = answer(&mut wire, 7, "search_documents", &query);
     assert_eq!(found["results"][0]["filePath"], json!(at.join("n2999.md")), "{found}");
     assert_eq!(index.faults().unwrap(), Vec::<String>::new());
 }

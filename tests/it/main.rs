@@ -5,8 +5,8 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod begin;
-mod beside_ty;
 mod cli;
+mod compared_with_ty;
 mod crash;
 mod cursors;
 mod daemon;

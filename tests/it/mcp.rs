@@ -251,7 +251,7 @@ fn an_mcp_answer_stays_small_and_says_so() {
 }
 
 #[test]
-fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
+fn faults_of_huge_and_wrong_arguments_are_reported_in_a_few_words() {
     let repo = Repo::new(SMALL);
     repo.write(".env", "TOKEN=1\n");
     let huge = "A".repeat(1_000_000);
@@ -292,8 +292,8 @@ fn faults_of_huge_and_wrong_arguments_are_told_in_a_few_words() {
     ];
     for (tool, arguments, said) in faults {
         let error = plain(&repo, tool, &arguments)["error"].clone();
-        let told = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
-        assert!(told.contains(said) && told.len() < 700, "{tool}: {told:.1000}");
+        let reported = format!("{}. {}", error["message"].as_str().unwrap(), error["data"]["hint"].as_str().unwrap());
+        assert!(reported.contains(said) && reported.len() < 700, "{tool}: {reported:.1000}");
     }
 }
 
@@ -360,7 +360,7 @@ fn large() -> Repo {
 }
 
 #[test]
-fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
+fn a_first_build_that_a_call_waits_for_is_reported_in_both_protocol_eras() {
     for is_modern in [false, true] {
         let repo = large();
         let mut wire = Wire::relay(&repo, &[]);
@@ -371,7 +371,7 @@ fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
         } else {
             wire.ask(&crate::wire::initialize(0));
         }
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         // A slow machine says BUSY after ten seconds; the build goes on, and so does the telling.
         let answer = loop {
             wire.send(&request(1, "tools/call", json!({ "name": "stats", "arguments": {}, "_meta": meta })));
@@ -388,7 +388,7 @@ fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
                 let done = line["params"]["progress"].as_u64().unwrap();
                 assert!(done >= last && line["params"]["total"] == 1500, "{line}");
                 last = done;
-                told.push(done);
+                reported.push(done);
             };
             if reply["result"]["isError"] != true {
                 break reply;
@@ -396,8 +396,8 @@ fn a_first_build_that_a_call_waits_for_is_told_in_both_eras() {
             assert!(reply.to_string().contains("BUSY"), "{reply}");
         };
         assert_eq!(answer["result"]["structuredContent"]["total_files"], 1500);
-        assert!(!told.is_empty(), "nothing was told");
-        // Nobody is told anything who did not ask.
+        assert!(!reported.is_empty(), "nothing was told");
+        // A client that did not ask receives nothing.
         wire.send(&request(2, "tools/call", json!({ "name": "stats", "arguments": {} })));
         assert_eq!(wire.reply()["id"], 2);
     }
@@ -474,9 +474,9 @@ fn a_search_ends_with_its_deadline_whatever_the_pattern() {
     let repo = Repo::new("");
     repo.write("long.txt", "a".repeat(1_900_000));
     repo.sync();
-    let question = json!({ "text": "(a{50}){200}b", "mode": "regex", "timeout_ms": 1000 });
+    let query = json!({ "text": "(a{50}){200}b", "mode": "regex", "timeout_ms": 1000 });
     let started = std::time::Instant::now();
-    let mut command = repo.command(&["call", "query", "--args", &question.to_string()]);
+    let mut command = repo.command(&["call", "query", "--args", &query.to_string()]);
     let output = command.output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("TIMEOUT"), "{output:?}");
     assert!(started.elapsed() < std::time::Duration::from_secs(25), "{:?}", started.elapsed());
@@ -542,10 +542,10 @@ fn what_is_written_on_the_wire_fits_the_published_schemas() {
     assert_eq!(seen("2026-07-28"), new, "{said}");
 }
 
-/// One question to a relay, and every line up to its answer.
-fn exchange(wire: &mut Wire, revision: &str, question: &Value) -> Value {
-    wire.send(question);
-    captured(wire, revision, question["method"].as_str().unwrap_or(""))
+/// One query to a relay, and every line up to its answer.
+fn exchange(wire: &mut Wire, revision: &str, query: &Value) -> Value {
+    wire.send(query);
+    captured(wire, revision, query["method"].as_str().unwrap_or(""))
 }
 
 fn captured(wire: &mut Wire, revision: &str, method: &str) -> Value {
@@ -610,8 +610,8 @@ fn new_revision(repo: &Repo) -> Vec<Value> {
         ("tools/call", json!({ "name": "no_such_tool", "arguments": {} })),
         ("no/such_method", json!({})),
     ];
-    let questions: Vec<_> = others.into_iter().chain(calls).collect();
-    let mut exchanges: Vec<_> = questions
+    let queries: Vec<_> = others.into_iter().chain(calls).collect();
+    let mut exchanges: Vec<_> = queries
         .into_iter()
         .map(|(method, params)| exchange(&mut wire, revision, &stateless(revision, method, params)))
         .collect();
@@ -624,10 +624,10 @@ fn new_revision(repo: &Repo) -> Vec<Value> {
 fn progress(repo: &Repo) -> Vec<Value> {
     let mut wire = Wire::unix(&repo.socket());
     let params = json!({ "thoroughness": "everything", "_meta": { "progressToken": "token" } });
-    let mut told = exchange(&mut wire, "2025-11-25", &request(1, "ixmcp/sync", params));
-    let lines = told["lines"].as_array_mut().unwrap();
-    assert!(lines.pop().unwrap().as_str().unwrap().contains("\"result\""), "{told}");
-    let mut again = told.clone();
+    let mut reported = exchange(&mut wire, "2025-11-25", &request(1, "ixmcp/sync", params));
+    let lines = reported["lines"].as_array_mut().unwrap();
+    assert!(lines.pop().unwrap().as_str().unwrap().contains("\"result\""), "{reported}");
+    let mut again = reported.clone();
     again["revision"] = json!("2026-07-28");
-    vec![told, again]
+    vec![reported, again]
 }

@@ -166,24 +166,27 @@ fn a_transfer_that_breaks_off_is_gone_on_with() {
 }
 
 #[test]
-fn who_cannot_reach_the_hub_is_told_the_ways_there_are() {
+fn without_a_connection_to_the_hub_the_alternatives_are_reported() {
     let repo = repository();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for hub in [format!("http://{nobody}"), "https://no.such.host.invalid".to_owned()] {
+    let unreachable = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for hub in [format!("http://{unreachable}"), "https://no.such.host.invalid".to_owned()] {
         let mut command = repo.command(&["model", "pull", NAME]);
         command.env("HF_ENDPOINT", &hub).env("NO_PROXY", "*").env_remove("HTTPS_PROXY").env_remove("https_proxy");
         let started = std::time::Instant::now();
         let output = command.output().unwrap();
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("UNREACHABLE") && told.contains(&format!("{hub} cannot be reached")), "{told}");
-        assert!(told.contains("HTTPS_PROXY") && told.contains("--from FOLDER"), "{told}");
+        let reported = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{reported}");
+        assert!(
+            reported.contains("UNREACHABLE") && reported.contains(&format!("{hub} cannot be reached")),
+            "{reported}"
+        );
+        assert!(reported.contains("HTTPS_PROXY") && reported.contains("--from FOLDER"), "{reported}");
         assert!(started.elapsed() < std::time::Duration::from_secs(30), "it tries again and again");
     }
-    let shelf = repo.home().join(".local/share/ixmcp/models");
-    assert!(!shelf.join(".partial").exists(), "nothing came, nothing is left");
-    let told = repo.fails(&["model", "pull", "built-in"]);
-    assert!(told.contains("in the program already"), "{told}");
+    let model_store = repo.home().join(".local/share/ixmcp/models");
+    assert!(!model_store.join(".partial").exists(), "nothing came, nothing is left");
+    let reported = repo.fails(&["model", "pull", "built-in"]);
+    assert!(reported.contains("in the program already"), "{reported}");
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn a_name_that_the_hub_does_not_have_is_an_error_with_a_way_out() {
 }
 
 #[test]
-fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
+fn a_path_instead_of_a_name_is_not_offered_for_download() {
     let repo = repository();
     repo.write("folder/readme.md", "no model");
     let model = fixture("bert");
@@ -216,11 +219,11 @@ fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
     std::os::unix::fs::symlink(model, repo.path().join("mine")).unwrap();
     let said = |typed: &[&str]| said(&repo.command(typed).output().unwrap());
     for typed in ["./none", "/no/such", "../none", "a/b/c"] {
-        let told = said(&["model", "use", typed]);
-        assert!(told.contains("was not found") && told.contains("A model is a folder with"), "{told}");
-        assert!(!told.contains("model pull"), "{told}");
-        let told = said(&["model", "pull", typed]);
-        assert!(told.contains("is not a valid model name") && told.contains("A valid name is"), "{told}");
+        let reported = said(&["model", "use", typed]);
+        assert!(reported.contains("was not found") && reported.contains("A model is a folder with"), "{reported}");
+        assert!(!reported.contains("model pull"), "{reported}");
+        let reported = said(&["model", "pull", typed]);
+        assert!(reported.contains("is not a valid model name") && reported.contains("A valid name is"), "{reported}");
     }
     assert!(said(&["model", "use", "./folder"]).contains("holds no model. A model is a folder with"));
     assert!(said(&["model", "use", "folder/readme.md"]).contains("is a file. A model is a folder with"));
@@ -228,10 +231,10 @@ fn a_path_in_place_of_a_name_is_not_offered_to_be_fetched() {
     assert!(
         said(&["model", "pull", "./folder"]).contains("./folder is a path; `pull` takes a name. It holds no model")
     );
-    let told = said(&["model", "pull", "./mine"]);
+    let reported = said(&["model", "pull", "./mine"]);
     assert!(
-        told.contains("`ixmcp model use ./mine`") && told.contains("`ixmcp model pull NAME --from ./mine`"),
-        "{told}"
+        reported.contains("`ixmcp model use ./mine`") && reported.contains("`ixmcp model pull NAME --from ./mine`"),
+        "{reported}"
     );
     // One that was used by its path, and is gone.
     repo.ok(&["model", "use", "./mine"]);
@@ -263,20 +266,20 @@ fn a_model_that_a_clone_names_by_its_path_is_not_read() {
 }
 
 #[test]
-fn what_is_told_of_a_model_is_told_without_reading_it() {
+fn facts_about_a_model_are_reported_without_reading_it() {
     let repo = repository();
-    let beside = tempfile::tempdir().unwrap();
-    let copied = std::process::Command::new("cp").arg("-r").arg(fixture("bert")).arg(beside.path()).status().unwrap();
+    let separate = tempfile::tempdir().unwrap();
+    let copied = std::process::Command::new("cp").arg("-r").arg(fixture("bert")).arg(separate.path()).status().unwrap();
     assert!(copied.success());
-    let folder = beside.path().canonicalize().unwrap().join("bert");
+    let folder = separate.path().canonicalize().unwrap().join("bert");
     repo.ok(&["model", "use", folder.to_str().unwrap()]);
-    let told = |server: &mut Server| server.call("stats", &json!({}))["transformer"].clone();
+    let reported = |server: &mut Server| server.call("stats", &json!({}))["transformer"].clone();
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    let model = told(&mut server);
+    let model = reported(&mut server);
     assert_eq!((&model["device"], &model["vectors"], &model["warning"]), (&json!(null), &json!(0), &json!(null)));
     crate::wire::until("it is in use", || {
         server.call("query", &json!({ "text": "erase the file" }));
-        let model = told(&mut server);
+        let model = reported(&mut server);
         (model["device"] == "cpu" && model["dimension"] == 32) || {
             assert!(model["warning"].is_null(), "{model}");
             false
@@ -289,7 +292,7 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
     let space = "SELECT length(embed('x')) AS length, dimension FROM embedding_spaces WHERE id = embedding_space()";
     let space: Value = serde_json::from_str(&repo.ok(&["sql", "--json", space])).unwrap();
     assert_eq!(space, json!({ "length": 32, "dimension": 32 }));
-    // Whoever read this would complain of it.
+    // Reading this would fail.
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     // A process that stays reads it by itself, sooner or later; others see that it is another.
     let model = repo.call("stats", &json!({}))["transformer"].clone();
@@ -298,14 +301,14 @@ fn what_is_told_of_a_model_is_told_without_reading_it() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     crate::wire::until("it is found to be broken", || {
         server.call("query", &json!({ "text": "erase the file" }));
-        told(&mut server)["warning"].is_string()
+        reported(&mut server)["warning"].is_string()
     });
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(told(&mut server)["warning"].as_str().unwrap().contains("was not found"));
+    assert!(reported(&mut server)["warning"].as_str().unwrap().contains("was not found"));
 }
 
 #[test]
-fn who_waits_for_a_model_has_it_find_documents_that_share_no_word() {
+fn after_waiting_for_a_model_it_finds_documents_that_share_no_word() {
     let repo = repository();
     let folder = fixture("bert");
     let asked = json!({ "query": "zymurgy quokka", "options": { "minScore": 0.0 } });
@@ -318,7 +321,7 @@ fn who_waits_for_a_model_has_it_find_documents_that_share_no_word() {
 }
 
 #[test]
-fn all_chunks_are_embedded_while_nobody_asks() {
+fn all_chunks_are_embedded_while_the_daemon_is_idle() {
     let repo = repository();
     repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
@@ -338,17 +341,17 @@ fn all_chunks_are_embedded_while_nobody_asks() {
 
 /// A copy that a test may break.
 fn own_copy() -> (tempfile::TempDir, PathBuf) {
-    let beside = tempfile::tempdir().unwrap();
-    let copied = std::process::Command::new("cp").arg("-r").arg(fixture("bert")).arg(beside.path()).status().unwrap();
+    let separate = tempfile::tempdir().unwrap();
+    let copied = std::process::Command::new("cp").arg("-r").arg(fixture("bert")).arg(separate.path()).status().unwrap();
     assert!(copied.success());
-    let folder = beside.path().canonicalize().unwrap().join("bert");
-    (beside, folder)
+    let folder = separate.path().canonicalize().unwrap().join("bert");
+    (separate, folder)
 }
 
 #[test]
-fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
+fn an_answer_reports_that_the_selected_model_did_not_rerank_it() {
     let repo = repository();
-    let (_beside, folder) = own_copy();
+    let (_separate, folder) = own_copy();
     let name = folder.to_str().unwrap();
     repo.ok(&["model", "use", name]);
     let ask = |tool: &str, arguments: &Value| repo.call(tool, arguments)["warning"].clone();
@@ -368,7 +371,7 @@ fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(ask("search_documents", &document).as_str().unwrap().contains("was not found"));
     assert!(ask("ixchel_search", &json!({ "query": "files" })).as_str().unwrap().contains("was not found"));
-    // A person is told it once.
+    // A user sees it once.
     let seen = said(&repo.command(&["query", "erase the file"]).output().unwrap());
     assert_eq!(seen.matches("was not found").count(), 1, "{seen}");
     assert!(repo.call("stats", &json!({}))["transformer"]["warning"].as_str().unwrap().contains("was not found"));
@@ -379,7 +382,7 @@ fn an_answer_tells_that_the_chosen_model_had_no_part_in_it() {
 #[test]
 fn a_process_that_stays_notices_that_a_model_is_another() {
     let repo = repository();
-    let (_beside, folder) = own_copy();
+    let (_separate, folder) = own_copy();
     repo.ok(&["model", "use", folder.to_str().unwrap()]);
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut warning = || server.call("query", &json!({ "text": "erase the file" }))["warning"].clone();
@@ -398,7 +401,7 @@ fn a_process_that_stays_notices_that_a_model_is_another() {
 }
 
 #[test]
-fn who_requires_a_gpu_is_told_by_whatever_indexes_and_nothing_is_lost() {
+fn a_missing_gpu_is_reported_by_every_update_and_nothing_is_lost() {
     let repo = repository();
     repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
     for (word, arguments) in [
@@ -408,13 +411,13 @@ fn who_requires_a_gpu_is_told_by_whatever_indexes_and_nothing_is_lost() {
     ] {
         repo.write(&format!("{word}.md"), format!("# Birds\n\nThe {word} flies.\n"));
         let output = repo.command(arguments).env("IXMCP_GPU", "required").output().unwrap();
-        let told = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("GPU_NOT_AVAILABLE") && told.contains("index is up to date"), "{told}");
+        let reported = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{reported}");
+        assert!(reported.contains("GPU_NOT_AVAILABLE") && reported.contains("index is up to date"), "{reported}");
         let found = repo.run(&["query", "--json", "-m", "literal", word]);
         assert!(String::from_utf8_lossy(&found.stdout).contains(&format!("{word}.md")));
     }
-    // What was not told is told by the next answer.
+    // The next answer reports what was not reported yet.
     assert_eq!(repo.sync()["added"], 6);
     repo.ok(&["model", "use", "built-in"]);
     assert!(
@@ -424,12 +427,12 @@ fn who_requires_a_gpu_is_told_by_whatever_indexes_and_nothing_is_lost() {
 }
 
 #[test]
-fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
+fn info_and_doctor_report_the_same_problems_of_a_model() {
     let repo = repository();
-    let (_beside, folder) = own_copy();
+    let (_separate, folder) = own_copy();
     repo.ok(&["model", "use", folder.to_str().unwrap()]);
     assert!(!repo.ok(&["model", "info"]).contains("answers no"));
-    let told = |gpu: &str| {
+    let reported = |gpu: &str| {
         let run = |arguments: &[&str]| {
             let output = repo.command(arguments).env("IXMCP_GPU", gpu).output().unwrap();
             String::from_utf8(output.stdout).unwrap()
@@ -440,7 +443,7 @@ fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
         (run(&["model", "info"]), json["transformer"]["warning"].clone(), found)
     };
     let alike = |gpu: &str, why: &str| {
-        let (info, json, found) = told(gpu);
+        let (info, json, found) = reported(gpu);
         let (message, remedy) = (found["message"].as_str().unwrap(), found["remedy"].as_str().unwrap());
         assert!(message.contains("answers no question") && message.contains(why), "{found}");
         assert!(info.contains(message) && info.contains(remedy), "{info}\n{found}");
@@ -456,7 +459,7 @@ fn what_is_wrong_with_a_model_is_told_alike_by_info_and_doctor() {
 }
 
 #[test]
-fn the_empty_text_is_no_model() {
+fn the_empty_text_is_not_a_model() {
     let repo = repository();
     for command in ["use", "pull", "remove"] {
         let said = repo.fails(&["model", command, ""]);
@@ -464,7 +467,8 @@ fn the_empty_text_is_no_model() {
     }
 }
 
-/// With a library of ONNX Runtime that was built for the CPU, on a machine without a GPU: `ORT_DYLIB_PATH=… cargo test no_gpu_is_missed`.
+/// With a library of ONNX Runtime that was built for the CPU, on a machine without a GPU: `ORT_DYLIB_PATH=… cargo test
+/// no_gpu_is_missed`.
 #[test]
 fn no_gpu_is_missed_where_nothing_speaks_of_one() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() || Path::new("/dev/nvidiactl").exists() {

@@ -78,7 +78,7 @@ fn symbols(repo: &Repo, arguments: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_definition_that_is_likely_meant_comes_first() {
+fn the_definition_that_is_likely_referenced_comes_first() {
     let repo = Repo::new(TREE);
     let found = symbols(&repo, &json!({ "symbol_name": "load" }));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `ixmcp ui`: the page in a real browser, and who is not let in.
+//! `ixmcp ui`: the page in a real browser, and which requests are rejected.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -100,7 +100,7 @@ impl Page {
         (status, answer)
     }
 
-    /// The status and the data of a question that the page itself could ask.
+    /// The status and the data of a query that the page itself could ask.
     fn ask(&self, line: &str, body: &str) -> (u16, Value) {
         let token = format!("Bearer {}", self.token());
         let (status, answer) = self.send(line, &[("Host", self.host()), ("Authorization", &token)], body);
@@ -138,7 +138,7 @@ fn node() -> Command {
     Command::new(node)
 }
 
-/// A circle of 2,500 entities, of which every third is tied to one of them, too; and one that is tied to nothing known.
+/// A cycle of 2,500 entities, of which every third is tied to one of them, too; and one that is tied to nothing known.
 fn thousands() -> Repo {
     let repo = Repo::new("//- /a.py\nx = 1\n");
     for number in 0..2500 {
@@ -336,7 +336,7 @@ fn odd_requests_are_refused_and_the_page_lives_on() {
         let words = json!({ "text": "cart ".repeat(words), "limit": 1_000_000 }).to_string();
         assert_eq!(page.ask("POST /api/tool/query", &words).0, status);
     }
-    // One who promises more than comes is told so; meanwhile others are answered.
+    // A client that sends less than it promised receives an error; meanwhile others are answered.
     let mut slow = TcpStream::connect(page.host()).unwrap();
     let head = format!("POST /api/tool/query HTTP/1.1\r\nHost: {}\r\nAuthorization: {token}", page.host());
     slow.write_all(format!("{head}\r\nContent-Length: 50\r\n\r\n{{").as_bytes()).unwrap();
@@ -347,13 +347,13 @@ fn odd_requests_are_refused_and_the_page_lives_on() {
 }
 
 #[test]
-fn strangers_who_wait_keep_nobody_out() {
+fn waiting_strangers_block_no_client() {
     let repo = Repo::new(SHOP);
     let page = Page::of(&repo);
-    let question =
+    let query =
         format!("GET /api/state HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n", page.host(), page.token());
     let ask = |stream: &mut TcpStream| {
-        stream.write_all(question.as_bytes()).unwrap();
+        stream.write_all(query.as_bytes()).unwrap();
         let mut answer = Vec::new();
         // To the end of the JSON: the connection stays open.
         while !answer.ends_with(b"}") {
@@ -365,7 +365,7 @@ fn strangers_who_wait_keep_nobody_out() {
     };
     let mut browser = TcpStream::connect(page.host()).unwrap();
     ask(&mut browser);
-    // Those who say nothing, who begin, who ask for what everybody gets, and who guess.
+    // Clients that send nothing, the beginning of a request, a request for a public file, and a guess.
     let beginnings = ["", "GET /api/st", "GET /icon.svg HTTP/1.1\r\nHost: HOST\r\n\r\n"];
     let guess = "GET /api/state HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer 00\r\n\r\n";
     let strangers: Vec<TcpStream> = (0..300)
@@ -381,11 +381,11 @@ fn strangers_who_wait_keep_nobody_out() {
     let mut other = TcpStream::connect(page.host()).unwrap();
     ask(&mut other);
     ask(&mut browser);
-    // The first of them made room.
+    // The first of them was closed.
     let mut rest = Vec::new();
     let _reset = (&strangers[0]).read_to_end(&mut rest);
     assert!(rest.is_empty());
-    // Who brought the token and went has left its place.
+    // A client with the token that has gone has freed its slot.
     for _ in 0..200 {
         ask(&mut TcpStream::connect(page.host()).unwrap());
     }
@@ -494,7 +494,7 @@ fn the_page_asks_a_daemon_that_comes_and_goes() {
     assert_eq!(calls["calls"][0]["tool"], "get_symbol", "what the page asks is not shown: {calls}");
     assert_eq!(calls["calls"][0]["outcome"]["places"][0], "src/shop.py:1");
     assert_eq!(page.ask("GET /api/state", "").1["daemon"]["requests"]["get_symbol"]["calls"], 1);
-    // A daemon does not wait for those who wait for its next call.
+    // A daemon does not wait for clients that wait for its next call.
     let version = calls["version"].as_u64().unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| page.ask(&format!("GET /api/calls?after={version}"), ""));
@@ -557,8 +557,8 @@ fn the_browser_is_led_to_the_page_without_showing_the_token_to_the_machine() {
 
     let taken = Page::of(&repo);
     let port = taken.host().split(':').nth(1).unwrap().to_owned();
-    let told = repo.fails(&["ui", "--no-open", "--port", &port]);
-    assert!(told.contains("BUSY") && told.contains("--port"), "{told}");
+    let reported = repo.fails(&["ui", "--no-open", "--port", &port]);
+    assert!(reported.contains("BUSY") && reported.contains("--port"), "{reported}");
 }
 
 #[test]

@@ -8,15 +8,15 @@ const TEXT: &str = "größe = geheim";
 
 #[test]
 #[ignore = "it replaces the panic hook of its process: the test below starts one"]
-fn a_slice_inside_a_character() {
+fn a_slice_within_a_character() {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    panics::log_places();
+    panics::log_locations();
     let error = panics::caught(|| Ok(TEXT[..3].len())).unwrap_err();
     println!("{error}");
 }
 
 #[test]
-fn a_panic_is_logged_and_answered_by_its_place_alone() {
+fn a_panic_is_logged_and_answered_with_its_location_alone() {
     let mut this = Command::new(std::env::current_exe().unwrap());
     this.args(["--exact", "panics::a_slice_inside_a_character", "--ignored", "--nocapture"]);
     let output = this.env_remove("RUST_LOG").env("RUST_BACKTRACE", "1").output().unwrap();

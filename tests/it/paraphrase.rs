@@ -1,6 +1,6 @@
-//! A fresh machine, documents of many formats, and questions in other words than theirs.
+//! A fresh machine, documents of many formats, and queries in other words than theirs.
 //!
-//! Nothing was chosen to make these questions come out: the score was fitted elsewhere (`fixtures/search/calibrate.py`).
+//! Nothing was chosen to make these queries come out: the score was fitted elsewhere (`fixtures/search/calibrate.py`).
 
 use std::path::Path;
 use std::process::Command;
@@ -55,8 +55,8 @@ Ines,plumbing and heating,0171 23
 Jonas,broken computers and printers,0171 24
 ";
 
-/// A question, the file that answers it, and words of the chunk that does.
-const QUESTIONS: &[(&str, &str, &str)] = &[
+/// A query, the file that answers it, and words of the chunk that does.
+const QUERIES: &[(&str, &str, &str)] = &[
     ("when do I get my security deposit refunded after moving out", "lease.docx", "within sixty days"),
     ("penalty for a late payment of the rent", "lease.docx", "five per cent"),
     ("do kids need to pay for the boat", "ferry.odt", "Children under six"),
@@ -121,36 +121,36 @@ fn call(repo: &Repo, tool: &str, arguments: &Value) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Of a table of words alone nobody can ask for more than this: `reset my login credentials` shares nothing that it knows
-/// with a forgotten password. A score that keeps right answers in a small folder shows some wrong ones too, which the table
-/// takes for as near. What comes out is in `fixtures/search/README.md`.
+/// Of a table of words alone no one can ask for more than this: `reset my login credentials` shares nothing that it
+/// knows with a forgotten password. A score that keeps right answers in a small folder shows some wrong ones too, which
+/// the table takes for as near. What comes out is in `fixtures/search/README.md`.
 const RIGHT: usize = 7;
 const WRONG: usize = 6;
 const ANSWERED: usize = 2;
 
 #[test]
-fn a_fresh_machine_answers_paraphrased_questions_about_mixed_documents() {
+fn a_fresh_machine_answers_paraphrased_queries_about_mixed_documents() {
     let repo = documents();
     let options = json!({ "chunkSize": 300, "overlap": 0 });
     let indexed = call(&repo, "index_files", &json!({ "folderPath": ".", "options": options }));
     assert_eq!((&indexed["processedFiles"], &indexed["skipped"]), (&json!(12), &json!([])), "{indexed}");
-    let best = |question: &str| call(&repo, "search_documents", &json!({ "query": question }))["results"][0].clone();
+    let best = |query: &str| call(&repo, "search_documents", &json!({ "query": query }))["results"][0].clone();
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
-    for (question, file, words) in QUESTIONS {
-        let best = best(question);
+    for (query, file, words) in QUERIES {
+        let best = best(query);
         if best["filePath"] == *file && best["content"].as_str().is_some_and(|text| text.contains(words)) {
-            right.push(*question);
+            right.push(*query);
         } else if !best.is_null() {
-            wrong.push((*question, best["filePath"].clone()));
+            wrong.push((*query, best["filePath"].clone()));
         }
     }
     assert!(right.len() >= RIGHT && wrong.len() <= WRONG, "right: {right:#?}, wrong: {wrong:#?}");
-    let answered: Vec<&&str> = UNANSWERED.iter().filter(|question| !best(question).is_null()).collect();
+    let answered: Vec<&&str> = UNANSWERED.iter().filter(|query| !best(query).is_null()).collect();
     assert!(answered.len() <= ANSWERED, "{answered:?}");
 }
 
 #[test]
-fn what_shares_no_word_with_a_question_is_judged_by_its_meaning() {
+fn what_shares_no_word_with_a_query_is_scored_semantically() {
     let repo = documents();
     call(&repo, "index_files", &json!({ "folderPath": ".", "options": { "chunkSize": 300, "overlap": 0 } }));
     let asked = json!({ "query": "protect vegetables from snails", "options": { "minScore": 0 } });
@@ -162,7 +162,7 @@ fn what_shares_no_word_with_a_question_is_judged_by_its_meaning() {
 
 /// Documents of a household and an office, and what is asked about them: the half that no weight was chosen by.
 const REPORTED: &str = "fixtures/search/mixed/report";
-/// Of 47 questions by the table, with room for a few to move; 23 when a score was by the cosine alone.
+/// Of 47 queries by the static embeddings, with a margin of a few; 23 when a score was by the cosine alone.
 const KEPT: usize = 32;
 const UNKEPT: usize = 7;
 
@@ -176,24 +176,24 @@ fn the_default_score_keeps_answers_in_a_small_folder_of_mixed_documents() {
     }
     repo.call("index_files", &json!({ "folderPath": "." }));
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    let mut found = |question: &Value| {
-        let answer = server.call("search_documents", &json!({ "query": question["query"] }));
+    let mut found = |query: &Value| {
+        let answer = server.call("search_documents", &json!({ "query": query["query"] }));
         let paths: Vec<Value> =
             answer["results"].as_array().unwrap().iter().map(|hit| hit["filePath"].clone()).collect();
         paths
     };
-    let questions = |name: &str| {
+    let queries = |name: &str| {
         let text = std::fs::read_to_string(root.join("fixtures/search/mixed").join(name)).unwrap();
-        let questions = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        questions.filter(|question| question["half"] == "report").collect::<Vec<_>>()
+        let queries = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        queries.filter(|query| query["half"] == "report").collect::<Vec<_>>()
     };
-    let missed: Vec<Value> = questions("paraphrases.jsonl")
+    let missed: Vec<Value> = queries("paraphrases.jsonl")
         .into_iter()
-        .filter(|question| !found(question).contains(&question["relevant"][0]))
-        .map(|question| question["query"].clone())
+        .filter(|query| !found(query).contains(&query["relevant"][0]))
+        .map(|query| query["query"].clone())
         .collect();
     assert!(missed.len() <= 47 - KEPT, "{missed:#?}");
     let answered: Vec<Value> =
-        questions("unanswered.jsonl").into_iter().filter(|question| !found(question).is_empty()).collect();
+        queries("unanswered.jsonl").into_iter().filter(|query| !found(query).is_empty()).collect();
     assert!(answered.len() <= UNKEPT, "{answered:#?}");
 }

@@ -1,5 +1,5 @@
-//! PDF as it comes: cut off, with a wrong table, encrypted, too large, set by old programs. What is not read, or not whole,
-//! is reported.
+//! PDF as it comes: cut off, with a wrong table, encrypted, too large, set by old programs. What is not read, or not
+//! whole, is reported.
 
 use std::io::Write;
 
@@ -83,7 +83,7 @@ fn objects_within_a_stream_of_objects_are_found_without_a_table() {
 }
 
 #[test]
-fn pages_of_a_tree_that_leads_in_a_circle_are_read_once_each() {
+fn pages_of_a_tree_with_a_cycle_are_read_once_each() {
     let shown = |word: &str| stream("", format!("BT /F1 12 Tf 72 700 Td ({word}) Tj ET").as_bytes());
     let page = |parent: usize, content: usize| {
         let resources = "/MediaBox[0 0 612 792]/Resources<</Font<</F1 4 0 R>>>>";
@@ -131,7 +131,7 @@ fn pages_of_a_tree_that_leads_in_a_circle_are_read_once_each() {
 }
 
 #[test]
-fn what_no_mending_helps_is_malformed() {
+fn what_cannot_be_repaired_is_malformed() {
     let (whole, _) = pdf(&pages(1, stream("", SHOWN)));
     for bytes in [&whole[..60], b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 1 0 R>>\nendobj", b"%PDF-1.7 1 0 obj"] {
         assert_eq!(read(bytes).err(), Some(SkipReason::Malformed), "{}", bytes.len());
@@ -316,7 +316,7 @@ fn drawings_within_drawings_come_to_an_end() {
 }
 
 #[test]
-fn a_bomb_is_told_by_what_it_exceeds() {
+fn a_bomb_is_reported_by_the_limit_it_exceeds() {
     // Each byte 0x81 stands for 64 of its like, three times over: more than a reader may have.
     let bomb = stream("/Filter[/RunLengthDecode/RunLengthDecode/RunLengthDecode]", &[0x81; 16 << 10]);
     // So much markup in an archive of a few kilobytes.

@@ -13,7 +13,7 @@ fn found(answer: &Value) -> Vec<String> {
     answer["diagnostics"].as_array().unwrap().iter().map(shown).collect()
 }
 
-fn places(answer: &Value, list: &str) -> Vec<String> {
+fn positions(answer: &Value, list: &str) -> Vec<String> {
     let items = answer[list].as_array().unwrap().iter();
     items.map(|item| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"])).collect()
 }
@@ -71,12 +71,12 @@ fn a_definition_is_shared_between_projects() {
     let repo = Repo::new(TWO);
     let total = json!({ "file": "a/src/shop/__init__.py", "line": 5, "column": 1 });
     let everywhere = ["a/src/shop/__init__.py:5:1", "a/tests/test_shop.py:1:18", "b/main.py:1:18", "b/main.py:4:7"];
-    assert_eq!(places(&repo.call("find_references", &total), "references"), everywhere);
+    assert_eq!(positions(&repo.call("find_references", &total), "references"), everywhere);
     let from_afar = json!({ "file": "b/main.py", "line": 4, "column": 7 });
-    assert_eq!(places(&repo.call("find_references", &from_afar), "references"), everywhere);
-    assert_eq!(places(&repo.call("goto_definition", &from_afar), "definitions"), everywhere[..1]);
+    assert_eq!(positions(&repo.call("find_references", &from_afar), "references"), everywhere);
+    assert_eq!(positions(&repo.call("goto_definition", &from_afar), "definitions"), everywhere[..1]);
     let renamed = json!({ "file": "b/main.py", "line": 4, "column": 7, "new_name": "whole" });
-    assert_eq!(places(&repo.call("rename_symbol", &renamed), "edits"), everywhere);
+    assert_eq!(positions(&repo.call("rename_symbol", &renamed), "edits"), everywhere);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn projects_without_an_environment_use_the_enclosing_one() {
     repo.write(site, "def lid() -> int: ...\n");
     assert_eq!(found(&repo.call("check", &json!({}))), Vec::<String>::new());
     let lid = json!({ "file": "a/main.py", "line": 3, "column": 5 });
-    assert_eq!(places(&repo.call("goto_definition", &lid), "definitions"), [format!("{site}:1:5")]);
+    assert_eq!(positions(&repo.call("goto_definition", &lid), "definitions"), [format!("{site}:1:5")]);
     // Its own environment takes precedence.
     repo.write("a/.venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
     repo.write("a/.venv/lib/python3.12/site-packages/other.py", "");
@@ -206,9 +206,9 @@ fn notebook_lines_are_relative_to_cells() {
     assert_eq!(whole, typed, "without a cell, lines count through the code of all");
     assert_eq!(repo.call("goto_definition", &at)["definitions"][0]["file"], "lib.py");
     let references = repo.call("find_references", &json!({ "file": "lib.py", "line": 1, "column": 5 }));
-    let place = |one: &Value| format!("{} {} {}:{}", one["file"], one["cell"], one["line"], one["column"]);
-    let places: Vec<String> = references["references"].as_array().unwrap().iter().map(place).collect();
-    assert_eq!(places, [r#""book.ipynb" 2 1:17"#, r#""book.ipynb" 3 2:1"#, r#""lib.py" null 1:5"#]);
+    let position = |one: &Value| format!("{} {} {}:{}", one["file"], one["cell"], one["line"], one["column"]);
+    let positions: Vec<String> = references["references"].as_array().unwrap().iter().map(position).collect();
+    assert_eq!(positions, [r#""book.ipynb" 2 1:17"#, r#""book.ipynb" 3 2:1"#, r#""lib.py" null 1:5"#]);
     assert_eq!(repo.ok(&["refs", "book.ipynb:cell 2:1:17"]), repo.ok(&["refs", "lib.py:1:5"]));
     assert!(repo.ok(&["refs", "lib.py:1:5"]).contains("book.ipynb:cell 3:2:1"));
     assert!(repo.ok(&["type-at", "book.ipynb:cell3:2:1"]).starts_with("f: def f"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bench::{Client, KINDS, PATIENCE, Workbench, call, cancel, initialize, modern, plain, policy};
+use bench::{Client, KINDS, TIMEOUT, Workbench, call, cancel, initialize, modern, plain, policy};
 use ixmcp::error::ErrorKind;
 use ixmcp::serve::{ConnectionPolicy, MAX_IN_FLIGHT, MAX_LINE, Server, ToolListing, WriteAccess};
 use serde_json::{Value, json};
@@ -228,7 +228,7 @@ async fn the_hello_counts_when_it_comes_first() {
 }
 
 #[tokio::test]
-async fn a_door_that_only_reads_refuses_writers_without_the_token() {
+async fn a_read_only_listener_refuses_writers_without_the_token() {
     let reading = ConnectionPolicy { writing: WriteAccess::WithToken("s3cret".into()), ..policy() };
     for (token, written) in [("s3cret", true), ("s3creT", false), ("", false)] {
         let mut client = Client::through(reading.clone());
@@ -377,7 +377,7 @@ async fn leaving_stops_the_work() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     drop((reader, writer));
-    tokio::time::timeout(PATIENCE, served).await.expect("the connection ends").unwrap();
+    tokio::time::timeout(TIMEOUT, served).await.expect("the connection ends").unwrap();
     assert_eq!(bench.at_work.load(Ordering::SeqCst), 0);
 }
 
@@ -482,6 +482,6 @@ async fn a_client_that_does_not_read_holds_up_only_itself() {
             lines += usize::from(line.contains("\"result\"") || line.contains("BUSY"));
         }
     };
-    tokio::time::timeout(PATIENCE, async { tokio::join!(asking, reading) }).await.expect("all answered");
+    tokio::time::timeout(TIMEOUT, async { tokio::join!(asking, reading) }).await.expect("all answered");
     client.silent().await;
 }

@@ -95,7 +95,27 @@ fn an_alias_is_renamed_alone() {
 #[test]
 fn a_rename_that_would_capture_shadow_or_break_is_refused() {
     let repo = Repo::new(
-        "//- /a.py\nimport json\n\nlimit = 1\n\n\ndef outer(size: int) -> int:\n    def inner() -> int:\n        return limit + size\n\n    return inner()\n\n\nclass Decoder(json.JSONDecoder):\n    def decode(self, s: str) -> int:\n        return 1\n\n\nouter(size=2)\n",
+        r"
+//- /a.py
+import json
+
+limit = 1
+
+
+def outer(size: int) -> int:
+    def inner() -> int:
+        return limit + size
+
+    return inner()
+
+
+class Decoder(json.JSONDecoder):
+    def decode(self, s: str) -> int:
+        return 1
+
+
+outer(size=2)
+",
     );
     let reasons = |line, column, new_name| renamed(&repo, "a.py", line, column, new_name).unwrap_err();
     // The parameter would capture the global that `inner` refers to, and vice versa.
@@ -114,7 +134,34 @@ fn a_rename_that_would_capture_shadow_or_break_is_refused() {
 #[test]
 fn a_project_summary() {
     let repo = Repo::new(
-        "//- /pyproject.toml\n[project]\nname = \"shop\"\nversion = \"1\"\n[project.scripts]\nbuy = \"shop.a:main\"\n//- /shop/__init__.py\n//- /shop/a.py\nfrom shop import b\n\n\nclass A:\n    size: int = 0\n\n    def f(self, x: int, y):\n        return y\n\n\ndef main() -> None:\n    undefined_name\n\n\nif __name__ == \"__main__\":\n    main()\n//- /shop/b.py\nimport shop.a\n",
+        r#"
+//- /pyproject.toml
+[project]
+name = "shop"
+version = "1"
+[project.scripts]
+buy = "shop.a:main"
+//- /shop/__init__.py
+//- /shop/a.py
+from shop import b
+
+
+class A:
+    size: int = 0
+
+    def f(self, x: int, y):
+        return y
+
+
+def main() -> None:
+    undefined_name
+
+
+if __name__ == "__main__":
+    main()
+//- /shop/b.py
+import shop.a
+"#,
     );
     let answer = repo.call("analyze_project", &json!({}));
     assert_eq!(

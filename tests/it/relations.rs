@@ -104,7 +104,7 @@ fn python_names_are_followed_through_imports_aliases_and_packages() {
 }
 
 #[test]
-fn a_qualified_question_leaves_out_what_is_known_to_mean_another() {
+fn a_qualified_query_leaves_out_references_to_other_definitions() {
     let repo = Repo::new(PYTHON);
     // Line 6 has a variable of the type; lines 7 and 8 could be anyone's.
     assert_eq!(
@@ -116,7 +116,7 @@ fn a_qualified_question_leaves_out_what_is_known_to_mean_another() {
 }
 
 #[test]
-fn a_file_shows_what_it_imports_and_who_imports_it() {
+fn a_file_shows_its_imports_and_importers() {
     let repo = Repo::new(PYTHON);
     let answer: Value = serde_json::from_str(&repo.ok(&["symbol", "shop/log.py", "-r", "--json"])).unwrap();
     assert_eq!(items(&answer["symbols"][0]["relations"], "imported_by"), ["tests/test_shop.py:2 test_shop [import]"]);
@@ -356,7 +356,7 @@ int main(void) { return cart_total(1) + line_cost(2); }
 }
 
 #[test]
-fn cpp_members_stand_in_headers_and_sources() {
+fn cpp_members_are_in_headers_and_sources() {
     let repo = Repo::new(
         "\
 //- /src/cart.hpp
@@ -392,7 +392,7 @@ int Cart::tax() { return 1; }
 }
 
 #[test]
-fn the_only_definition_of_a_name_is_meant_unless_the_language_has_it_too() {
+fn the_only_definition_of_a_name_is_referenced_unless_the_language_has_it_too() {
     let repo = Repo::new(
         "\
 //- /a.py
@@ -476,7 +476,7 @@ type Item implements Named { name: String }
 }
 
 #[test]
-fn a_comparison_or_an_arrow_before_a_receiver_is_no_type() {
+fn a_comparison_or_an_arrow_before_a_receiver_is_not_a_type() {
     for (path, text, method) in [
         (
             "src/vec.cpp",

@@ -1,4 +1,4 @@
-//! A damaged index is built again by whoever asks it, and the damaged file is kept.
+//! The next request rebuilds a damaged index, and the damaged file is kept.
 
 use std::fs;
 use std::path::Path;
@@ -24,9 +24,9 @@ fn sqlite3(database: &Path, statements: &str) {
     assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Replaces the database by another file, as a restored backup does. Its log and its shared memory go as well: a process
-/// that maps the shared memory of the old file must not find it truncated by a connection to the new one, which SQLite cannot
-/// prevent within one process.
+/// Replaces the database by another file, as a restored backup does. Its log and its shared memory go as well: a
+/// process that maps the shared memory of the old file must not find it truncated by a connection to the new one, which
+/// SQLite cannot prevent within one process.
 fn replace(database: &Path, bytes: &[u8]) {
     let other = database.with_extension("other");
     fs::write(&other, bytes).unwrap();
@@ -50,7 +50,7 @@ const DAMAGES: &[Damage] = &[
     ("other text", |database| replace(database, b"this is a diary")),
     ("a hole", |database| {
         let mut bytes = whole(database);
-        // All but the schema: which pages a question reads is not for a test to say.
+        // All but the schema: which pages a query reads is not for a test to say.
         let from = bytes.len() / 8;
         bytes[from..].fill(0x5a);
         replace(database, &bytes);
@@ -83,8 +83,8 @@ fn kept(repo: &Repo) -> Vec<String> {
     names
 }
 
-/// As an agent is told of it.
-fn assert_told(answer: &Value, context: &str) {
+/// As it is reported to an agent.
+fn assert_reported(answer: &Value, context: &str) {
     let warning = answer["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("was damaged") && warning.contains("index.db.bad"), "{context}: {answer}");
 }
@@ -95,12 +95,12 @@ fn a_damaged_index_is_built_again_by_a_command() {
         let repo = repository();
         repo.sync();
         damage(&repo.database());
-        let question = json!({ "text": "f7(", "mode": "literal" });
-        let answer = repo.call("query", &question);
+        let query = json!({ "text": "f7(", "mode": "literal" });
+        let answer = repo.call("query", &query);
         assert_eq!(answer["results"][0]["file_path"], "src/m7.py", "{name}: {answer}");
-        assert_told(&answer, name);
+        assert_reported(&answer, name);
         assert_eq!(kept(&repo), ["index.db.bad"], "{name}");
-        assert_eq!(repo.call("query", &question).get("warning"), None, "{name}: it is told once");
+        assert_eq!(repo.call("query", &query).get("warning"), None, "{name}: it is told once");
         assert_sound(&open(repo.path()), name);
     }
 }
@@ -114,7 +114,7 @@ fn a_damaged_index_is_built_again_by_a_process_that_stays() {
         damage(&repo.database());
         let answer = server.call("query", &json!({ "text": "f8(", "mode": "literal" }));
         assert_eq!(answer["results"][0]["file_path"], "src/m8.py", "{name}: {answer}");
-        assert_told(&answer, name);
+        assert_reported(&answer, name);
         assert_eq!(kept(&repo), ["index.db.bad"], "{name}");
         repo.write("src/new.py", "def brand_new(): pass\n");
         assert_eq!(server.finds("brand_new").unwrap(), "src/new.py", "{name}");
@@ -132,15 +132,15 @@ fn a_damaged_index_is_built_again_by_commands_that_call_no_tool() {
         repo.sync();
         fs::write(repo.database(), "this is a diary").unwrap();
         let output = repo.run(arguments);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
-        assert!(told.contains("was damaged") && told.contains("index.db.bad"), "{arguments:?}: {told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {reported}");
+        assert!(reported.contains("was damaged") && reported.contains("index.db.bad"), "{arguments:?}: {reported}");
         assert_eq!(fs::read(repo.path().join(".ixmcp/index.db.bad")).unwrap(), b"this is a diary");
     }
 }
 
 #[test]
-fn many_who_find_it_damaged_build_it_again_once() {
+fn many_processes_that_find_it_damaged_rebuild_it_once() {
     let repo = repository();
     repo.sync();
     fs::write(repo.database(), "this is a diary").unwrap();
@@ -159,7 +159,7 @@ fn many_who_find_it_damaged_build_it_again_once() {
     assert_eq!(fs::read_to_string(repo.path().join(".ixmcp/repairs")).unwrap().lines().count(), 1);
 }
 
-/// Whoever reads while another puts a new index in place must not take that for a damaged one.
+/// A process that reads while another replaces the index must not take that for a damaged one.
 #[test]
 fn many_calls_of_one_process_build_it_again_once() {
     let repo = repository();
@@ -200,8 +200,8 @@ fn an_index_that_is_damaged_time_and_again_is_left_to_a_person() {
         assert_eq!(text, format!("diary {round}"), "the last one is kept");
     }
     damage("diary 4");
-    let told = repo.fails(&["call", "stats"]);
-    assert!(told.contains("CORRUPT_INDEX") && told.contains("ixmcp rebuild"), "{told}");
+    let reported = repo.fails(&["call", "stats"]);
+    assert!(reported.contains("CORRUPT_INDEX") && reported.contains("ixmcp rebuild"), "{reported}");
     assert_eq!(fs::read_to_string(repo.database()).unwrap(), "diary 4", "nothing is done about it");
     repo.ok(&["rebuild"]);
     damage("diary 5");

@@ -36,11 +36,11 @@ fn row<'r>(rows: &'r [Value], half: &str, kind: &str, ranking: &str) -> &'r Valu
 }
 
 #[test]
-fn an_evaluation_has_a_row_for_each_half_and_kind_beside_the_plain_search() {
+fn an_evaluation_has_a_row_for_each_half_and_kind_next_to_the_plain_search() {
     let repo = Repo::new(SHOP);
     let all = rows(&repo, &[]);
     assert_eq!(row(&all, "tune", "symbol", "ixmcp")["mrr"], 1.0, "{all:?}");
-    // The words of the name stand more often in the guide.
+    // The words of the name occur more often in the guide.
     assert_eq!(row(&all, "tune", "symbol", "plain BM25")["mrr"], 0.5, "{all:?}");
     let report = row(&all, "report", "all", "ixmcp");
     assert_eq!((&report["questions"], &report["recall_at_10"]), (&Value::from(2), &Value::from(0.5)));
@@ -59,13 +59,14 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     let tried = rows(&repo, &["--set", "path=0.1", "--files"]);
     assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
     let arms = rows(&repo, &["--arms", "bm25,vector,rerank"]);
-    for (name, beside) in
+    for (name, compared) in
         [("bm25", "plain BM25"), ("bm25 + vector", "bm25"), ("bm25 + vector + rerank", "bm25 + vector")]
     {
         let row = row(&arms, "report", "all", name);
-        assert_eq!(row["beside"], beside, "{row}");
+        assert_eq!(row["beside"], compared, "{row}");
         let gain: Vec<f64> = row["gain"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
-        let other = arms.iter().find(|row| row["half"] == "report" && row["kind"] == "all" && row["ranking"] == beside);
+        let other =
+            arms.iter().find(|row| row["half"] == "report" && row["kind"] == "all" && row["ranking"] == compared);
         let change = row["ndcg_at_10"].as_f64().unwrap() - other.unwrap()["ndcg_at_10"].as_f64().unwrap();
         assert!((gain[0] - change).abs() < 1e-3 && gain[1] <= gain[0] && gain[0] <= gain[2], "{row}");
     }
@@ -99,12 +100,12 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
     let sets = ["docstrings", "symbols", "qualified", "written", "documents/paraphrases", "mixed/paraphrases"];
     for name in sets.map(|name| format!("{name}.jsonl")) {
         for line in read(&name).lines() {
-            let question: Value = serde_json::from_str(line).unwrap();
-            let (tree, half) = (question["tree"].as_str().unwrap(), question["half"].as_str().unwrap());
+            let query: Value = serde_json::from_str(line).unwrap();
+            let (tree, half) = (query["tree"].as_str().unwrap(), query["half"].as_str().unwrap());
             assert_eq!(halves[tree], half, "{line}");
-            assert!(!question["relevant"].as_array().unwrap().is_empty(), "{line}");
-            assert!(seen.insert((tree.to_owned(), question["query"].to_string(), question["relevant"].to_string())));
-            *counts.entry((half.to_owned(), question["kind"].as_str().unwrap().to_owned())).or_default() += 1;
+            assert!(!query["relevant"].as_array().unwrap().is_empty(), "{line}");
+            assert!(seen.insert((tree.to_owned(), query["query"].to_string(), query["relevant"].to_string())));
+            *counts.entry((half.to_owned(), query["kind"].as_str().unwrap().to_owned())).or_default() += 1;
         }
     }
     assert!(trees.len() >= 8 && seen.len() >= 300);
@@ -117,7 +118,7 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
 }
 
 #[test]
-fn labels_that_nothing_can_be_measured_by_are_refused_or_told() {
+fn unusable_labels_are_refused_or_reported() {
     let repo = Repo::new("//- /a.py\ndef a(): pass\n");
     let evaluated = |line: &str| {
         repo.write("set.jsonl", line);
@@ -134,11 +135,12 @@ fn labels_that_nothing_can_be_measured_by_are_refused_or_told() {
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains("set.jsonl:1") && said.contains(wrong), "{line}: {said}");
     }
-    let told = |line: &str| String::from_utf8(evaluated(line).stderr).unwrap();
+    let reported = |line: &str| String::from_utf8(evaluated(line).stderr).unwrap();
     assert!(
-        told(r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#).contains("1 relevant files are not in the index")
+        reported(r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#)
+            .contains("1 relevant files are not in the index")
     );
-    assert!(told("\n\n").contains("no question"));
+    assert!(reported("\n\n").contains("no question"));
     let output = evaluated("\u{feff}{\"query\": \"a\", \"relevant\": [\"./a.py\"]}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && table.contains("| 1.000 |"), "{table}");

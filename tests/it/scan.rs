@@ -9,7 +9,7 @@ use std::process::Command;
 use ixmcp::budget::Budget;
 use ixmcp::config;
 use ixmcp::model::{RepoPath, SkipReason, printable};
-use ixmcp::scan::{self, Listing, Rules, Verdict};
+use ixmcp::scan::{self, Listing, PathVerdict, Rules};
 
 fn write(root: &Path, path: impl AsRef<Path>, text: &str) {
     let path = root.join(path);
@@ -368,9 +368,9 @@ fn agree(root: &Path, rules: &Rules) {
         assert_eq!(part, expected, "{path}");
 
         let one = scan::one(root, &path, rules).unwrap();
-        let of_list = expected.files.iter().find(|found| found.path == path).cloned().map(Verdict::Listed);
+        let of_list = expected.files.iter().find(|found| found.path == path).cloned().map(PathVerdict::Listed);
         let left = expected.skipped.iter().find(|left| left.path == path.as_str()).cloned();
-        assert_eq!(one, of_list.or(left.map(Verdict::Skipped)), "{path}");
+        assert_eq!(one, of_list.or(left.map(PathVerdict::Skipped)), "{path}");
     }
 }
 
@@ -418,7 +418,7 @@ fn random_trees_list_as_ripgrep_does_and_in_parts() {
             for _ in 0..=dice.roll(4) {
                 path.push(dice.pick(NAMES));
             }
-            // A file may stand where a folder is wanted, or the other way round: then that path is passed over.
+            // A file may be where a folder is wanted, or the other way round: then that path is passed over.
             if std::fs::create_dir_all(path.parent().unwrap()).is_ok() {
                 let _ = std::fs::write(&path, "x");
             }

@@ -45,7 +45,7 @@ The resume of Mr Muller names a facade and a role in Sao Paulo.
 An unrelated line about ropes and anchors.
 ";
 
-/// What is asked, and where it stands.
+/// What is asked, and where it is.
 const ASKED: &[(&str, &str)] = &[
     ("图书馆", "library_zh.md"),
     ("图书馆几点开门", "library_zh.md"),
@@ -84,64 +84,63 @@ fn words_of_any_script_are_found_among_documents_and_in_code() {
     let repo = Repo::new(DOCUMENTS);
     repo.call("index_files", &json!({ "folderPath": "." }));
     let mut missed = Vec::new();
-    for (question, path) in ASKED {
-        let found = repo.call("search_documents", &json!({ "query": question }));
+    for (query, path) in ASKED {
+        let found = repo.call("search_documents", &json!({ "query": query }));
         if found["results"][0]["filePath"] != *path {
-            missed.push(format!("search_documents {question}: {}", found["results"][0]));
+            missed.push(format!("search_documents {query}: {}", found["results"][0]));
         }
-        let found = repo.call("query", &json!({ "text": question }));
+        let found = repo.call("query", &json!({ "text": query }));
         if found["results"][0]["file_path"] != *path {
-            missed.push(format!("query {question}: {found}"));
+            missed.push(format!("query {query}: {found}"));
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
-fn a_question_that_nothing_answers_finds_nothing_in_any_script() {
+fn a_query_that_nothing_answers_finds_nothing_in_any_script() {
     let repo = Repo::new(DOCUMENTS);
     repo.call("index_files", &json!({ "folderPath": "." }));
-    for question in
-        ["量子力学的基本原理", "自動車の保険料を比較する", "주식 시장 전망", "ราคาทองคำวันนี้", "цена на нефть"]
+    for query in ["量子力学的基本原理", "自動車の保険料を比較する", "주식 시장 전망", "ราคาทองคำวันนี้", "цена на нефть"]
     {
-        let found = repo.call("search_documents", &json!({ "query": question }));
-        assert_eq!(found["results"], json!([]), "{question}");
+        let found = repo.call("search_documents", &json!({ "query": query }));
+        assert_eq!(found["results"], json!([]), "{query}");
     }
 }
 
-/// What stands in every text of a language is no answer.
+/// What is in every text of a language is not an answer.
 #[test]
-fn a_function_word_alone_is_no_question_in_any_language() {
+fn a_function_word_alone_is_not_a_query_in_any_language() {
     let repo = Repo::new(
         "//- /haus.md\n# Haus und Hof\n\nBienen und Blumen.\n//- /und.md\n# Und\n\nund so weiter\n\
          //- /avec.md\n# Avec ou sans\n\nune ruche avec des abeilles\n//- /cipher.md\n# DES\n\nDES is an old cipher.\n\
          //- /test.py\ndef und(a, b):\n    return a\n",
     );
-    let scores = |question: &str| {
+    let scores = |query: &str| {
         let options = json!({ "minScore": 0 });
-        let answer = repo.call("search_documents", &json!({ "query": question, "options": options }));
+        let answer = repo.call("search_documents", &json!({ "query": query, "options": options }));
         let scores = answer["results"].as_array().unwrap().iter().map(|hit| hit["score"].as_f64().unwrap());
         scores.collect::<Vec<_>>()
     };
-    for question in ["und", "Und", "und?", "\"und\"", "avec", "UND"] {
-        let scores = scores(question);
-        assert!(!scores.is_empty() && scores.iter().all(|score| *score <= 0.5), "{question}: {scores:?}");
+    for query in ["und", "Und", "und?", "\"und\"", "avec", "UND"] {
+        let scores = scores(query);
+        assert!(!scores.is_empty() && scores.iter().all(|score| *score <= 0.5), "{query}: {scores:?}");
     }
     assert!(scores("DES")[0] > 0.7, "a thing of that name: {:?}", scores("DES"));
     assert!(scores("Bienen und Blumen")[0] > 0.7);
 }
 
 #[test]
-fn both_spellings_are_found_and_exact_search_keeps_them_apart() {
+fn both_spellings_are_found_and_exact_search_distinguishes_them() {
     let repo = Repo::new("//- /a.md\nFrau Müller\n//- /b.md\nMister Muller\n");
     let paths = |found: Value, field: &str| {
         let hits = found[field].as_array().cloned().unwrap_or_default();
         hits.iter().map(|hit| hit["file_path"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
-    for question in ["Müller", "Muller", "muller"] {
-        let mut found = paths(repo.call("query", &json!({ "text": question })), "results");
+    for query in ["Müller", "Muller", "muller"] {
+        let mut found = paths(repo.call("query", &json!({ "text": query })), "results");
         found.sort();
-        assert_eq!(found, ["a.md", "b.md"], "{question}");
+        assert_eq!(found, ["a.md", "b.md"], "{query}");
     }
     let exactly = |text: &str| paths(repo.call("query", &json!({ "text": text, "mode": "literal" })), "results");
     assert_eq!(exactly("Müller"), ["a.md"]);
@@ -164,8 +163,8 @@ fn phrases_and_exclusions_hold_in_any_script() {
 #[test]
 fn a_name_of_a_file_is_found_by_its_pieces() {
     let repo = Repo::new("//- /設計ガイド.md\n# x\n\nnothing\n//- /Übersicht.md\n# y\n\nnothing\n");
-    for (question, path) in [("設計", "設計ガイド.md"), ("ubersicht", "Übersicht.md")] {
-        let found = repo.call("query", &json!({ "text": question }));
+    for (query, path) in [("設計", "設計ガイド.md"), ("ubersicht", "Übersicht.md")] {
+        let found = repo.call("query", &json!({ "text": query }));
         assert_eq!(found["results"][0]["file_path"], path, "{found}");
     }
 }

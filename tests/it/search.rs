@@ -69,7 +69,7 @@ fn identifiers_are_found_by_their_words_and_words_in_all_their_forms() {
 }
 
 #[test]
-fn a_definition_comes_before_uses_and_code_before_tests_documents_and_foreign_code() {
+fn a_definition_comes_before_references_and_code_before_tests_documents_and_foreign_code() {
     let repo = Repo::new(TREE);
     assert_eq!(first(&repo, "getUserById").0, "src/server.py");
     assert_eq!(paths(&repo, "handle request")[0], "src/server.py");
@@ -95,11 +95,11 @@ fn filters_hold() {
     // A part of a word is found in the files that pass.
     assert_eq!(only("ispatc path:docs"), Vec::<String>::new());
     assert_eq!(only("ispatc path:src"), ["src/server.py"]);
-    // Inside a name a hyphen is no exclusion.
+    // Inside a name a hyphen is not an exclusion.
     assert!(only("zebra-crossing").contains(&"data/zebra_crossing.txt".to_owned()));
 }
 
-/// The warning of a question that finds nothing.
+/// The warning of a query that finds nothing.
 fn warned(repo: &Repo, text: &str) -> String {
     let answer = repo.call("query", &json!({ "text": text }));
     assert_eq!((&answer["results"], &answer["total"]), (&json!([]), &json!(0)), "{text}: {answer}");
@@ -120,7 +120,7 @@ fn a_filter_that_matches_nothing_gives_no_hits_and_near_values() {
         ("kind:interface server", "`kind:interface` matches nothing: nothing is of that kind. There are: class, "),
         ("handle path:vendr", "`path:vendr` matches nothing: no indexed path has it. Did you mean vendor?"),
         ("handle path:nonexist", "`path:nonexist` matches nothing: no indexed path has it."),
-        ("handle path:[", "`path:[` matches nothing: it is no pattern of paths."),
+        ("handle path:[", "`path:[` matches nothing: it is not a path pattern."),
         ("handle tag:hwto", "`tag:hwto` matches nothing: nothing carries that tag. Did you mean howto?"),
         ("lang:python kind:klass path:vendr", "`path:vendr`"),
         // Each matches something, but not together, or not with these words.
@@ -133,7 +133,7 @@ fn a_filter_that_matches_nothing_gives_no_hits_and_near_values() {
 }
 
 #[test]
-fn what_is_no_filter_is_text() {
+fn what_is_not_a_filter_is_text() {
     let repo = Repo::new(
         "//- /a.rs\nuse std::path::Path;\n// see http://example.org/kind\nfn open(path: &Path) {}\n//- /b.txt\nlang: en\n",
     );
@@ -143,7 +143,7 @@ fn what_is_no_filter_is_text() {
         assert_eq!(answer["results"][0]["file_path"], "a.rs", "{text}: {answer}");
         assert!(answer.get("warning").is_none(), "{text}: {answer}");
     }
-    // Signs alone are text as well: they do not make a list of all files.
+    // Punctuation alone is text as well: it does not make a list of all files.
     assert_eq!(paths(&repo, "lang:rust ::"), ["a.rs"]);
     assert_eq!(warned(&repo, "lang:text =>"), "No match passes the filters: lang:text.");
 }
@@ -199,7 +199,7 @@ fn filters_alone_list_what_they_admit() {
 
 /// Whatever the order in which files came into the index.
 #[test]
-fn of_many_that_answer_alike_the_first_paths_are_ranked() {
+fn of_many_equal_answers_the_first_paths_are_ranked() {
     let write = |repo: &Repo, at: u64| repo.write(&format!("f{at:03}.py"), format!("value = 1  # {at}\n"));
     let asked = json!({ "text": "value", "limit": 1000 });
     let forwards = Repo::new("");
@@ -257,7 +257,7 @@ fn no_file_has_more_than_two_hits_before_the_others() {
 }
 
 #[test]
-fn any_text_is_a_question() {
+fn any_text_is_a_query() {
     let repo = Repo::new(TREE);
     for text in [
         "\"",
@@ -335,7 +335,7 @@ fn a_filter_of_kinds_shows_what_is_of_that_kind() {
 }
 
 #[test]
-fn signs_count_where_they_are_all_that_is_asked_for() {
+fn punctuation_counts_if_it_is_all_that_is_asked_for() {
     let repo = Repo::new(&format!(
         "//- /AUTHORS\n{}//- /code/one.py\na => b\nc => d\ne => f\n//- /code/two.py\nx => y\n",
         "name => mail\n".repeat(20)
@@ -357,7 +357,7 @@ fn signs_count_where_they_are_all_that_is_asked_for() {
 }
 
 #[test]
-fn pages_of_signs_are_parts_of_one_order_however_large_they_are() {
+fn pages_of_punctuation_are_parts_of_one_order_however_large_they_are() {
     let mut files = format!("//- /AUTHORS\n{}", "name => mail\n".repeat(290));
     for at in 0..60 {
         files.push_str(&format!("//- /b{at:02}.{}\na => b\n", if at % 2 == 0 { "py" } else { "txt" }));
@@ -375,7 +375,7 @@ fn pages_of_signs_are_parts_of_one_order_however_large_they_are() {
 }
 
 #[test]
-fn signs_beside_words_lift_what_has_them_as_they_are_written() {
+fn punctuation_next_to_words_lifts_what_has_it_as_written() {
     let repo = Repo::new(
         "//- /c.py\nclass C:\n    def c(self): return c\n//- /langs.py\nNAMES = [\n    'a',\n    'C++ for all',\n]\n\
          //- /foo.py\nclass Foo:\n    def bar(self): pass\n//- /use.c\nint f(void) {\n  return foo->bar;\n}\n",
@@ -385,7 +385,7 @@ fn signs_beside_words_lift_what_has_them_as_they_are_written() {
 }
 
 #[test]
-fn what_is_found_by_a_beginning_is_shown_where_it_stands() {
+fn what_is_found_by_a_prefix_is_shown_where_it_is() {
     let repo = Repo::new("//- /a.py\nfirst = 1\nsecond = 2\nmodlist = 3\n//- /b.txt\nx\n\ncafe\u{301} au lait\n");
     assert_eq!(first(&repo, "Modl"), ("a.py".to_owned(), 3));
     assert_eq!(first(&repo, "cafe"), ("b.txt".to_owned(), 3));

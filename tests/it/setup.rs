@@ -29,10 +29,10 @@ fn check(client: &str, file: &str, before: &str, after: &Expect) {
     assert_eq!(read(), first, "--remove --print changes nothing");
     assert_eq!(repo.ok(&["setup", client, "--remove", "--yes"]), shown);
     let removed = read();
-    // Where other servers stood, the text is what it was; what was made for ours stays, empty.
+    // With other servers, the text is what it was; what was made for ours stays, empty.
     let without = |text: &str| text.split_whitespace().collect::<String>();
     if ["\"command\"", "\"url\"", "command ="].iter().any(|server| before.contains(server)) {
-        // What stood on one line may be two.
+        // What was one line may be two.
         let is_line = before.lines().count() == 1;
         assert!(removed == before || (is_line && without(&removed) == without(before)), "{client}: {removed}");
     } else {
@@ -72,7 +72,7 @@ fn claude_code_keeps_its_other_servers() {
 }
 
 #[test]
-fn claude_desktop_is_told_the_repository_and_keeps_what_the_person_prefers() {
+fn claude_desktop_is_given_the_repository_and_keeps_the_user_s_preferences() {
     let repo = Repo::new("");
     let root = repo.path().canonicalize().unwrap();
     let program = fs::canonicalize(env!("CARGO_BIN_EXE_ixmcp")).unwrap();
@@ -251,7 +251,7 @@ fn codex_keeps_its_tables() {
 }
 
 #[test]
-fn an_entry_that_starts_something_else_is_mended_and_keeps_what_people_added() {
+fn an_entry_that_starts_something_else_is_fixed_and_keeps_what_people_added() {
     let repo = Repo::new("");
     repo.write(
         ".mcp.json",
@@ -287,7 +287,7 @@ fn an_entry_that_starts_something_else_is_mended_and_keeps_what_people_added() {
 }
 
 #[test]
-fn files_are_made_where_there_are_none_and_with_print_nothing_is() {
+fn files_are_created_where_missing_and_never_with_print() {
     let repo = Repo::new("");
     let answer: Value = serde_json::from_str(&repo.ok(&["setup", "--all", "--print", "--json"])).unwrap();
     let clients = answer["clients"].as_array().unwrap();
@@ -364,8 +364,8 @@ fn what_cannot_be_changed_safely_is_left_alone() {
         ("codex", ".codex/config.toml", "[[mcp_servers]]\nname = \"x\"\n"),
     ] {
         repo.write(file, text);
-        let told = repo.fails(&["setup", client]);
-        assert!(told.contains("INVALID_ARGUMENT"), "{client} {text}: {told}");
+        let reported = repo.fails(&["setup", client]);
+        assert!(reported.contains("INVALID_ARGUMENT"), "{client} {text}: {reported}");
         assert_eq!(fs::read_to_string(repo.path().join(file)).unwrap(), text);
     }
     repo.write(".cursor/mcp.json", b"{ \"a\": \"\xff\" }");
@@ -373,7 +373,7 @@ fn what_cannot_be_changed_safely_is_left_alone() {
 }
 
 #[test]
-fn a_question_that_cannot_be_asked_is_answered_no() {
+fn a_prompt_that_cannot_be_shown_is_answered_no() {
     let repo = Repo::new("");
     let file = repo.path().join(".cursor/mcp.json");
     for piped in ["n\n", "y\n", ""] {
@@ -382,9 +382,9 @@ fn a_question_that_cannot_be_asked_is_answered_no() {
         // It may end without reading what it was given.
         let _ = child.stdin.take().unwrap().write_all(piped.as_bytes());
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{piped:?}: {told}");
-        assert!(told.contains("--yes") && told.contains("nothing was written"), "{piped:?}: {told}");
+        let reported = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{piped:?}: {reported}");
+        assert!(reported.contains("--yes") && reported.contains("nothing was written"), "{piped:?}: {reported}");
         assert!(!output.stdout.is_empty(), "the change is shown");
         assert!(!file.exists(), "{piped:?}");
     }

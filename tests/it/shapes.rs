@@ -76,16 +76,16 @@ impl Shape {
                         None => assert!(field.is_optional, "{place} is missing: {value}"),
                     }
                 }
-                let told: BTreeSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                let reported: BTreeSet<&str> = fields.iter().map(|field| field.name.as_str()).collect();
                 let there: BTreeSet<&str> = object.keys().map(String::as_str).collect();
-                assert!(there.is_subset(&told), "{place} has more than help says: {:?}", &there - &told);
+                assert!(there.is_subset(&reported), "{place} has more than help says: {:?}", &there - &reported);
             }
         }
     }
 }
 
 /// What the help of a command says of its JSON: in general, and with an option.
-fn told(repo: &Repo, command: &str) -> Vec<String> {
+fn reported(repo: &Repo, command: &str) -> Vec<String> {
     let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     let help = repo.ok(&words);
     let heading =
@@ -154,7 +154,15 @@ const ASKED: &[(&str, &[&str])] = &[
 #[test]
 fn every_command_prints_the_json_that_its_help_says() {
     let repo = Repo::new(concat!(
-        "//- /shop.py\nclass Cart:\n    def checkout(self):\n        return pay(self)\n\ndef pay(cart):\n    return 1\n",
+        r"
+//- /shop.py
+class Cart:
+    def checkout(self):
+        return pay(self)
+
+def pay(cart):
+    return 1
+",
         "pay(missing)\n",
         "//- /docs/notes.md\n# Paying\n\nOrders are paid at checkout.\n",
         "//- /.env\nKEY=x\n",
@@ -170,7 +178,7 @@ fn every_command_prints_the_json_that_its_help_says() {
         assert!(!stdout.is_empty(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(stdout.lines().count(), 1, "{words:?}: {stdout}");
         let answer: Value = serde_json::from_str(&stdout).unwrap();
-        let shapes = told(&repo, command);
+        let shapes = reported(&repo, command);
         let other = shapes[1..].iter().find_map(|shape| {
             let (option, shape) = shape.split_once(": ").unwrap();
             arguments.contains(&&*format!("--{option}")).then_some(shape)
@@ -190,7 +198,7 @@ fn every_command_prints_the_json_that_its_help_says() {
     let with_json: BTreeSet<String> =
         with_json.map(|page| page.file_stem().unwrap().to_string_lossy().into_owned()).collect();
     assert!(with_json.is_subset(&tried), "not tried: {:?}", &with_json - &tried);
-    // Programs read it: a field that goes, or means something else, is told in CHANGELOG.md.
+    // Programs read it: a field that goes, or means something else, is announced in CHANGELOG.md.
     expect_file!["../../fixtures/cli/shapes.txt"].assert_eq(&listed);
 }
 

@@ -34,7 +34,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn a_clone_reads_anew_only_what_differs() {
+fn a_clone_reads_again_only_what_differs() {
     let repo = repository();
     let saved = json(&repo.ok(&["snapshot", "save", "index.snapshot", "--json"]));
     assert_eq!(saved["files"], 61);
@@ -78,7 +78,7 @@ fn secrets_stay_where_they_are_and_paths_say_nothing_of_the_machine() {
 }
 
 #[test]
-fn what_is_no_whole_snapshot_of_this_version_is_refused_and_changes_nothing() {
+fn an_incomplete_snapshot_is_refused_and_changes_nothing() {
     let repo = repository();
     repo.ok(&["snapshot", "save", "good"]);
     let good = fs::read(repo.path().join("good")).unwrap();
@@ -102,8 +102,8 @@ fn what_is_no_whole_snapshot_of_this_version_is_refused_and_changes_nothing() {
     ] {
         let _ = name;
         repo.write("bad", bytes);
-        let told = repo.fails(&["snapshot", "load", "bad"]);
-        assert!(told.contains(code), "{name}: {told}");
+        let reported = repo.fails(&["snapshot", "load", "bad"]);
+        assert!(reported.contains(code), "{name}: {reported}");
         assert_eq!(fs::read(repo.database()).unwrap(), before, "{name}");
         assert!(!repo.path().join(".ixmcp/index.db.new").exists(), "{name}");
     }
@@ -123,8 +123,8 @@ fn a_snapshot_of_another_repository_is_named_as_such() {
     }
     let output = other.run(&["snapshot", "load", file, "--json"]);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let told = report["warning"].as_str().unwrap_or_default();
-    assert!(told.contains("62 files") && told.contains("another repository"), "{report}");
+    let reported = report["warning"].as_str().unwrap_or_default();
+    assert!(reported.contains("62 files") && reported.contains("another repository"), "{report}");
     let output = other.run(&["snapshot", "load", file]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("another repository"));
     assert_sound(&open(other.path()), "of another repository");

@@ -105,8 +105,8 @@ fn a_watched_repository_stays_right_and_small() {
     let reports = tempfile::NamedTempFile::new().unwrap();
     let mut child = command.stdout(reports.reopen().unwrap()).stderr(Stdio::inherit()).spawn().unwrap();
     let pid = Pid::from_child(&child);
-    let told = || fs::read_to_string(reports.path()).unwrap().lines().count();
-    while told() == 0 {
+    let reported = || fs::read_to_string(reports.path()).unwrap().lines().count();
+    while reported() == 0 {
         std::thread::sleep(Duration::from_millis(100));
         assert!(child.try_wait().unwrap().is_none(), "sync --watch ended by itself");
     }
@@ -124,20 +124,20 @@ fn a_watched_repository_stays_right_and_small() {
             println!(
                 "{:>5.0?}  {steps} steps, {} reports, {} MB",
                 started.elapsed(),
-                told(),
+                reported(),
                 samples[samples.len() - 1]
             );
             next_sample += Duration::from_secs(30);
         }
     }
-    // It has caught up when it has nothing more to tell and to do: an update may take longer than any pause where others
-    // have the processors.
+    // It has caught up when it has nothing more to tell and to do: an update may take longer than any pause where
+    // others have the processors.
     let worked = || processor_time(&pid.as_raw_nonzero().to_string());
-    let mut rested = (told(), worked(), Instant::now());
+    let mut rested = (reported(), worked(), Instant::now());
     while rested.2.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(200));
-        if told() != rested.0 || worked() > rested.1 + Duration::from_millis(20) {
-            rested = (told(), worked(), Instant::now());
+        if reported() != rested.0 || worked() > rested.1 + Duration::from_millis(20) {
+            rested = (reported(), worked(), Instant::now());
         }
     }
     samples.push(resident(pid));

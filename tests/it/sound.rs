@@ -9,7 +9,7 @@ use ixmcp::budget::{Budget, Progress};
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Freshness, Thoroughness, Workspace};
 
-/// Settings of nobody's, but that the smallest tree has trigrams.
+/// Settings of no one's, but that the smallest tree has trigrams.
 pub fn sources(root: &Path) -> Arc<Sources> {
     let trigrams = ("IXMCP_TRIGRAMS_FROM".to_owned(), "0".to_owned());
     let environment = Environment::new([trigrams], root.join("../no-home"), root.to_owned());
@@ -28,7 +28,7 @@ pub fn watched(root: &Path) -> Arc<Workspace> {
     workspace
 }
 
-/// As every read begins, with more patience than a person has.
+/// As every read begins, with a longer timeout than a user would accept.
 pub fn freshen(workspace: &Arc<Workspace>) {
     let freshness = workspace.freshen(Some(Duration::from_secs(120)), &Budget::unlimited()).unwrap();
     assert_eq!(freshness, Freshness::Fresh);

@@ -1,9 +1,9 @@
-//! Real files cut and spliced at random, then questions about the names in them: whatever a text holds, nothing panics.
+//! Real files cut and spliced at random, then queries about the names in them: whatever a text holds, nothing panics.
 //!
-//! Each round takes one language: its fixtures, and the files of the trees that `IXMCP_SPLICE_TREES` lists (as `PATH` lists
-//! folders). It calls the extractor and the resolver in this process, so that a panic fails the test with its own message. A
-//! round depends on its seed alone: a failure prints it, and `IXMCP_SEED=N` runs that round again. The suite runs one round
-//! a language; `.ci/soak splices` runs `IXMCP_SPLICE_MINUTES` of them.
+//! Each round takes one language: its fixtures, and the files of the trees that `IXMCP_SPLICE_TREES` lists (as `PATH`
+//! lists folders). It calls the extractor and the resolver in this process, so that a panic fails the test with its own
+//! message. A round depends on its seed alone: a failure prints it, and `IXMCP_SEED=N` runs that round again. The suite
+//! runs one round a language; `.ci/soak splices` runs `IXMCP_SPLICE_MINUTES` of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +18,8 @@ use ixmcp::index::Workspace;
 use ixmcp::model::RepoPath;
 use ixmcp::query::relations::{self, Resolver};
 use ixmcp::query::symbols::{self, Match};
-use ixmcp::query::{PathFilter, places, slice, smart};
-use ixmcp::store::{Declared, Snapshot, Use};
+use ixmcp::query::{PathFilter, positions, slice, smart};
+use ixmcp::store::{DefinitionNode, Reference, Snapshot};
 
 use crate::harness::Repo;
 use crate::sound::{number, open, sync};
@@ -30,7 +30,7 @@ struct Size {
     files: u64,
     /// Longer files give a part of this many bytes.
     longest: usize,
-    /// Symbols, uses and other places that are asked about in each file.
+    /// Symbols, uses and other positions that are asked about in each file.
     asked: usize,
 }
 
@@ -42,7 +42,7 @@ const SAMPLE: usize = 4 << 10;
 /// Files of one language that are taken from the trees.
 const POOLED: usize = 3_000;
 
-/// What stands where it should not: halves of pairs, operators that end in a bracket, letters of several bytes, marks.
+/// What does not belong: halves of pairs, operators that end in a bracket, letters of several bytes, marks.
 const PIECES: &[&str] = &[
     "<",
     ">",
@@ -206,7 +206,7 @@ fn spliced(random: &mut Random, files: &[PathBuf], longest: usize) -> Spliced {
             }
             _ => {
                 let piece = random.pick(PIECES).as_bytes();
-                // Beside a name more often than in the middle of one.
+                // Next to a name more often than in the middle of one.
                 let edge = |at: usize| bytes[at..].iter().position(|byte| !byte.is_ascii_alphanumeric());
                 let at = if random.below(3) > 0 { at + edge(at).unwrap_or(0) } else { at };
                 bytes.splice(at..at, piece.iter().copied());
@@ -229,12 +229,12 @@ fn some<T>(random: &mut Random, mut items: Vec<T>, count: usize) -> Vec<T> {
     items
 }
 
-/// A question that fails has an answer; one that ended in a fault of the program has none.
+/// A query that fails has an answer; one that ended in a fault of the program has none.
 fn answered<T>(answer: ixmcp::error::Result<T>) -> Option<T> {
     answer.inspect_err(|error| assert_ne!(error.kind, ErrorKind::Internal, "{error}")).ok()
 }
 
-fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Declared) {
+fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &DefinitionNode) {
     answered(relations::of_symbol(resolver, declared, 20));
     let name = &declared.definition.name;
     let container = declared.definition.container.as_deref().unwrap_or_default();
@@ -252,13 +252,13 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Declar
 }
 
 /// As `goto_definition` and `find_references` do without types.
-fn ask_of_place(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32) {
+fn ask_at(snapshot: &Snapshot, path: &str, bytes: &[u8], line: u32, column: u32) {
     let Some(cut) = answered(slice::slice(bytes, line.into(), line.into(), 1, None)) else { return };
     let text = cut.content.trim_end_matches(['\n', '\r']);
     answered(slice::slice(bytes, line.into(), u64::from(line) + 3, column.into(), Some(64)));
-    let Some(named) = places::name_at(text, column) else { return };
-    if let Some(found) = answered(places::definitions_at(snapshot, path, line, &named)) {
-        answered(places::mentions(snapshot, &found));
+    let Some(named) = positions::name_at(text, column) else { return };
+    if let Some(found) = answered(positions::definitions_at(snapshot, path, line, &named)) {
+        answered(positions::mentions(snapshot, &found));
     }
 }
 
@@ -266,22 +266,22 @@ fn ask(snapshot: &Snapshot, files: &[Spliced], count: usize, random: &mut Random
     let budget = Budget::unlimited();
     for Spliced { path, bytes } in files {
         answered(relations::of_file(snapshot, path, 20));
-        answered(places::outline(snapshot, path));
+        answered(positions::outline(snapshot, path));
         let Some((file, _)) = answered(snapshot.file(path)).flatten() else { continue };
         let mut resolver = Resolver::new(snapshot);
         let declared = answered(snapshot.declared_in(file)).unwrap_or_default();
         for one in some(random, declared, count) {
             ask_of_symbol(snapshot, &mut resolver, &one);
         }
-        let uses: Vec<Use> = answered(snapshot.uses_within(file, 0, u32::MAX)).unwrap_or_default();
+        let uses: Vec<Reference> = answered(snapshot.references_within(file, 0, u32::MAX)).unwrap_or_default();
         for used in some(random, uses, count) {
             answered(resolver.resolve(&used));
-            ask_of_place(snapshot, path, bytes, used.line, used.column);
+            ask_at(snapshot, path, bytes, used.line, used.column);
         }
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
         for _ in 0..count {
             let (line, column) = (1 + random.below(lines), 1 + random.below(80));
-            ask_of_place(snapshot, path, bytes, line.try_into().unwrap(), column.try_into().unwrap());
+            ask_at(snapshot, path, bytes, line.try_into().unwrap(), column.try_into().unwrap());
         }
         let text = String::from_utf8_lossy(part(random, bytes, 60)).into_owned();
         answered(smart::search(snapshot, None, &text, &PathFilter::default(), 2, (0, 5), &budget));

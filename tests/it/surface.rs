@@ -122,7 +122,23 @@ Boil the pasta in salted water.
 #[test]
 fn the_stock_sqlite3_runs_the_queries_of_the_documentation() {
     let repo = Repo::new(
-        "//- /a.py\nimport os\n\nclass Base: pass\n\nclass User(Base):\n    def save(self):\n        os.sync()\n\n\nUser().save()\n//- /b.md\n# Notes\n\nsave the user\n",
+        r"
+//- /a.py
+import os
+
+class Base: pass
+
+class User(Base):
+    def save(self):
+        os.sync()
+
+
+User().save()
+//- /b.md
+# Notes
+
+save the user
+",
     );
     repo.sync();
     let queries = queries_of("sql");

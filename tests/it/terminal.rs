@@ -77,7 +77,7 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
 }
 
 #[test]
-fn a_command_that_finds_nothing_says_so_beside_its_result() {
+fn a_command_that_finds_nothing_says_so_next_to_its_result() {
     let repo = Repo::new("//- /a.py\nx = 1\n# words\n");
     for arguments in [
         &["query", "zzznowhere"][..],
@@ -120,11 +120,11 @@ fn errors_of_a_command_that_prints_json_are_json() {
     ] {
         let output = repo.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let error = &told["error"];
-        assert_eq!(error["code"], code, "{arguments:?}: {told}");
-        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{arguments:?}: {told}");
-        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{arguments:?}: {told}");
+        let reported: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let error = &reported["error"];
+        assert_eq!(error["code"], code, "{arguments:?}: {reported}");
+        assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()), "{arguments:?}: {reported}");
+        assert!(error["hint"].as_str().unwrap_or_default().contains(hint), "{arguments:?}: {reported}");
         assert!(!output.stderr.is_empty(), "{arguments:?}: a person reads it, too");
     }
     for arguments in [&["query", ""][..], &["query", "--limit"], &["query", "x", "--limit", "many", "--", "--json"]] {
@@ -134,16 +134,16 @@ fn errors_of_a_command_that_prints_json_are_json() {
 }
 
 #[test]
-fn one_thing_is_not_told_as_many() {
+fn one_thing_is_reported_in_the_singular() {
     let repo = Repo::new(
         "//- /.ixchel/a.md\n---\nid: iss-1\ntitle: One\nblocks: iss-2\n---\nA body of its own.\n//- /.ixchel/b.md\n---\nid: iss-2\ntitle: Two\n---\nAnother body, which is long enough not to fit.\n",
     );
     let output = repo.run(&["entity", "context", "iss-1", "--budget", "50"]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("1 neighbour did not fit"), "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(reported.contains("1 neighbour did not fit"), "{reported}");
     repo.ok(&["graph", "--output", "graph.txt"]);
-    let told = String::from_utf8(repo.run(&["graph", "--output", "graph.txt"]).stderr).unwrap();
-    assert!(told.contains("2 entities, 1 edge\n"), "{told}");
+    let reported = String::from_utf8(repo.run(&["graph", "--output", "graph.txt"]).stderr).unwrap();
+    assert!(reported.contains("2 entities, 1 edge\n"), "{reported}");
 }
 
 #[test]
@@ -217,19 +217,19 @@ fn a_result_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_there_is_the_place_s_fault() {
+fn a_file_that_cannot_be_created_is_a_fault_of_its_path() {
     let repo = Repo::new("//- /src/a.py\nx = 1\n//- /.ixchel/ideas/one.md\n---\nid: idea-1\ntitle: One\n---\n");
     for place in ["nowhere/new", "src", "src/a.py/new"] {
         for arguments in [&["snapshot", "save", place][..], &["graph", "--format", "dot", "--output", place]] {
-            let told = repo.fails(arguments);
-            assert!(told.contains("INVALID_PATH") && told.contains(place), "{arguments:?}: {told}");
+            let reported = repo.fails(arguments);
+            assert!(reported.contains("INVALID_PATH") && reported.contains(place), "{arguments:?}: {reported}");
         }
     }
     assert!(repo.fails(&["snapshot", "save", "nowhere/new"]).contains("Create its folder"));
 }
 
 #[test]
-fn exit_codes_tell_found_from_nothing_from_error_whatever_the_command() {
+fn exit_codes_distinguish_found_nothing_and_error_for_every_command() {
     let repo = Repo::new(SHOP);
     repo.write("wrong.py", "x: int = 'a'\n");
     repo.write(".ixchel/a.md", "---\nid: iss-1\ntitle: A\n---\n");
@@ -273,7 +273,7 @@ fn exit_codes_tell_found_from_nothing_from_error_whatever_the_command() {
 }
 
 #[test]
-fn what_was_mistyped_is_met_with_what_may_have_been_meant() {
+fn mistyped_words_are_answered_with_suggestions() {
     let repo = Repo::new(SHOP);
     for (arguments, meant) in [
         (&["qurey", "x"][..], "'query'"),
@@ -289,18 +289,18 @@ fn what_was_mistyped_is_met_with_what_may_have_been_meant() {
         (&["call", "get_symbl"], "get_symbol"),
         (&["slice", "shpo.py", "1"], "shop.py"),
     ] {
-        let told = repo.fails(arguments);
-        assert!(told.contains(meant), "{arguments:?}: {told}");
+        let reported = repo.fails(arguments);
+        assert!(reported.contains(meant), "{arguments:?}: {reported}");
     }
     assert_eq!(repo.ok(&["search", "checkout"]), repo.ok(&["query", "checkout"]), "what people try first");
     assert!(repo.ok(&["index"]).starts_with("files "));
     let output = repo.run(&["symbol", "pay_ordr"]);
-    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("pay_order"), "{told}");
+    let reported = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(reported.contains("pay_order"), "{reported}");
 }
 
 #[test]
-fn progress_is_no_part_of_the_result() {
+fn progress_is_not_part_of_the_result() {
     let repo = Repo::new(SHOP);
     let mut child = repo.command(&["files"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines: Vec<String> = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
@@ -316,7 +316,7 @@ fn what_is_logged_in_a_pipe_has_no_colours() {
     repo.call("index_files", &serde_json::json!({ "folderPath": at }));
     drop(folder);
     let output = repo.command(&["query", "words"]).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(!told.contains('\u{1b}'), "{told:?}");
-    assert_eq!(told.matches("is no folder any more").count(), 1, "{told}");
+    let reported = String::from_utf8(output.stderr).unwrap();
+    assert!(!reported.contains('\u{1b}'), "{reported:?}");
+    assert_eq!(reported.matches("is no folder any more").count(), 1, "{reported}");
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// detection of secrets.
 const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "panics", "secrets"];
 
-/// Who may import whom, in the order in which data passes. A module may always import itself.
+/// The modules that each module may import, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("error", &["model"]),
@@ -26,11 +26,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
     ("query", &["store", "extract", "embed"]),
-    // `store` for the snapshot that a question is asked of, `extract` for the list of languages.
+    // `store` for the snapshot that a query is asked of, `extract` for the list of languages.
     ("tools", &["query", "index", "store", "extract", "pytypes"]),
     // `scan` for what git tracks and where a repository begins.
     ("serve", &["tools", "index", "config", "scan"]),
-    // `embed` for the doctor alone, who asks whether the model works.
+    // `embed` for the doctor alone, which checks whether the model works.
     ("cli", &["scan", "extract", "embed", "store", "index", "pytypes", "query", "tools", "serve", "config"]),
 ];
 
@@ -168,7 +168,7 @@ fn crates_are_named_only_where_they_belong() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The command line tells of commands in their place: by the backticks it knows them from names of files and symbols.
+/// The command line replaces tools with commands: backticks distinguish them from names of files and symbols.
 #[test]
 fn hints_name_tools_in_backticks() {
     let mut wrong = Vec::new();

@@ -152,7 +152,7 @@ impl Tree {
 
     fn save(&mut self, path: &Path) {
         let content = self.content();
-        // A file may stand where the folder should, or a folder where the file should: then this step does nothing.
+        // A file may be where the folder should, or a folder where the file should: then this step does nothing.
         self.repo.save_if_possible(path, &content);
     }
 

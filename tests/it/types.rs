@@ -50,7 +50,7 @@ fn at(file: &str, line: u32, column: u32) -> Value {
     json!({ "file": file, "line": line, "column": column })
 }
 
-fn places(answer: &Value, list: &str) -> Vec<String> {
+fn positions(answer: &Value, list: &str) -> Vec<String> {
     let items = answer[list].as_array().unwrap().iter();
     items.map(|item| format!("{}:{}:{}", item["file"].as_str().unwrap(), item["line"], item["column"])).collect()
 }
@@ -62,7 +62,7 @@ fn check_reports_rule_position_and_message() {
     assert_eq!((&answer["errors"], &answer["warnings"], &answer["precision"]), (&json!(1), &json!(0), &json!("types")));
     let found = &answer["diagnostics"][0];
     assert_eq!(found["code"], "invalid-argument-type");
-    assert_eq!(places(&answer, "diagnostics"), ["main.py:15:10"]);
+    assert_eq!(positions(&answer, "diagnostics"), ["main.py:15:10"]);
     assert_eq!((&found["end_line"], &found["end_column"]), (&json!(15), &json!(11)));
 }
 
@@ -122,7 +122,7 @@ fn definitions_follow_imports_into_the_standard_library() {
         ("shop/cart.py", 1, 7, "shop/cart.py:1:7"),
     ] {
         let answer = repo.call("goto_definition", &at(file, line, column));
-        assert_eq!(places(&answer, "definitions"), [expected], "{file}:{line}:{column}");
+        assert_eq!(positions(&answer, "definitions"), [expected], "{file}:{line}:{column}");
         assert_eq!(answer["precision"], "types");
     }
     assert_eq!(repo.call("goto_definition", &at("main.py", 2, 1))["definitions"], json!([]));
@@ -151,9 +151,9 @@ fn only_sources_of_the_callers_environment_can_be_read() {
     assert_eq!(file, package.canonicalize().unwrap().join("__init__.py").to_str().unwrap());
     let slice = |file: &str| call("get_slice", &json!({ "file_path": file, "start_line": 1, "end_line": 1 }));
     assert!(String::from_utf8(slice(file).stdout).unwrap().contains("def lid"));
-    let beside = file.replace("__init__.py", "secret.txt");
+    let neighbour = file.replace("__init__.py", "secret.txt");
     let gone = file.replace("__init__.py", "gone.py");
-    for outside in ["/etc/passwd", "/etc/x.py", &beside, &gone] {
+    for outside in ["/etc/passwd", "/etc/x.py", &neighbour, &gone] {
         assert!(String::from_utf8(slice(outside).stderr).unwrap().contains("INVALID_PATH"), "{outside}");
     }
 }
@@ -162,7 +162,7 @@ fn only_sources_of_the_callers_environment_can_be_read() {
 fn references_are_resolved_by_type() {
     let repo = shop();
     let all = repo.call("find_references", &at("shop/cart.py", 8, 9));
-    assert_eq!(places(&all, "references"), ["main.py:6:17", "shop/cart.py:8:9"]);
+    assert_eq!(positions(&all, "references"), ["main.py:6:17", "shop/cart.py:8:9"]);
     assert_eq!(all["total"], 2);
     let uses = json!({ "file": "shop/cart.py", "line": 1, "column": 7, "include_declaration": false });
     let uses = repo.call("find_references", &uses);
@@ -174,16 +174,16 @@ fn references_are_resolved_by_type() {
         "shop/__init__.py:1:19",
         "shop/__init__.py:1:27",
     ];
-    assert_eq!(places(&uses, "references"), expected);
+    assert_eq!(positions(&uses, "references"), expected);
     // A parameter, by the name of an argument in another file.
     let parameter = repo.call("find_references", &at("shop/cart.py", 8, 21));
-    assert_eq!(places(&parameter, "references"), ["main.py:6:23", "shop/cart.py:8:21", "shop/cart.py:9:39"]);
+    assert_eq!(positions(&parameter, "references"), ["main.py:6:23", "shop/cart.py:8:21", "shop/cart.py:9:39"]);
 }
 
 #[test]
 fn references_to_attributes_of_self_are_found_in_other_files() {
     let answer = shop().call("find_references", &at("shop/cart.py", 5, 14));
-    assert_eq!(places(&answer, "references"), ["main.py:12:17", "shop/cart.py:5:14"]);
+    assert_eq!(positions(&answer, "references"), ["main.py:12:17", "shop/cart.py:5:14"]);
 }
 
 #[test]
@@ -191,7 +191,10 @@ fn references_in_files_that_are_not_indexed_are_found() {
     let repo = Repo::new(
         "//- /lib.py\ndef n(): ...\n//- /.ixmcp.toml\n[index]\nexclude = [\"big.py\"]\n//- /big.py\nimport lib\n\nlib.n()\n",
     );
-    assert_eq!(places(&repo.call("find_references", &at("lib.py", 1, 5)), "references"), ["big.py:3:5", "lib.py:1:5"]);
+    assert_eq!(
+        positions(&repo.call("find_references", &at("lib.py", 1, 5)), "references"),
+        ["big.py:3:5", "lib.py:1:5"]
+    );
 }
 
 #[test]
@@ -208,15 +211,32 @@ fn symbols_form_a_tree_with_types() {
 #[test]
 fn other_languages_use_the_syntax_index() {
     let repo = Repo::new(
-        "//- /src/lib.rs\npub struct Cart {\n    pub items: u32,\n}\n\nimpl Cart {\n    pub fn total(&self) -> u32 {\n        self.items\n    }\n}\n//- /src/main.rs\nuse shop::Cart;\n\nfn main() {\n    Cart { items: 1 }.total();\n}\n",
+        r"
+//- /src/lib.rs
+pub struct Cart {
+    pub items: u32,
+}
+
+impl Cart {
+    pub fn total(&self) -> u32 {
+        self.items
+    }
+}
+//- /src/main.rs
+use shop::Cart;
+
+fn main() {
+    Cart { items: 1 }.total();
+}
+",
     );
     let found = repo.call("goto_definition", &at("src/main.rs", 4, 24));
     assert_eq!(
-        (places(&found, "definitions"), &found["precision"]),
+        (positions(&found, "definitions"), &found["precision"]),
         (vec!["src/lib.rs:6:12".to_owned()], &json!("syntax"))
     );
     let uses = repo.call("find_references", &at("src/lib.rs", 6, 12));
-    assert_eq!(places(&uses, "references"), ["src/lib.rs:6:12", "src/main.rs:4:23"]);
+    assert_eq!(positions(&uses, "references"), ["src/lib.rs:6:12", "src/main.rs:4:23"]);
     let outline = repo.call("symbols", &json!({ "file": "src/lib.rs" }));
     assert_eq!((&outline["precision"], &outline["symbols"][0]["name"]), (&json!("syntax"), &json!("Cart")));
     assert!(
@@ -307,7 +327,7 @@ fn hostile_files_do_not_affect_others() {
     std::os::unix::fs::symlink("/nowhere", repo.path().join(".venv")).unwrap();
     repo.write("pyproject.toml", "[project\nname = ");
     let answer = repo.call("check", &json!({}));
-    let found = places(&answer, "diagnostics");
+    let found = positions(&answer, "diagnostics");
     for expected in ["ok.py:1:10", "bytes.py:1:1", "half.py:1:7", "pyproject.toml:1:9"] {
         assert!(found.iter().any(|place| place == expected), "{expected} is not in {found:?}");
     }
@@ -374,7 +394,19 @@ fn annotated(repo: &Repo, file: &str) -> String {
 #[test]
 fn annotations_are_inferred_across_calls_and_files() {
     let repo = Repo::new(
-        "//- /pyproject.toml\n[project]\nname = \"shop\"\nrequires-python = \">=3.12\"\n//- /item.py\nclass Item:\n    name: str = \"\"\n//- /main.py\nfrom cart import Cart\n\nCart(\"me\", 2).add(None)\n",
+        r#"
+//- /pyproject.toml
+[project]
+name = "shop"
+requires-python = ">=3.12"
+//- /item.py
+class Item:
+    name: str = ""
+//- /main.py
+from cart import Cart
+
+Cart("me", 2).add(None)
+"#,
     );
     repo.write(
         "cart.py",
@@ -438,7 +470,17 @@ fn annotations_are_inferred_across_calls_and_files() {
 #[test]
 fn annotations_that_cause_a_diagnostic_are_not_suggested() {
     let repo = Repo::new(
-        "//- /a.py\nclass Base:\n    def size(self) -> int:\n        return 0\n\n\nclass Odd(Base):\n    def size(self):\n        return \"large\"\n",
+        r#"
+//- /a.py
+class Base:
+    def size(self) -> int:
+        return 0
+
+
+class Odd(Base):
+    def size(self):
+        return "large"
+"#,
     );
     let answer = repo.call("infer_types", &json!({ "file": "a.py" }));
     assert_eq!(answer["total"], 0);
@@ -450,7 +492,16 @@ fn annotations_that_cause_a_diagnostic_are_not_suggested() {
 
 #[test]
 fn inferred_annotations_form_a_patch_that_git_applies() {
-    let repo = Repo::new("//- /a.py\ndef f(x=1):\n    return [x]\n\n\ndef g():\n    return f()");
+    let repo = Repo::new(
+        r"
+//- /a.py
+def f(x=1):
+    return [x]
+
+
+def g():
+    return f()",
+    );
     let patch = repo.ok(&["infer", "a.py", "--diff"]);
     repo.write("p.diff", &patch);
     let git = std::process::Command::new("git").args(["apply", "p.diff"]).current_dir(repo.path()).output();

@@ -40,7 +40,7 @@ def show(one: object) -> int:
     return 0
 ";
 
-fn uses(repo: &Repo, line: u32, column: u32) -> (Vec<String>, Value) {
+fn references(repo: &Repo, line: u32, column: u32) -> (Vec<String>, Value) {
     let answer = repo.call("find_references", &json!({ "file": "money.py", "line": line, "column": column }));
     let all = answer["references"].as_array().unwrap().iter();
     let shown = |one: &Value| {
@@ -53,7 +53,7 @@ fn uses(repo: &Repo, line: u32, column: u32) -> (Vec<String>, Value) {
 #[test]
 fn constructions_are_references_to_the_constructor() {
     let repo = Repo::new(MONEY);
-    let (found, left_out) = uses(&repo, 2, 9);
+    let (found, left_out) = references(&repo, 2, 9);
     assert_eq!(
         found,
         [
@@ -71,18 +71,18 @@ fn constructions_are_references_to_the_constructor() {
 #[test]
 fn operators_are_references_to_their_methods() {
     let repo = Repo::new(MONEY);
-    assert_eq!(uses(&repo, 5, 9).0, ["main.py:4:18 call", "money.py:5:9 definition"]);
-    assert_eq!(uses(&repo, 8, 9).0, ["main.py:4:20 call", "money.py:8:9 definition"]);
-    assert_eq!(uses(&repo, 16, 9).0, ["main.py:5:16 call", "money.py:16:9 definition"]);
+    assert_eq!(references(&repo, 5, 9).0, ["main.py:4:18 call", "money.py:5:9 definition"]);
+    assert_eq!(references(&repo, 8, 9).0, ["main.py:4:20 call", "money.py:8:9 definition"]);
+    assert_eq!(references(&repo, 16, 9).0, ["main.py:5:16 call", "money.py:16:9 definition"]);
 }
 
 #[test]
 fn implicit_calls_are_reported_as_left_out() {
     let repo = Repo::new(MONEY);
-    let (found, left_out) = uses(&repo, 11, 9);
+    let (found, left_out) = references(&repo, 11, 9);
     assert_eq!(found, ["money.py:11:9 definition"]);
     assert!(left_out.as_str().unwrap().contains("`__len__`"), "{left_out}");
-    assert_eq!(uses(&repo, 1, 7).1, Value::Null);
+    assert_eq!(references(&repo, 1, 7).1, Value::Null);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn keywords_of_class_patterns_are_references_to_members() {
     let found = &definitions["definitions"][0];
     assert_eq!((&found["file"], &found["line"]), (&json!("money.py"), &json!(3)), "{definitions}");
     assert_eq!(repo.call("type_at", &at)["expression"], "cents");
-    let (found, _) = uses(&repo, 3, 14);
+    let (found, _) = references(&repo, 3, 14);
     assert!(found.contains(&"main.py:12:20 read".to_owned()), "{found:?}");
 }
 
@@ -140,7 +140,7 @@ fn strings_in_member_lists_are_references_to_members() {
     assert_eq!(found(&at("shop.py", 14, 14)), ["main.py:3:32", "shop.py:11:18", "shop.py:14:14"]);
     assert_eq!(found(&at("shop.py", 19, 5)), ["shop.py:18:19", "shop.py:19:5"]);
     // The list is not a declaration.
-    let mut uses = at("shop.py", 6, 14);
-    uses["include_declaration"] = json!(false);
-    assert_eq!(found(&uses), ["main.py:3:17", "shop.py:2:19", "shop.py:3:24"]);
+    let mut references = at("shop.py", 6, 14);
+    references["include_declaration"] = json!(false);
+    assert_eq!(found(&references), ["main.py:3:17", "shop.py:2:19", "shop.py:3:24"]);
 }

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::harness::Repo;
 use crate::sound::{assert_sound, freshen, open, sync, watched};
 
-/// What the vectors say of a question: the paths of the nearest chunks, nearest first.
-fn nearest(workspace: &Workspace, question: &str) -> Vec<String> {
-    let vector = workspace.embedder().embed(Purpose::Query, &[question]).unwrap().remove(0);
+/// What the vectors say of a query: the paths of the nearest chunks, nearest first.
+fn nearest(workspace: &Workspace, query: &str) -> Vec<String> {
+    let vector = workspace.embedder().embed(Purpose::Query, &[query]).unwrap().remove(0);
     workspace
         .read(&Budget::unlimited(), |snapshot| {
             let space = snapshot.space(&workspace.space())?.expect("something was embedded");

@@ -390,7 +390,7 @@ impl SyncWatch {
 }
 
 #[test]
-fn sync_watch_reports_saves_and_ends_when_told() {
+fn sync_watch_reports_saves_and_ends_on_a_signal() {
     let repo = Repo::new("//- /a.py\na = 1\n");
     let mut watch = SyncWatch::start(&mut repo.command(&["sync", "--watch", "--json"]));
     let mut stderr = BufReader::new(watch.child.stderr.take().unwrap()).lines();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::harness::Repo;
 
 /// Generous: nothing waits for it unless something is broken.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection that speaks lines of JSON.
 pub struct Wire {
@@ -25,14 +25,14 @@ pub struct Wire {
 impl Wire {
     pub fn unix(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let reader: Box<dyn Read + Send> = Box::new(stream.try_clone().unwrap());
         Self { reader: BufReader::new(reader), writer: Some(Box::new(stream)), child: None }
     }
 
     pub fn tcp(address: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let reader: Box<dyn Read + Send> = Box::new(stream.try_clone().unwrap());
         Self { reader: BufReader::new(reader), writer: Some(Box::new(stream)), child: None }
     }
@@ -112,7 +112,7 @@ pub fn hello(fields: &Value) -> Value {
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "never: {what}");
+        assert!(begun.elapsed() < TIMEOUT, "never: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

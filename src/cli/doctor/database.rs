@@ -47,7 +47,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         }
         Err(error) => Finding::of(Level::Error, &error),
     });
-    findings.extend(room(&path));
+    findings.extend(free_space(&path));
     Ok(findings)
 }
 
@@ -70,8 +70,8 @@ fn content(path: &Path, was_looked_through: bool) -> Result<Finding> {
 }
 
 /// That the disk is nearly full: then changes are not taken in.
-fn room(database: &Path) -> Option<Finding> {
-    let left = files::room(database.parent()?).filter(|left| *left < LITTLE_ROOM)?;
+fn free_space(database: &Path) -> Option<Finding> {
+    let left = files::free_space(database.parent()?).filter(|left| *left < LITTLE_ROOM)?;
     let message = format!("the disk of the index has {} left", size(left));
     Some(
         Finding::new(Level::Warning, message)

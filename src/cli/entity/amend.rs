@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::extract::front_matter::{self, FrontMatter, Node, Place, Value};
+use crate::extract::front_matter::{self, FrontMatter, FrontMatterRange, Node, Value};
 use crate::model::printable;
 
 /// One change of one field.
@@ -25,7 +25,7 @@ pub enum Change {
 
 /// The changed text; `None` where all is as asked for already.
 pub fn amend(text: &str, field: &str, change: &Change) -> Result<Option<String>> {
-    let Place::Between { yaml, .. } = front_matter::find(text) else {
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else {
         return Err(Error::invalid_argument("the file has no front matter that ends")
             .hint("Open it between two lines of `---`."));
     };
@@ -228,7 +228,7 @@ impl File<'_> {
 
     /// The item itself, or a map that has it for an id.
     fn is_item(&self, node: &Node, item: &str) -> bool {
-        match &self.front.meant(node).value {
+        match &self.front.resolve_alias(node).value {
             Value::Scalar { text, .. } => text.trim().trim_start_matches('#') == item || text.trim() == item,
             Value::Map { entries, .. } => {
                 entries.iter().any(|(key, value)| key.text() == Some("id") && value.text().map(str::trim) == Some(item))
@@ -320,12 +320,12 @@ fn double_quoted(text: &str) -> String {
 
 /// Whether the new text says what was asked for, and everything else as before.
 fn is_as_asked(before: &FrontMatter, changed: &str, field: &str, change: &Change) -> bool {
-    let Place::Between { yaml, .. } = front_matter::find(changed) else { return false };
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(changed) else { return false };
     let after = FrontMatter::read(changed, yaml);
     let words = |front: &FrontMatter, node: &Node| {
         let mut words = Vec::new();
-        let meant = front.meant(node);
-        front.each_node(meant, |node| words.push(shape(front, node)));
+        let resolved = front.resolve_alias(node);
+        front.each_node(resolved, |node| words.push(shape(front, node)));
         words
     };
     let others = |front: &FrontMatter| -> Vec<(Option<String>, Vec<String>)> {
@@ -347,7 +347,7 @@ fn is_as_asked(before: &FrontMatter, changed: &str, field: &str, change: &Change
 
 /// The items of a field of a file.
 pub fn items_of(text: &str, field: &str) -> Vec<String> {
-    let Place::Between { yaml, .. } = front_matter::find(text) else { return Vec::new() };
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return Vec::new() };
     items(&FrontMatter::read(text, yaml), field)
 }
 
@@ -355,7 +355,7 @@ pub fn items_of(text: &str, field: &str) -> Vec<String> {
 fn items(front: &FrontMatter, field: &str) -> Vec<String> {
     let Some(value) = front.get(field) else { return Vec::new() };
     let mut items = Vec::new();
-    front.each_node(value, |node| match &front.meant(node).value {
+    front.each_node(value, |node| match &front.resolve_alias(node).value {
         Value::Scalar { text, .. } if std::ptr::eq(node, value) && is_comma_list(field, text) => {
             items.extend(text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()));
         }
@@ -363,19 +363,21 @@ fn items(front: &FrontMatter, field: &str) -> Vec<String> {
             let id = entries.iter().find(|(key, _)| key.text() == Some("id"));
             items.extend(id.and_then(|(_, value)| value.text()).map(|id| id.trim().to_owned()));
         }
-        _ => items.extend(front.meant(node).text().map(|text| text.trim().trim_start_matches('#').to_owned())),
+        _ => items.extend(front.resolve_alias(node).text().map(|text| text.trim().trim_start_matches('#').to_owned())),
     });
     items
 }
 
 /// A value in words, to compare with another reading of it.
 fn shape(front: &FrontMatter, node: &Node) -> String {
-    match &front.meant(node).value {
+    match &front.resolve_alias(node).value {
         Value::Scalar { text, .. } => text.clone(),
         Value::Map { entries, .. } => {
             let entries = entries.iter().map(|(key, value)| {
                 let mut inner = Vec::new();
-                front.each_node(value, |node| inner.push(front.meant(node).text().unwrap_or_default().to_owned()));
+                front.each_node(value, |node| {
+                    inner.push(front.resolve_alias(node).text().unwrap_or_default().to_owned())
+                });
                 format!("{}={}", key.text().unwrap_or_default(), inner.join(","))
             });
             format!("{{{}}}", entries.collect::<Vec<_>>().join(";"))

@@ -18,7 +18,7 @@ use super::super::{Outcome, Session, output};
 use super::amend::{self, Change, amend};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract::entity::{FOLDER, KINDS, Kind};
-use crate::extract::front_matter::{self, FrontMatter, Place};
+use crate::extract::front_matter::{self, FrontMatter, FrontMatterRange};
 use crate::model::{RepoPath, printable};
 use crate::platform::beneath::open_beneath;
 use crate::platform::replace::{Durability, Permissions, replace};
@@ -314,7 +314,7 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
 
 /// Where a file keeps its tags: the first field is where new ones go.
 fn tag_fields(text: &str) -> Vec<&'static str> {
-    let Place::Between { yaml, .. } = front_matter::find(text) else { return vec!["tags"] };
+    let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else { return vec!["tags"] };
     let front = FrontMatter::read(text, yaml);
     match (front.get("tags").is_some(), front.get("labels").is_some()) {
         (true, true) => vec!["tags", "labels"],

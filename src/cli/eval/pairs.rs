@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::locked::locked;
 use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
-use crate::store::{Piece, Snapshot, text_to_embed};
+use crate::store::{DocumentPiece, Snapshot, text_to_embed};
 
 /// Unrelated texts beside each question, from its own tree and from others.
 const DRAWN: usize = 12;
@@ -173,7 +173,7 @@ impl Embedder for Remembering<'_> {
 }
 
 /// A chunk as it would be embedded.
-fn passage(snapshot: &Snapshot, by: &dyn Embedder, piece: &Piece) -> Result<Passage> {
+fn passage(snapshot: &Snapshot, by: &dyn Embedder, piece: &DocumentPiece) -> Result<Passage> {
     let text = text_to_embed(&piece.headings, &piece.lead, &piece.text);
     let vector = by.embed(Purpose::Passage, &[&text])?.remove(0);
     Ok(Passage { chunk: snapshot.chunk(piece.id)?, vector })
@@ -244,7 +244,7 @@ fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &
 }
 
 /// The first sentence of a paragraph, which the text then lacks.
-fn take_sentence(piece: &mut Piece) -> Option<String> {
+fn take_sentence(piece: &mut DocumentPiece) -> Option<String> {
     let begins =
         |line: &&str| line.starts_with(|c: char| c.is_uppercase()) && line.split_whitespace().count() >= *WORDS.start();
     let line = piece.text.lines().find(begins)?.to_owned();
@@ -261,7 +261,7 @@ fn take_sentence(piece: &mut Piece) -> Option<String> {
 }
 
 /// The innermost heading, which the text then lacks.
-fn take_heading(piece: &mut Piece) -> Option<String> {
+fn take_heading(piece: &mut DocumentPiece) -> Option<String> {
     let heading = piece.headings.lines().last()?.to_owned();
     if heading.split_whitespace().count() < 2 {
         return None;

@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 CODE = ("comment", "file", "test")
 PROSE = ("heading", "sentence")
-# What a question is made of beside what is asked for.
+# Function words of a query.
 STOP = set("a an the of to in for and or is are be by on with from this that it its as at if not no can will when which".split())
 
 

@@ -25,7 +25,7 @@ def main():
     parser.add_argument("--texts", type=int, default=24576)
     options = parser.parse_args()
     pairs = load(options.pairs)
-    # As rows of all questions, then of all answers.
+    # As rows of all queries, then of all answers.
     texts = {
         at + (len(pairs) if side == "answer" else 0): pair[side][:800]
         for at, pair in enumerate(pairs)

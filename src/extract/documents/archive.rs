@@ -1,6 +1,6 @@
-//! The archives that DOCX, ODT and EPUB are: their parts, unpacked within bounds.
+//! ZIP archives of DOCX, ODT and EPUB: their parts, unpacked within bounds.
 //!
-//! Owns how much is unpacked, and how an encrypted archive shows.
+//! Owns the limits of unpacking, and the detection of encrypted archives.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read};
@@ -20,7 +20,8 @@ const OLD_CONTAINER: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /// Parts that may hold text; pictures stay packed.
 const TEXT_PARTS: &[&str] = &[".xml", ".xhtml", ".html", ".htm", ".opf"];
 
-/// How much text and markup is in an archive, by its own word, as far as that is read; `None` for what is no archive.
+/// How much text and markup is in an archive, according to its own sizes, as far as it is read; `None` for what is not
+/// an archive.
 pub(super) fn unpacked(bytes: &[u8]) -> Option<u64> {
     let mut parts = ZipArchive::new(Cursor::new(bytes)).ok()?;
     let mut sum: u64 = 0;
@@ -58,19 +59,19 @@ impl<'a> Archive<'a> {
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(SkipReason::Encrypted),
             Err(_) => return Err(SkipReason::Malformed),
         };
-        let told = part.size();
-        if told > self.left {
+        let declared = part.size();
+        if declared > self.left {
             return Err(SkipReason::Overfull);
         }
-        self.left -= told;
-        let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
-        part.take(told + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
-        if bytes.len() as u64 > told {
+        self.left -= declared;
+        let mut bytes = Vec::with_capacity(usize::try_from(declared).unwrap_or_default());
+        part.take(declared + 1).read_to_end(&mut bytes).map_err(|_| SkipReason::Malformed)?;
+        if bytes.len() as u64 > declared {
             return Err(SkipReason::Malformed);
         }
         let decoded = super::super::text::decode(&bytes).map_err(|_| SkipReason::Malformed)?;
         let other = match decoded.text {
-            // The bytes are the text: of a large part there need not be two.
+            // The bytes are the text: a large part needs no second copy.
             Cow::Borrowed(text) if text.len() == bytes.len() => None,
             text => Some(text.into_owned()),
         };
@@ -80,7 +81,7 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// A part without which there is no document.
+    /// A required part.
     pub fn needed(&mut self, name: &str) -> Result<String, SkipReason> {
         self.part(name)?.ok_or(SkipReason::Malformed)
     }

@@ -15,7 +15,7 @@ pub(super) static CSV: Format = Format {
 };
 
 /// Names of columns take no more than this.
-const LONGEST_NAMES: usize = 300;
+const MAX_NAMES_BYTES: usize = 300;
 /// Where a record is longer, its rest is not looked at.
 const MOST_FIELDS: usize = 4096;
 
@@ -78,11 +78,11 @@ fn names(field: &[u8], ends: &[usize]) -> Option<String> {
     for end in ends {
         let name = String::from_utf8_lossy(field.get(start..*end)?).trim().to_owned();
         start = *end;
-        if name.is_empty() || name.parse::<f64>().is_ok() || name.len() > LONGEST_NAMES {
+        if name.is_empty() || name.parse::<f64>().is_ok() || name.len() > MAX_NAMES_BYTES {
             return None;
         }
         names.push(name);
     }
     let names = names.join(" | ").replace('\n', " ");
-    (ends.len() > 1).then(|| names[..names.floor_char_boundary(LONGEST_NAMES)].to_owned())
+    (ends.len() > 1).then(|| names[..names.floor_char_boundary(MAX_NAMES_BYTES)].to_owned())
 }

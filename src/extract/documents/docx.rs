@@ -17,7 +17,7 @@ pub(super) static DOCX: Format = Format {
     reader: Reader::Bytes(read),
 };
 
-/// Text that was taken back, field codes, and what says the same once more for older programs.
+/// Deleted text, field codes, and fallbacks for older programs.
 const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr"];
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
@@ -58,7 +58,8 @@ fn relations(archive: &mut Archive, of: &str) -> Result<HashMap<String, String>,
     Ok(related)
 }
 
-/// The styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote the file.
+/// The styles that make a paragraph a heading, by their ids: those are in the language of the program that wrote the
+/// file.
 fn heading_styles(styles: &str) -> Result<HashMap<String, u8>, SkipReason> {
     let mut levels = HashMap::new();
     let mut style = String::new();
@@ -97,7 +98,7 @@ fn take(part: &str, levels: &HashMap<String, u8>, flow: &mut Flow) -> Result<(),
         Piece::Open(name, attributes) => {
             hidden += usize::from(NOT_SHOWN.contains(&name));
             match name {
-                // What stands in a cell stays in the line of its row.
+                // What is in a cell stays in the line of its row.
                 "p" if cells > 0 => flow.space(),
                 "p" => flow.block(),
                 "pStyle" if cells == 0 => {

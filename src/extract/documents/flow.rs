@@ -1,4 +1,4 @@
-//! A document's text as it grows, block by block.
+//! The text of a document, built block by block.
 //!
 //! Owns white space: words are one space apart, lines end at LF, blocks are one blank line apart, whatever the format
 //! had. Readers say where blocks, lines, cells and headings begin and end.
@@ -6,15 +6,15 @@
 use super::{Document, Heading, MOST_TEXT, Outline};
 use crate::model::SkipReason;
 
-/// A heading longer than this is a paragraph that somebody made large.
-const LONGEST_TITLE: usize = 200;
+/// A longer heading is a paragraph in a large font.
+const MAX_TITLE_CHARS: usize = 200;
 
 #[derive(Default)]
 pub(super) struct Flow {
     text: String,
     outline: Outline,
     problems: Vec<String>,
-    /// What the next word has to be parted from the text by.
+    /// What separates the next word from the text.
     gap: Gap,
     /// White space that counts where more text follows on the line.
     held: String,
@@ -101,7 +101,7 @@ impl Flow {
         let Some((level, from)) = self.heading.take() else { return };
         let at = from + self.text[from..].len() - self.text[from..].trim_start().len();
         let title = self.text[at..].split_whitespace().collect::<Vec<_>>().join(" ");
-        if !title.is_empty() && title.chars().count() <= LONGEST_TITLE {
+        if !title.is_empty() && title.chars().count() <= MAX_TITLE_CHARS {
             self.outline.headings.push(Heading { at, level, title });
         }
         self.block();
@@ -175,7 +175,7 @@ impl Flow {
     }
 }
 
-/// A no-break space keeps two words on a line, and parts them all the same.
+/// A no-break space also separates words.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{a0}'
 }

@@ -20,7 +20,7 @@ pub(super) static HTML: Format = Format {
     reader: Reader::Bytes(read),
 };
 
-/// What is not for reading.
+/// Elements that are not shown.
 const NOT_SHOWN: &[&str] =
     &["script", "style", "template", "noscript", "svg", "iframe", "object", "select", "datalist"];
 
@@ -55,7 +55,7 @@ const BLOCKS: &[&str] = &[
     "ul",
 ];
 
-/// A page says what it is written in within so many bytes.
+/// A page declares its encoding within this many bytes.
 const DECLARED_WITHIN: usize = 2048;
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
@@ -65,7 +65,7 @@ fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     Ok(Document { encoding, ..flow.finish()? })
 }
 
-/// By its mark, as UTF-8, as it says of itself, or as it looks.
+/// Decoded by its byte order mark, as UTF-8, as declared, or as detected.
 fn decoded(bytes: &[u8]) -> Result<(String, Option<&'static str>), SkipReason> {
     let is_marked = Encoding::for_bom(bytes).is_some();
     if !is_marked

@@ -22,11 +22,11 @@ pub(super) static MAIL: Format = Format {
 /// Messages within messages are read down to here.
 const DEEPEST: usize = 5;
 
-/// So many divided parts of a message are looked at for whether they end.
+/// Multipart parts of a message whose end is checked.
 const MOST_DIVIDED: usize = 16;
-/// A longer attachment is named alone. So much is read of a file of text by itself, too.
-const LONGEST_ATTACHMENT: usize = 2 << 20;
-/// What attachments have together, so that those of one message leave the others room.
+/// Of a longer attachment only the name is indexed. A text file is read up to this size, too.
+const MAX_ATTACHMENT_BYTES: usize = 2 << 20;
+/// What attachments have together, so that those of one message leave some for the others.
 const MOST_ATTACHED: usize = 8 << 20;
 
 /// Attached text that says little without the program that it is for.
@@ -40,7 +40,7 @@ fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let closed = closed(bytes, &message);
     let message = closed.as_deref().map_or(Ok(message), parsed)?;
     match read_with(&message, closed.is_some(), MOST_ATTACHED) {
-        // The messages themselves may need the room.
+        // The messages themselves may need it.
         Err(SkipReason::Overfull) => read_with(&message, closed.is_some(), 0),
         read => read,
     }
@@ -50,7 +50,7 @@ fn parsed(bytes: &[u8]) -> Result<Message<'_>, SkipReason> {
     MessageParser::default().parse(bytes).ok_or(SkipReason::Malformed)
 }
 
-/// A mail that was cut off, with the ends that its parts lack: the parser lets a part go that has none.
+/// A mail that was cut off, with the missing ends of its parts: the parser drops a part without one.
 fn closed(bytes: &[u8], message: &Message) -> Option<Vec<u8>> {
     let mut open = unclosed(bytes, message, 0);
     let mut whole = None;
@@ -101,17 +101,17 @@ fn has_line(bytes: &[u8], line: &str) -> bool {
     })
 }
 
-fn read_with(message: &Message, is_cut: bool, mut room: usize) -> Result<Document, SkipReason> {
+fn read_with(message: &Message, is_cut: bool, mut budget: usize) -> Result<Document, SkipReason> {
     let mut flow = Flow::default();
-    take(message, 0, &mut room, &mut flow);
+    take(message, 0, &mut budget, &mut flow);
     if is_cut {
         flow.problem("it ends before its last part does");
     }
     flow.finish()
 }
 
-/// `room` is what attachments may still have.
-fn take(message: &Message, depth: usize, room: &mut usize, flow: &mut Flow) {
+/// `budget` is the number of bytes left for attachments.
+fn take(message: &Message, depth: usize, budget: &mut usize, flow: &mut Flow) {
     if let Some(subject) = message.subject() {
         flow.heading(u8::try_from(depth + 1).unwrap_or(1), subject);
     }
@@ -140,7 +140,7 @@ fn take(message: &Message, depth: usize, room: &mut usize, flow: &mut Flow) {
         if let PartType::Message(inner) = &attachment.body {
             flow.block();
             if depth < DEEPEST {
-                take(inner, depth + 1, room, flow);
+                take(inner, depth + 1, budget, flow);
             } else {
                 flow.problem("messages that are nested deeper are left out");
             }
@@ -151,14 +151,14 @@ fn take(message: &Message, depth: usize, room: &mut usize, flow: &mut Flow) {
             }
             flow.block();
         } else {
-            attach(message, attachment, room, flow);
+            attach(message, attachment, budget, flow);
         }
     }
 }
 
-/// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is bounded
-/// a file, and a mail may have hundreds.
-fn attach(message: &Message, part: &MessagePart, room: &mut usize, flow: &mut Flow) {
+/// The name of an attachment, and its text where it has one. Archives and PDF are named alone: what they unpack to is
+/// bounded a file, and a mail may have hundreds.
+fn attach(message: &Message, part: &MessagePart, budget: &mut usize, flow: &mut Flow) {
     if let Some(name) = part.attachment_name() {
         flow.line();
         flow.words(&format!("Attachment: {name}"));
@@ -167,11 +167,11 @@ fn attach(message: &Message, part: &MessagePart, room: &mut usize, flow: &mut Fl
         return;
     }
     let Some(text) = attached(message, part) else { return };
-    if text.len() > LONGEST_ATTACHMENT.min(*room) {
+    if text.len() > MAX_ATTACHMENT_BYTES.min(*budget) {
         flow.problem("attachments that are too long are named alone");
         return;
     }
-    *room -= text.len();
+    *budget -= text.len();
     flow.block();
     if is_page(part) {
         html::take(&text, flow);
@@ -216,16 +216,16 @@ fn extension(part: &MessagePart) -> String {
     name.rsplit_once('.').map_or_else(String::new, |(_, extension)| extension.to_lowercase())
 }
 
-/// Whether a part says that it has parts. One that has is none of the attachments: of this the boundary is missing, or
+/// Whether a part says that it has parts. One that does is not an attachment: of this the boundary is missing, or
 /// never comes.
 fn is_multipart(part: &MessagePart) -> bool {
     part.content_type().is_some_and(|kind| kind.ctype().eq_ignore_ascii_case("multipart"))
 }
 
-/// All that stands in such a part.
+/// All that is in such a part.
 fn unparted<'m>(message: &'m Message, part: &'m MessagePart) -> &'m [u8] {
     let place = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
-    // The parser takes bytes that are not UTF-8 out of a text.
+    // The parser removes bytes that are not UTF-8.
     let raw = message.raw_message.get(place).filter(|_| part.encoding == Encoding::None);
     raw.unwrap_or_else(|| part.contents())
 }

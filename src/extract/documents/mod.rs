@@ -1,8 +1,8 @@
-//! Documents: what their formats hold besides words is taken off, and text with headings and pages is left.
+//! Documents: their text with headings and pages, without formatting.
 //!
-//! Owns which formats there are, how a file's is found, and what a reader may give: one file a reader, one row each in
-//! `FORMATS`. Readers are pure and bounded by the work they do, not by a clock. Cutting a text into chunks is `chunk`'s,
-//! and a process of its own for the formats that need one is for `index` to give.
+//! Owns the formats, their detection, and the readers: one file per reader, one row each in `FORMATS`. Readers are pure
+//! and bounded by work, not by a clock. `chunk` cuts the text into chunks, and `index` runs risky readers in a child
+//! process.
 
 mod archive;
 mod csv;
@@ -37,53 +37,53 @@ pub static FORMATS: &[&Format] = &[
 /// The most text that is taken from one file.
 const MOST_TEXT: usize = 16 << 20;
 
-/// What is made of a document's bytes beside them, in all.
+/// Memory for the text, as a multiple of a document's bytes.
 const TIMES_TEXT: u64 = 3;
 
 /// One format, as data.
 pub struct Format {
     /// Lower-case, as answers and filters say it.
     pub name: &'static str,
-    /// Raised when this format's reader would give another text or other headings.
+    /// Incremented when this format's reader would produce another text or other headings.
     pub version: u32,
     /// Without the dot, lower-case.
     pub extensions: &'static [&'static str],
-    /// Only a folder that a person had indexed as documents holds documents of this format: elsewhere it is source.
+    /// Only folders indexed as documents have documents of this format: elsewhere it is source.
     pub only_in_folders: bool,
-    /// Its reader is to run in a process of its own.
+    /// Its reader must run in a child process.
     pub is_risky: bool,
     reader: Reader,
 }
 
 enum Reader {
-    /// The text is the file's own, to the letter; found are the places in it.
+    /// The text is the file's own, unchanged; found are the offsets in it.
     Text(fn(&str, &RepoPath) -> Outline),
     /// The text has to be taken out of the bytes.
     Bytes(fn(&[u8]) -> Result<Document, SkipReason>),
 }
 
-/// The text of a document and what stands where in it. Places are in bytes.
+/// The text of a document and its outline. Offsets are in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Document {
     pub text: String,
     pub outline: Outline,
-    /// What was left out, in words.
+    /// Messages about what was left out.
     pub problems: Vec<String>,
     /// Of a file that is text, as detected; `None` is UTF-8.
     #[serde(skip)]
     pub encoding: Option<&'static str>,
 }
 
-/// What stands where in a document's text.
+/// The outline of a document's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Outline {
     /// In order.
     pub headings: Vec<Heading>,
-    /// Where each page begins, if there are any; nothing stands before the first.
+    /// Where each page begins, if there are any; nothing precedes the first.
     pub pages: Vec<usize>,
-    /// Places where a cut does no harm, besides headings, pages and paragraphs; in order.
+    /// Offsets at which a cut does no harm, besides headings, pages and paragraphs; in order.
     pub seams: Vec<usize>,
-    /// What stands above the whole text, such as the names of a table's columns.
+    /// What is above the whole text, such as the names of a table's columns.
     pub above: Option<String>,
 }
 
@@ -124,7 +124,7 @@ impl Format {
     }
 }
 
-/// The format that a file is read as, if it is a document; `in_folder` says that a person had its folder indexed.
+/// The format that a file is read as, if it is a document; `in_folder` says that its folder is indexed as documents.
 pub fn of_file(path: &RepoPath, in_folder: bool) -> Option<&'static Format> {
     let extension = path.extension()?.to_lowercase();
     let fits = |format: &&Format| format.extensions.contains(&extension.as_str());

@@ -15,7 +15,7 @@ pub(super) static ODT: Format = Format {
     reader: Reader::Bytes(read),
 };
 
-/// Text that was taken back, remarks of readers, and what is made from the headings that stand elsewhere.
+/// Text that was taken back, remarks of readers, and what is made from the headings elsewhere.
 const NOT_SHOWN: &[&str] = &["tracked-changes", "annotation", "table-of-content", "forms"];
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
@@ -35,7 +35,7 @@ fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
                     let level = attributes.get("outline-level").and_then(|level| level.parse().ok());
                     flow.begin_heading(level.unwrap_or(1));
                 }
-                // What stands in a cell stays in the line of its row.
+                // What is in a cell stays in the line of its row.
                 "p" if cells > 0 => flow.space(),
                 "p" => flow.block(),
                 "s" | "tab" => flow.space(),

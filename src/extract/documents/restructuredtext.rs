@@ -12,12 +12,12 @@ pub(super) static RESTRUCTUREDTEXT: Format = Format {
     reader: Reader::Text(outline),
 };
 
-/// A shorter row of signs is text.
+/// A shorter row of punctuation is text.
 const LEAST_ROW: usize = 3;
 const MOST_LEVELS: usize = 9;
 
-/// A heading is a line over a row of signs that is as long, perhaps with such a row above it too. Which signs stand for
-/// which level, the text itself decides by the order in which they come.
+/// A heading is a line over a row of punctuation that is as long, perhaps with such a row above it too. The order in
+/// which the text first uses the characters decides their levels.
 fn outline(text: &str, _: &RepoPath) -> Outline {
     let mut outline = Outline::default();
     let mut styles: Vec<(char, bool)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What front matter is read as: every style, every fault, and text that wants to do harm.
+//! Tests of front matter: every style, every fault, and hostile text.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use super::*;
 /// Each field with its line and the words of its range, then problems.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
-    let Place::Between { yaml, .. } = find(text) else { return "none".to_owned() };
+    let FrontMatterRange::Between { yaml, .. } = find(text) else { return "none".to_owned() };
     let front = FrontMatter::read(text, yaml);
     for (key, value) in &front.fields {
         let mut texts = Vec::new();
@@ -29,7 +29,7 @@ fn check(text: &str, expected: &Expect) {
 }
 
 #[test]
-fn every_scalar_style_is_read_with_its_place() {
+fn every_scalar_style_is_read_with_its_position() {
     check(
         "---\nplain: a b # note\nsingle: 'it''s'\ndouble: \"a\\tb \\u00e9\"\nliteral: |\n  one\n  two\nfolded: >-\n  one\n  two\nnone:\ntilde: ~\n\
          date: 2026-01-06\nnumber: 1.0\n---\nbody\n",
@@ -88,35 +88,35 @@ fn what_is_broken_costs_itself_alone() {
         3:title ["A: b"] from "title" "A: b"
         4:bad ["[1, 2"] from "bad" "[1, 2"
         5:tags ["x"] from "tags" "[x]"
-        problem 3: the front matter is no YAML: mapping values are not allowed in this context
-        problem 5: the front matter is no YAML: while parsing a flow sequence, expected ',' or ']'
-        problem 6: the field `id` stands there twice; the first counts
+        problem 3: the front matter is not YAML: mapping values are not allowed in this context
+        problem 5: the front matter is not YAML: while parsing a flow sequence, expected ',' or ']'
+        problem 6: the field `id` occurs twice; the first counts
     "#]],
     );
     check(
         "---\n- a\n- b\n---\n",
         &expect![[r#"
-        problem 2: the front matter is no list of fields
+        problem 2: the front matter is not a list of fields
     "#]],
     );
     check(
         "---\njust words\n---\n",
         &expect![[r#"
-        problem 2: the front matter is no list of fields
+        problem 2: the front matter is not a list of fields
     "#]],
     );
     check(
         "---\nx: *nobody\n\ttab: 1\n---\n",
         &expect![[r#"
-        problem 2: the front matter is no YAML: while parsing node, found unknown anchor
+        problem 2: the front matter is not YAML: while parsing node, found unknown anchor
     "#]],
     );
     check("---\n---\n", &expect![""]);
-    assert_eq!(find("---\nopen\n"), Place::Unclosed);
-    assert_eq!(find("text\n---\n"), Place::None);
-    assert_eq!(find(""), Place::None);
-    assert_eq!(find("---"), Place::Unclosed);
-    assert_eq!(find("----\n---\n"), Place::None);
+    assert_eq!(find("---\nopen\n"), FrontMatterRange::Unclosed);
+    assert_eq!(find("text\n---\n"), FrontMatterRange::None);
+    assert_eq!(find(""), FrontMatterRange::None);
+    assert_eq!(find("---"), FrontMatterRange::Unclosed);
+    assert_eq!(find("----\n---\n"), FrontMatterRange::None);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn aliases_are_looked_up_and_never_grow() {
         writeln!(bomb, "a{level}: &a{level} [{alias}]").unwrap();
     }
     bomb.push_str("tags: *a29\nself: &s [*s, *s]\n---\n");
-    let Place::Between { yaml, .. } = find(&bomb) else { panic!() };
+    let FrontMatterRange::Between { yaml, .. } = find(&bomb) else { panic!() };
     let front = FrontMatter::read(&bomb, yaml);
     let mut seen = 0;
     assert!(!front.each_text(front.get("tags").unwrap(), |_, _| seen += 1));
@@ -162,7 +162,7 @@ fn hostile_text_ends_soon() {
     ];
     for text in &hostile {
         let started = std::time::Instant::now();
-        let Place::Between { yaml, .. } = find(text) else { panic!() };
+        let FrontMatterRange::Between { yaml, .. } = find(text) else { panic!() };
         let front = FrontMatter::read(text, yaml);
         assert!(front.problems.len() <= MAX_PROBLEMS);
         let shown: String = text.chars().take(20).collect();
@@ -184,7 +184,7 @@ fn any_bytes_are_read_without_a_fault() {
             text.push_str(pieces[usize::try_from(state >> 33).unwrap() % pieces.len()]);
         }
         text.push_str("\n---\n");
-        if let Place::Between { yaml, .. } = find(&text) {
+        if let FrontMatterRange::Between { yaml, .. } = find(&text) {
             let front = FrontMatter::read(&text, yaml.clone());
             for (key, value) in &front.fields {
                 for range in [&key.range, &value.range] {

@@ -1,4 +1,4 @@
-; Functions: their definitions, then prototypes. Pointers in a declarator stand around the name.
+; Functions: their definitions, then prototypes. Pointers in a declarator surround the name.
 (function_definition declarator: [
   (function_declarator declarator: [
     (identifier) @name

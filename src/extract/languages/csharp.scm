@@ -25,7 +25,7 @@
   (#eq? @_const "const")) @definition.constant
 (field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @definition.field
 
-; Inheritance. Nothing but the name tells an interface from a base class, and it does so by convention.
+; Inheritance. Nothing but the name distinguishes an interface from a base class, and it does so by convention.
 (interface_declaration (base_list [
   (identifier) @inherits
   (generic_name . (identifier) @inherits)

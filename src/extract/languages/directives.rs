@@ -1,8 +1,9 @@
 //! C headers of nothing but directives: the register maps that are a third of a kernel.
 //!
 //! Owns the tree of such a text, which is that of the grammar to the byte, without a parser: `#define`, `#include`,
-//! `#undef`, `#ifdef` to `#endif`, and comments. Whatever else a text has is left to the grammar, and so is each form that
-//! the grammar reads in a way of its own (blanks behind a name without a value, a comment before more of the line).
+//! `#undef`, `#ifdef` to `#endif`, and comments. Whatever else a text has is left to the grammar, and so is each form
+//! that the grammar reads in a way of its own (blanks behind a name without a value, a comment before more of the
+//! line).
 
 use std::num::NonZeroU16;
 use std::ops::Range;
@@ -266,7 +267,7 @@ impl Reader<'_> {
                 [] | [b'\n' | b'\r' | b'\\', ..] => return None,
                 [b'/', b'/' | b'*', ..] => {}
                 [b'/', ..] => return None,
-                // White space that is no blank.
+                // White space that is not a blank.
                 [first, ..] if !first.is_ascii_graphic() => return None,
                 _ if self.at == before && !takes_parameters => return None,
                 _ => self.value(self.kinds.value_field)?,
@@ -403,7 +404,7 @@ mod tests {
 
     use super::super::super::syntax::Syntax;
 
-    fn read_alike(text: &str) -> bool {
+    fn equal_trees(text: &str) -> bool {
         let Some(ours) = super::read(text) else { return false };
         let grammars = Syntax::of(&tree_sitter_c::LANGUAGE.into(), text).expect("a text that is parsed");
         if let Some(difference) = ours.first_difference(&grammars) {
@@ -422,9 +423,9 @@ mod tests {
             "#define \u{e9} 1\n",
         ];
         for text in &texts[..4] {
-            assert!(read_alike(text), "{text}");
+            assert!(equal_trees(text), "{text}");
         }
-        assert!(!read_alike(texts[4]));
+        assert!(!equal_trees(texts[4]));
     }
 
     /// Lines put together at random; most texts have one that is left to the grammar.
@@ -507,7 +508,7 @@ mod tests {
                 text += pieces[random(pieces.len())];
                 text += ["\n", "\n", "\n", "\n", "\n", "\r\n", "\n\n", ""][random(8)];
             }
-            read += usize::from(read_alike(&text));
+            read += usize::from(equal_trees(&text));
         }
         assert!(read > 3_000, "only {read} texts of directives");
     }
@@ -528,7 +529,7 @@ mod tests {
                     let Ok(text) = fs::read_to_string(&path) else { continue };
                     files += 1;
                     bytes += text.len();
-                    if read_alike(&text) {
+                    if equal_trees(&text) {
                         read += 1;
                         read_bytes += text.len();
                     }

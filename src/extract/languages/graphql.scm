@@ -12,7 +12,7 @@
 (fields_definition (field_definition (name) @name) @definition.field)
 (input_fields_definition (input_value_definition (name) @name) @definition.field)
 
-; Questions to a schema.
+; Queries of a schema.
 (operation_definition (name) @name) @definition.function
 (fragment_definition (fragment_name (name) @name)) @definition.function
 

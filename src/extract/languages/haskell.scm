@@ -11,7 +11,7 @@
 (field name: (field_name (variable) @name)) @definition.field
 (pattern_synonym (equation synonym: (apply function: (constructor) @name))) @definition.constant
 
-; An instance is no symbol of its own, but its type contains what stands in it.
+; An instance is not a symbol itself, but its type contains what is in it.
 (instance name: (name) @implements patterns: (type_patterns . (_) @implementor))
 (instance patterns: (type_patterns . (name) @name)) @scope
 (instance patterns: (type_patterns . (parens (apply constructor: (name) @name)))) @scope

@@ -124,7 +124,7 @@ pub struct Language {
     pub separator: &'static str,
     /// `None`: text without syntax.
     pub grammar: Option<fn() -> tree_sitter::Language>,
-    /// The `.scm` beside the language's file.
+    /// The `.scm` next to the language's file.
     pub query: &'static str,
     /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
     /// make it take time without measure.

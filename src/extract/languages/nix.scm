@@ -1,4 +1,4 @@
-; Attributes are functions where a function stands behind them; those of a `let` are nobody else's business, but are
+; Attributes are functions if a function follows them; those of a `let` are private, but are
 ; looked for just as well. Of a path of attributes the last one is the name.
 (binding attrpath: (attrpath attr: (identifier) @name .) expression: (function_expression)) @definition.function
 (binding attrpath: (attrpath attr: (identifier) @name .)) @definition.key

@@ -12,7 +12,7 @@
     (multiplicative_expression (format_expression (range_expression (array_literal_expression (unary_expression
       (variable) @name.signed))))))))))) @definition.variable
 
-; Imports: modules, and scripts that are read where they stand.
+; Imports: modules, and scripts that are read in place.
 ((command
   command_name: (command_name) @_command
   command_elements: (command_elements

@@ -10,7 +10,7 @@
 (service (service_name (identifier) @name) "{" @body) @definition.service
 (rpc (rpc_name (identifier) @name)) @definition.method
 
-; An extension is no symbol of its own, but what it extends contains its fields.
+; An extension is not a symbol itself, but what it extends contains its fields.
 (extend (full_ident) @name) @scope
 
 ; Imports.

@@ -14,7 +14,7 @@
 (enum_variant name: (identifier) @name) @definition.variant
 (field_declaration name: (field_identifier) @name) @definition.field
 
-; An impl block is no symbol of its own, but its type contains what stands in it.
+; An impl block is not a symbol itself, but its type contains what is in it.
 (impl_item type: (type_identifier) @name) @scope
 (impl_item type: (generic_type type: (type_identifier) @name)) @scope
 (impl_item type: (scoped_type_identifier name: (type_identifier) @name)) @scope

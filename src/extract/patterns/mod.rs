@@ -1,12 +1,12 @@
 //! A language's patterns, run over a flat tree.
 //!
-//! Owns what a `.scm` may say, in tree-sitter's notation, and where it matches. Ours because tree-sitter's own query cursor
-//! takes as long as its parser: it walks the tree again, and keeps a state for each match that might still come. Here the
-//! kind of a node names the few patterns that may begin at it, and each looks ahead.
+//! Owns the supported syntax of `.scm` files, and matching. It exists because tree-sitter's own query
+//! cursor takes as long as its parser: it walks the tree again, and keeps a state for each match that might still come.
+//! Here the kind of a node names the few patterns that may begin at it, and each looks ahead.
 //!
-//! Understood: named and anonymous nodes, `_`, `ERROR`, fields, absent fields (`!name`), alternatives, captures, `?`, `+` on nodes
-//! without children, the anchor `.`, and the predicates `#eq?`, `#match?` and their `not-` forms. A pattern has one root.
-//! The tests compare with tree-sitter's own queries.
+//! Supported: named and anonymous nodes, `_`, `ERROR`, fields, absent fields (`!name`), alternatives, captures, `?`,
+//! `+` on nodes without children, the anchor `.`, and the predicates `#eq?`, `#match?` and their `not-` forms. A
+//! pattern has one root. The tests compare with tree-sitter's own queries.
 
 mod read;
 
@@ -22,7 +22,7 @@ pub(in crate::extract) struct Patterns {
     /// By kind: patterns that may begin at such a node, and which of their roots.
     by_kind: Vec<Vec<(usize, usize)>>,
     at_error: Vec<(usize, usize)>,
-    /// By kind: what `(_)` stands for.
+    /// By kind: what `(_)` matches.
     is_named: Vec<bool>,
     captures: Vec<String>,
 }
@@ -41,7 +41,7 @@ struct Pattern {
     predicates: Vec<Predicate>,
 }
 
-/// One node as a pattern wants it.
+/// The shape of one node in a pattern.
 struct Shape {
     kind: Kind,
     field: Option<NonZeroU16>,
@@ -64,9 +64,9 @@ struct Step {
     /// Alternatives.
     shapes: Vec<Shape>,
     many: Many,
-    /// Nothing named stands between it and the step before, or its parent's beginning.
+    /// Nothing named is between it and the step before, or its parent's beginning.
     is_next: bool,
-    /// Nothing named stands behind it.
+    /// Nothing named follows it.
     is_last: bool,
     /// Neither it nor what is below it is captured: where it matches does not matter.
     is_silent: bool,
@@ -89,11 +89,11 @@ struct Predicate {
 
 enum Test {
     Is(String),
-    IsAlike(usize),
+    IsEqual(usize),
     Matches(Box<Regex>),
 }
 
-/// What is still to match when the children of a node have: the steps behind it, in its parent.
+/// What is still to match after the children of a node: the steps after it, in its parent.
 struct Rest<'a> {
     steps: &'a [Step],
     from: Node,
@@ -117,8 +117,8 @@ impl Patterns {
         &self.captures
     }
 
-    /// Calls `found` with each match: which pattern, and what it captured in the pattern's order. Matches come in order of
-    /// their first nodes; those of one pattern at one node in order of the text.
+    /// Calls `found` with each match: which pattern, and what it captured in the pattern's order. Matches come in order
+    /// of their first nodes; those of one pattern at one node in order of the text.
     pub(in crate::extract) fn matches(&self, syntax: &Syntax, text: &str, mut found: impl FnMut(usize, &[Captured])) {
         let mut captured = Vec::new();
         for node in syntax.nodes() {
@@ -180,7 +180,7 @@ impl Attempt<'_> {
             let behind = syntax.next(node);
             if !step.is_last || !self.has_named(behind, end) {
                 if is_anywhere && step.shapes.iter().any(|shape| self.probe(shape, node)) {
-                    // The first one leaves most to the others, and they would find no more behind a later one.
+                    // The first one leaves most to the others, which would not find more after a later one.
                     return self.steps(others, behind, end, rest);
                 }
                 any |= match step.many {
@@ -210,7 +210,7 @@ impl Attempt<'_> {
         Attempt { patterns, syntax, text, predicates: &[], captured, found }.shape(shape, node, None)
     }
 
-    /// As many as stand side by side from `first` on, or as few fewer as leave enough to the others.
+    /// As many as are adjacent from `first` on, or as few fewer as leave enough to the others.
     fn repeated(&mut self, step: &Step, others: &[Step], first: Node, end: Node, rest: Option<&Rest>) -> bool {
         let syntax = self.syntax;
         let before = self.captured.len();
@@ -249,7 +249,7 @@ impl Attempt<'_> {
         match &predicate.test {
             Test::Is(word) => of_capture.all(|text| (text == word) == predicate.wanted),
             Test::Matches(regex) => of_capture.all(|text| regex.is_match(text) == predicate.wanted),
-            Test::IsAlike(other) => {
+            Test::IsEqual(other) => {
                 of_capture.zip(texts(*other)).all(|(one, other)| (one == other) == predicate.wanted)
             }
         }
@@ -280,7 +280,7 @@ mod tests {
             let name = |capture: usize| patterns.captures()[capture].clone();
             matches.push((pattern, captured.iter().map(|c| (name(c.capture), syntax.range(c.node))).collect()));
         });
-        told(matches)
+        described(matches)
     }
 
     fn tree_sitters(query: &Query, grammar: &tree_sitter::Language, text: &str) -> BTreeSet<String> {
@@ -293,11 +293,11 @@ mod tests {
             let captured = matched.captures().iter().map(|c| (name(c.index), c.node.byte_range())).collect();
             matches.push((matched.pattern_index, captured));
         }
-        told(matches)
+        described(matches)
     }
 
     /// In no order: what follows takes the first pattern, and of one pattern what the text has first.
-    fn told(matches: Vec<Match>) -> BTreeSet<String> {
+    fn described(matches: Vec<Match>) -> BTreeSet<String> {
         let line = |(pattern, mut captured): Match| {
             captured.sort_by(|one, other| (one.1.start, &one.0).cmp(&(other.1.start, &other.0)));
             format!("{pattern} {captured:?}")
@@ -342,7 +342,7 @@ mod tests {
             ("(declaration nothing: (_))", "no field `nothing`"),
             ("(declaration (identifier)*)", "`*` is not understood"),
             ("((identifier) @name (#is? @name \"x\"))", "no predicate #is?"),
-            ("((identifier) @name (#match? @name \"(\"))", "is no pattern"),
+            ("((identifier) @name (#match? @name \"(\"))", "is not a pattern"),
             ("(identifier) \"", "not closed"),
         ];
         for (source, expected) in faults {
@@ -351,8 +351,8 @@ mod tests {
         }
     }
 
-    /// Every language's fixtures, and the sources at `IXMCP_SYNTAX_TREE` where that is set. Of those, nothing may be missing:
-    /// more is found where a field repeats.
+    /// Every language's fixtures, and the sources at `IXMCP_SYNTAX_TREE` where that is set. Of those, nothing may be
+    /// missing: more is found where a field repeats.
     #[test]
     fn matches_are_those_of_tree_sitters_queries() {
         let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/languages");

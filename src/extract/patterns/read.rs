@@ -1,4 +1,4 @@
-//! Reading a `.scm`: words to patterns.
+//! Parsing of `.scm` files.
 
 use std::iter::Peekable;
 use std::num::NonZeroU16;
@@ -9,7 +9,7 @@ use tree_sitter::Language;
 
 use super::{ERROR, Kind, Many, Pattern, Patterns, Predicate, Shape, Step, Test};
 
-/// What is wrong with a `.scm`, in words.
+/// A result, or a message about a fault of a `.scm`.
 type Outcome<T> = Result<T, String>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ enum Word {
     /// A bracket, an anchor, a quantifier, `!`.
     Sign(char),
     Name(String),
-    /// With its colon gone.
+    /// Without its colon.
     Field(String),
     Capture(String),
-    /// With its `#` gone.
+    /// Without its `#`.
     Predicate(String),
     Quoted(String),
 }
@@ -40,15 +40,15 @@ impl Patterns {
         let mut at_error = Vec::new();
         for (at, pattern) in patterns.iter().enumerate() {
             for (root, shape) in pattern.roots.iter().enumerate() {
-                let place = (at, root);
+                let entry = (at, root);
                 match &shape.kind {
-                    Kind::One(ERROR) => at_error.push(place),
-                    Kind::One(kind) => by_kind[usize::from(*kind)].push(place),
-                    Kind::AnyOf(several) => several.iter().for_each(|kind| by_kind[usize::from(*kind)].push(place)),
-                    Kind::Any => by_kind.iter_mut().for_each(|places| places.push(place)),
+                    Kind::One(ERROR) => at_error.push(entry),
+                    Kind::One(kind) => by_kind[usize::from(*kind)].push(entry),
+                    Kind::AnyOf(several) => several.iter().for_each(|kind| by_kind[usize::from(*kind)].push(entry)),
+                    Kind::Any => by_kind.iter_mut().for_each(|entries| entries.push(entry)),
                     Kind::Named => {
                         let named = by_kind.iter_mut().zip(&is_named).filter(|(_, is_named)| **is_named);
-                        named.for_each(|(places, _)| places.push(place));
+                        named.for_each(|(entries, _)| entries.push(entry));
                     }
                 }
             }
@@ -82,7 +82,7 @@ impl Reader<'_> {
         Ok(Pattern { roots, predicates })
     }
 
-    /// Captures that stand behind a node.
+    /// Captures that follow a node.
     fn capture_all(&mut self, shapes: &mut [Shape]) {
         while let Some(Word::Capture(name)) = self.words.next_if(|word| matches!(word, Word::Capture(_))) {
             let capture = self.capture(&name);
@@ -92,7 +92,7 @@ impl Reader<'_> {
 
     fn root(&mut self, predicates: &mut Vec<Predicate>) -> Outcome<Vec<Shape>> {
         let root = self.step(predicates)?;
-        if root.many == Many::One { Ok(root.shapes) } else { Err("a root stands once".to_owned()) }
+        if root.many == Many::One { Ok(root.shapes) } else { Err("a root occurs once".to_owned()) }
     }
 
     fn takes(&mut self, word: &Word) -> bool {
@@ -130,20 +130,20 @@ impl Reader<'_> {
         Ok(Step { shapes, many, is_next: false, is_last: false, is_silent })
     }
 
-    /// Behind its opening bracket.
+    /// After its opening bracket.
     fn alternatives(&mut self, predicates: &mut Vec<Predicate>) -> Outcome<Vec<Shape>> {
         let mut shapes = Vec::new();
         while !self.takes(&Word::Sign(']')) {
             let step = self.step(predicates)?;
             if step.many != Many::One {
-                return Err("an alternative stands once".to_owned());
+                return Err("an alternative occurs once".to_owned());
             }
             shapes.extend(step.shapes);
         }
         Ok(shapes)
     }
 
-    /// Behind its opening bracket.
+    /// After its opening bracket.
     fn node(&mut self, predicates: &mut Vec<Predicate>) -> Outcome<Shape> {
         let Some(Word::Name(name)) = self.words.next() else { return Err("a node has a kind".to_owned()) };
         let kind = match name.as_str() {
@@ -156,7 +156,7 @@ impl Reader<'_> {
         while !self.takes(&Word::Sign(')')) {
             if self.takes(&Word::Sign('!')) {
                 let Some(Word::Name(name)) = self.words.next() else {
-                    return Err("`!` stands before a field".to_owned());
+                    return Err("`!` must precede a field".to_owned());
                 };
                 shape.absent.push(self.field(&name)?);
             } else if self.takes(&Word::Sign('.')) {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
         if is_next {
             let last = shape.children.last_mut().filter(|last| last.many == Many::One);
-            last.ok_or("an anchor at the end stands behind one node")?.is_last = true;
+            last.ok_or("an anchor at the end must follow one node")?.is_last = true;
         }
         Ok(shape)
     }
@@ -190,9 +190,9 @@ impl Reader<'_> {
         let (wanted, kind) = name.strip_prefix("not-").map_or((true, name.as_str()), |kind| (false, kind));
         let test = match (kind, self.words.next()) {
             ("eq?", Some(Word::Quoted(word))) => Test::Is(word),
-            ("eq?", Some(Word::Capture(other))) => Test::IsAlike(self.capture(&other)),
+            ("eq?", Some(Word::Capture(other))) => Test::IsEqual(self.capture(&other)),
             ("match?", Some(Word::Quoted(pattern))) => {
-                let regex = Regex::new(&pattern).map_err(|error| format!("`{pattern}` is no pattern: {error}"))?;
+                let regex = Regex::new(&pattern).map_err(|error| format!("`{pattern}` is not a pattern: {error}"))?;
                 Test::Matches(Box::new(regex))
             }
             _ => return Err(format!("there is no predicate #{name} of this")),
@@ -284,7 +284,7 @@ fn words(source: &str) -> Outcome<Vec<Word>> {
     Ok(words)
 }
 
-/// Behind the opening quote.
+/// After the opening quote.
 fn quoted(rest: &mut Peekable<std::str::Chars>) -> Outcome<String> {
     let mut word = String::new();
     loop {

@@ -1,8 +1,8 @@
 //! Obsidian's comments, `%%like this%%`: inside a paragraph, or over several where `%%` begins a line.
 //!
-//! Owns where a comment ends. One that is never closed is none: what it seemed to hide is shown after all.
+//! Owns where a comment ends. One that is never closed is text: what follows it is shown.
 
-use super::Mark;
+use super::ProseMark;
 
 const FENCE: &str = "%%";
 
@@ -11,7 +11,7 @@ const FENCE: &str = "%%";
 pub(super) struct Comments {
     is_open: bool,
     /// The marks since it was opened, in case nothing closes it.
-    hidden: Vec<(Mark, u32)>,
+    hidden: Vec<(ProseMark, u32)>,
 }
 
 impl Comments {
@@ -40,12 +40,12 @@ impl Comments {
     }
 
     /// Shows a mark, or keeps it until it is known whether the comment around it ends.
-    pub(super) fn pass(&mut self, mark: Mark, line: u32, visit: &mut impl FnMut(Mark, u32)) {
+    pub(super) fn pass(&mut self, mark: ProseMark, line: u32, visit: &mut impl FnMut(ProseMark, u32)) {
         if self.is_open { self.hidden.push((mark, line)) } else { visit(mark, line) }
     }
 
     /// No more paragraphs come.
-    pub(super) fn end(self, visit: &mut impl FnMut(Mark, u32)) {
+    pub(super) fn end(self, visit: &mut impl FnMut(ProseMark, u32)) {
         for (mark, line) in self.hidden {
             visit(mark, line);
         }

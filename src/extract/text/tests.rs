@@ -18,7 +18,7 @@ fn utf8_is_taken_as_it_is() {
 }
 
 #[test]
-fn utf16_is_told_by_its_mark() {
+fn utf16_is_recognized_by_its_byte_order_mark() {
     let little: Vec<u8> = "\u{feff}class Ä {}\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = "\u{feff}class Ä {}\r\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
     assert_eq!(decoded(&little), Ok(("class Ä {}\r\n".to_owned(), Some("UTF-16LE"))));
@@ -30,7 +30,7 @@ fn utf16_is_told_by_its_mark() {
 }
 
 #[test]
-fn utf16_without_its_mark_is_told_by_its_zeros() {
+fn utf16_without_a_byte_order_mark_is_recognized_by_its_zeros() {
     let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
     for text in ["Windows Registry Editor\r\n\r\n[HKEY]\r\n", "Die Größe für Übergaben – naïve façade, und so weiter\n"]
@@ -38,7 +38,7 @@ fn utf16_without_its_mark_is_told_by_its_zeros() {
         assert_eq!(decoded(&little(text)), Ok((text.to_owned(), Some("UTF-16LE"))));
         assert_eq!(decoded(&big(text)), Ok((text.to_owned(), Some("UTF-16BE"))));
     }
-    // Half a character, a NUL in the text, both sides, controls, numbers and signs that make no words.
+    // Half a character, a NUL in the text, both sides, controls, numbers and punctuation that make no words.
     let text = little("some words that make a line of text\n");
     let numbers = |from: u16, to: u16| (from..to).chain(from..to).flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let wide: Vec<u8> = "wide text of four bytes each".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
@@ -58,9 +58,9 @@ fn utf16_without_its_mark_is_told_by_its_zeros() {
 #[test]
 fn few_wrong_bytes_leave_utf8_what_it_is() {
     let german = "Die Größe für Übergaben: naïve façade, täglich geändert, schöne Grüße.\n";
-    for (wrong, stands) in [(&b"\xff"[..], "\u{fffd}"), (b"\xe2\x82", "\u{fffd}"), (b"\xc3\n", "\u{fffd}\n")] {
+    for (wrong, replacement) in [(&b"\xff"[..], "\u{fffd}"), (b"\xe2\x82", "\u{fffd}"), (b"\xc3\n", "\u{fffd}\n")] {
         let bytes = [german.as_bytes(), b"before ", wrong, b" behind\n", german.as_bytes()].concat();
-        let text = format!("{german}before {stands} behind\n{german}");
+        let text = format!("{german}before {replacement} behind\n{german}");
         assert_eq!(decoded(&bytes), Ok((text, None)));
         assert_eq!(decode(&bytes).unwrap().wrong, 1);
     }
@@ -103,7 +103,7 @@ fn older_encodings_are_detected() {
 }
 
 #[test]
-fn what_is_no_text_is_refused() {
+fn what_is_not_text_is_refused() {
     assert_eq!(decoded(b"\x7fELF\x02\x01\x01\0\0\0"), Err(SkipReason::Binary));
     assert_eq!(decoded(b"GIF89a\x01\x02\x03\x04\x05\x06\x07\x0e\x0f"), Err(SkipReason::Binary));
     let late_nul = [vec![b'a'; SAMPLE_BYTES + 10], vec![0]].concat();
@@ -127,7 +127,7 @@ fn refused(path: &str, text: &str) -> Option<SkipReason> {
 }
 
 #[test]
-fn minified_scripts_are_told_by_their_lines() {
+fn minified_scripts_are_recognized_by_their_lines() {
     let packed = "!function(e,t){return e(t)};".repeat(400);
     assert_eq!(refused("app.js", &packed), Some(SkipReason::Minified));
     assert_eq!(refused("app.css", &".a{color:red}.b{margin:0}".repeat(300)), Some(SkipReason::Minified));

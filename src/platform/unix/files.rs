@@ -50,7 +50,7 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Bytes that this user may still write to the disk of a folder.
-pub fn room(folder: &Path) -> Option<u64> {
+pub fn free_space(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -1,7 +1,7 @@
 //! Opening files below a folder without following links, and reading their metadata.
 //!
 //! The standard library cannot open a file relative to an open folder on Windows, so each component is checked before
-//! the file is opened. This is a race: whoever can swap a folder for a link in between redirects the open.
+//! the file is opened. This is a race: a process that can swap a folder for a link in between redirects the open.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

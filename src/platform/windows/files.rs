@@ -49,8 +49,8 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// Not told.
-pub const fn room(_: &Path) -> Option<u64> {
+/// Not reported.
+pub const fn free_space(_: &Path) -> Option<u64> {
     None
 }
 

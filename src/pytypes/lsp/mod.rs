@@ -95,7 +95,7 @@ impl Engine for TyServer {
         Vec::new()
     }
 
-    fn answerer(&mut self, _question: &Query) -> Result<Box<dyn Answerer>> {
+    fn answerer(&mut self, _query: &Query) -> Result<Box<dyn Answerer>> {
         if !self.client.is_alive() {
             self.client = start(&self.root, &self.program)?;
         }

@@ -16,7 +16,7 @@ use super::target::Target;
 
 /// How a method is referenced implicitly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ImplicitUses {
+pub(super) struct ImplicitReferences {
     form: Form,
     /// The classes that have the method.
     pub classes: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) fn is_special(name: &str) -> bool {
     name.len() > 4 && name.starts_with("__") && name.ends_with("__")
 }
 
-impl ImplicitUses {
+impl ImplicitReferences {
     pub fn of(db: &Database, name: &str, definitions: &[ResolvedDefinition<'_>]) -> Self {
         if !is_special(name) {
             return Self::default();

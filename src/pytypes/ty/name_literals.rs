@@ -62,14 +62,14 @@ pub(super) fn repeated(db: &Database, wanted: &SearchTarget<'_>) -> Vec<Member> 
         let Some(Expr::StringLiteral(text)) = first else { continue };
         let model = SemanticModel::new(db, db.program_file(file));
         if keyword_members::is_call_of(&model, call, NAMING) {
-            found.extend(inside(&source_text(db, file), text, &wanted.name).map(|range| (file, range)));
+            found.extend(within_literal(&source_text(db, file), text, &wanted.name).map(|range| (file, range)));
         }
     }
     found
 }
 
 /// The range of the name between the quotes of a literal; `None` if the literal has other text.
-pub(super) fn inside(text: &str, literal: &ast::ExprStringLiteral, name: &str) -> Option<TextRange> {
+pub(super) fn within_literal(text: &str, literal: &ast::ExprStringLiteral, name: &str) -> Option<TextRange> {
     if literal.value.to_str() != name {
         return None;
     }
@@ -172,7 +172,8 @@ impl Keys<'_> {
     /// Records a key that is looked up in `owner`, by resolving it as a subscript.
     fn key(&mut self, owner: &Expr, key: &Expr) {
         let Expr::StringLiteral(literal) = key else { return };
-        let Some(range) = inside(self.text, literal, &self.wanted.name).filter(|range| !self.found.contains(range))
+        let Some(range) =
+            within_literal(self.text, literal, &self.wanted.name).filter(|range| !self.found.contains(range))
         else {
             return;
         };

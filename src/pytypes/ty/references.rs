@@ -28,7 +28,7 @@ use super::check;
 use super::db::Database;
 use super::display::{PathDisplay, preview};
 use super::family::{self, Class};
-use super::implicit::ImplicitUses;
+use super::implicit::ImplicitReferences;
 use super::lines::Lines;
 use super::string_names;
 use super::stubs;
@@ -41,7 +41,7 @@ pub(super) struct SearchTarget<'db> {
     pub name: String,
     pub definitions: Vec<ResolvedDefinition<'db>>,
     pub scope: Scope,
-    implicit: ImplicitUses,
+    implicit: ImplicitReferences,
     aliases: ImportAliasResolution,
     /// The program of the definitions. Another program has different definitions for the same locations.
     program: Program<'db>,
@@ -123,7 +123,7 @@ pub(super) fn search_target<'db>(
             Scope::File
         };
         let locations = definitions.iter().map(|one| location(db, one)).collect();
-        let implicit = ImplicitUses::of(db, &name, &definitions);
+        let implicit = ImplicitReferences::of(db, &name, &definitions);
         Some(SearchTarget { name, definitions, scope, implicit, aliases, program: model.program(), locations })
     });
     found.flatten()

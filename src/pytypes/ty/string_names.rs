@@ -107,7 +107,7 @@ impl<'a> SourceOrderVisitor<'a> for Quoted<'_, 'a> {
             return TraversalSignal::Skip;
         }
         if let AnyNodeRef::ExprStringLiteral(literal) = node
-            && let Some(range) = name_literals::inside(self.text, literal, self.name)
+            && let Some(range) = name_literals::within_literal(self.text, literal, self.name)
         {
             self.found.push((node, range));
         }

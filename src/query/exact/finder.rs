@@ -1,7 +1,7 @@
 //! A compiled pattern, and the lines of one text that it matches.
 //!
-//! Owns what a line's match is and how long it may take. The engine itself cannot be stopped inside a search, so a text
-//! is searched in parts, and the clock is looked at between them.
+//! Owns what a line's match is and how long it may take. The regex engine cannot be interrupted within a search, so a
+//! text is searched in parts, with a check of the deadline between them.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use regex_syntax::hir::{Hir, HirKind, Look};
 use super::{Pattern, need};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::Need;
+use crate::store::TrigramNeed;
 
-/// Compiled programs are refused above this: what ripgrep allows.
+/// The size limit of compiled patterns, as in ripgrep.
 const PROGRAM_BYTES: usize = 100 << 20;
 
 /// Lines are searched together up to this many bytes.
@@ -24,13 +24,14 @@ const WINDOW: usize = 16 << 10;
 
 /// The first part of a search; each next one is half as large again.
 const FIRST_PART: usize = 2 * WINDOW;
-/// A program above so many bytes is large: each byte of a text may take a look at all of it, and so much text in one go hours.
+/// A program above this many bytes is large: each byte of a text may cost a pass over all of it, so that one window
+/// could take hours.
 const LARGE_PROGRAM: usize = 8 << 20;
 const LONG_FOR_LARGE: usize = 256 << 10;
 
 /// A line in which the pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Matched {
+pub(super) struct MatchedLine {
     pub number: u32,
     /// The byte of the text where it begins, and of the line where its first match does.
     pub start: usize,
@@ -41,17 +42,17 @@ pub(super) struct Matched {
 pub(super) struct Finder {
     regex: Regex,
     multiline: bool,
-    /// The pattern asks where its text begins or ends, so every line must be a text of its own.
+    /// The pattern has anchors of the whole text, so every line is searched as a text of its own.
     line_by_line: bool,
     is_large: bool,
 }
 
 impl Finder {
-    /// With what a text needs for the pattern to match in it.
-    pub(super) fn compile(pattern: &Pattern) -> Result<(Self, Need)> {
+    /// Compiles a pattern, and returns what a text needs for it to match.
+    pub(super) fn compile(pattern: &Pattern) -> Result<(Self, TrigramNeed)> {
         let body = if pattern.is_regex { pattern.text.to_owned() } else { regex_syntax::escape(pattern.text) };
         let mut parser = ParserBuilder::new();
-        // As ripgrep: `(?-u)` may speak of bytes that are no letters.
+        // As in ripgrep: `(?-u)` may match bytes that are not letters.
         let mut parser = parser.case_insensitive(!pattern.case_sensitive).multi_line(true).utf8(false).build();
         let unreadable = |error: &dyn std::fmt::Display| {
             let text = error.to_string();
@@ -60,7 +61,7 @@ impl Finder {
         };
         let mut parsed = parser.parse(&body).map_err(|error| unreadable(&error))?;
         if !pattern.multiline && wants_line_break(&parsed) {
-            return Err(refused(pattern, "the pattern holds a line break, which stands in no line")
+            return Err(refused(pattern, "the pattern contains a line break, which no line contains")
                 .hint("Set multiline, so that a match may cover several lines."));
         }
         if pattern.word {
@@ -77,7 +78,7 @@ impl Finder {
     }
 
     /// Every matching line, in order; an error once the budget is spent.
-    pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<Matched>> {
+    pub(super) fn matching_lines(&self, text: &str, budget: &Budget) -> Result<Vec<MatchedLine>> {
         let text = text.as_bytes();
         if self.multiline { self.covered_lines(text, budget) } else { self.lines(text, budget) }
     }
@@ -87,7 +88,7 @@ impl Finder {
         self.regex.find_iter(line).map(|found| found.range()).filter(|range| !range.is_empty()).collect()
     }
 
-    fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<Matched>> {
+    fn lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<MatchedLine>> {
         let mut found = Vec::new();
         // `number` is that of the line that starts at `at`; before `crossed` lines are searched one at a time, or a
         // match over many lines would be looked for again from each of them.
@@ -107,19 +108,19 @@ impl Finder {
             let inside = if matched.end() <= at {
                 Some(matched)
             } else {
-                // A match that runs over the line's end may be none when the line stands alone.
+                // A match that runs over the line's end may be none when the line is alone.
                 crossed = matched.end();
                 self.find(text, start..at, budget)?
             };
-            found.extend(inside.map(|matched| Matched { number, start, at: matched.start() - start }));
+            found.extend(inside.map(|matched| MatchedLine { number, start, at: matched.start() - start }));
             number += 1;
             at += 1;
         }
         Ok(found)
     }
 
-    fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<Matched>> {
-        let mut found: Vec<Matched> = Vec::new();
+    fn covered_lines(&self, text: &[u8], budget: &Budget) -> Result<Vec<MatchedLine>> {
+        let mut found: Vec<MatchedLine> = Vec::new();
         // `number` is that of the line that `counted` is in and that starts at `start`; `covered` ends the last line
         // found so far: the next match may begin in it and reach further.
         let (mut at, mut number, mut start, mut counted, mut covered) = (0, 1, 0, 0, None);
@@ -143,10 +144,10 @@ impl Finder {
             counted = matched.start();
             let end = line_end(text, last);
             if covered.is_none_or(|covered| matched.start() > covered) {
-                found.push(Matched { number, start, at: matched.start() - start });
+                found.push(MatchedLine { number, start, at: matched.start() - start });
             }
             let further = memchr_iter(b'\n', &text[matched.start()..end]).map(|at| matched.start() + at + 1);
-            found.extend((number + 1..).zip(further).map(|(number, start)| Matched { number, start, at: 0 }));
+            found.extend((number + 1..).zip(further).map(|(number, start)| MatchedLine { number, start, at: 0 }));
             covered = Some(end);
         }
         Ok(found)
@@ -173,7 +174,7 @@ impl Finder {
         }
     }
 
-    /// The first match in `range`; where lines stand alone, of the line that ends at `line_end`.
+    /// The first match in `range`; where lines are alone, of the line that ends at `line_end`.
     fn search(&self, text: &[u8], range: Range<usize>, line_end: usize) -> Option<Match> {
         if !self.line_by_line {
             return self.regex.search(&Input::new(text).span(range));
@@ -193,7 +194,7 @@ fn breaks(text: &[u8]) -> u32 {
     u32::try_from(memchr_iter(b'\n', text).count()).unwrap_or(u32::MAX)
 }
 
-/// Whether some way to match is to find a line break. A class that has one, such as `\s`, does without.
+/// Whether some match must contain a line break. A class that has one, such as `\s`, does without.
 fn wants_line_break(pattern: &Hir) -> bool {
     match pattern.kind() {
         HirKind::Literal(literal) => literal.0.contains(&b'\n'),
@@ -206,7 +207,7 @@ fn wants_line_break(pattern: &Hir) -> bool {
 
 fn refused(pattern: &Pattern, what: &str) -> Error {
     let hint = if pattern.is_regex {
-        "Use mode \"literal\" to search for the text as it stands, or mend the pattern."
+        "Use mode \"literal\" to search for the text as it is, or fix the pattern."
     } else {
         "Search for a shorter text."
     };
@@ -277,7 +278,7 @@ mod tests {
             Pattern { text: "(?x) a | b # c", is_regex: true, case_sensitive: true, word: true, multiline: false };
         let found =
             Finder::compile(&pattern).unwrap().0.matching_lines("ab\na\nxb\n b.", &Budget::unlimited()).unwrap();
-        assert_eq!(found, [Matched { number: 2, start: 3, at: 0 }, Matched { number: 4, start: 8, at: 1 }]);
+        assert_eq!(found, [MatchedLine { number: 2, start: 3, at: 0 }, MatchedLine { number: 4, start: 8, at: 1 }]);
     }
 
     #[test]
@@ -296,7 +297,7 @@ mod tests {
         assert_eq!(finder("[^x]+Q", true, false).matching_lines(&text, &budget).unwrap(), []);
         assert_eq!(
             finder("[^x]*Q", true, false).matching_lines(&text, &budget).unwrap(),
-            [Matched { number: 100_001, start: 900_000, at: 0 }]
+            [MatchedLine { number: 100_001, start: 900_000, at: 0 }]
         );
     }
 
@@ -310,7 +311,7 @@ mod tests {
         assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     }
 
-    /// Nothing can stop a search that has begun; this one would go on for days.
+    /// A running search cannot be stopped; this one would take days.
     #[test]
     fn a_large_program_is_refused_where_a_line_is_long() {
         let budget = Budget::unlimited();

@@ -1,60 +1,60 @@
-//! What a text must have for a pattern to match in it, told from the pattern alone.
+//! What a text must contain for a pattern to match in it, derived from the pattern alone.
 //!
-//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what lies
-//! between; parts next to each other are joined, so that the trigrams over their borders count too. Whatever becomes too
-//! much is taken as anything: more is searched then, and nothing is missed.
+//! Owns the reading of a parsed pattern. A part of it is known by the letters it may begin and end with and by what
+//! lies between; parts next to each other are joined, so that the trigrams over their borders count too. Parts with too
+//! many alternatives count as anything: then more is searched, and nothing is missed.
 
 use std::collections::BTreeSet;
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::store::Need;
+use crate::store::TrigramNeed;
 use crate::words::trigrams::{letter, of_letters};
 
 /// Texts that one part may be, at most, and how long they may grow.
 const MOST_RUNS: usize = 16;
-const LONGEST_RUN: usize = 512;
-/// Letters that one place of the pattern may be, and characters of a class that are looked at.
+const MAX_RUN: usize = 512;
+/// Letters that one position of the pattern may be, and characters of a class that are looked at.
 const MOST_LETTERS: usize = 8;
 const MOST_CHARACTERS: u32 = 64;
 /// Trigrams of one run that are asked for: all that follow exclude little more.
 const MOST_TRIGRAMS: usize = 48;
-/// Trigrams of a whole pattern; above, asking for them takes longer than they spare.
+/// Trigrams of a whole pattern; above, looking them up takes longer than it saves.
 const MOST_ASKED: usize = 4_000;
 
 /// Letters in a row.
 type Run = Vec<u8>;
 
 /// What a pattern needs.
-pub(super) fn of(pattern: &Hir) -> Need {
-    let need = Shape::of(pattern).need();
-    if count(&need) > MOST_ASKED { Need::Anything } else { need }
+pub(super) fn of(pattern: &Hir) -> TrigramNeed {
+    let need = PatternShape::of(pattern).need();
+    if count(&need) > MOST_ASKED { TrigramNeed::Anything } else { need }
 }
 
 /// What is known of the text that a part of a pattern matches.
-struct Shape {
-    /// It begins with one of these; where `rest` is none, it is one of these.
+struct PatternShape {
+    /// It begins with one of these; if `rest` is absent, it is one of these.
     head: Vec<Run>,
     rest: Option<Rest>,
 }
 
 struct Rest {
     /// What it has somewhere, each of them.
-    needs: Vec<Need>,
+    needs: Vec<TrigramNeed>,
     /// It ends with one of these.
     tail: Vec<Run>,
 }
 
-impl Shape {
+impl PatternShape {
     fn exact(head: Vec<Run>) -> Self {
         Self { head, rest: None }
     }
 
     fn anything() -> Self {
-        Self::with(Need::Anything)
+        Self::with(TrigramNeed::Anything)
     }
 
-    fn with(need: Need) -> Self {
+    fn with(need: TrigramNeed) -> Self {
         Self { head: vec![Run::new()], rest: Some(Rest { needs: vec![need], tail: vec![Run::new()] }) }
     }
 
@@ -72,12 +72,12 @@ impl Shape {
         }
     }
 
-    /// Bytes that are no text can stand inside a letter of one.
+    /// Bytes that are not text can be within a letter.
     fn of_bytes(bytes: &[u8]) -> Self {
         let mut shape = Self::exact(vec![Run::new()]);
         for part in bytes.utf8_chunks() {
             let letters: Run = part.valid().chars().map(letter).collect();
-            for run in letters.chunks(LONGEST_RUN) {
+            for run in letters.chunks(MAX_RUN) {
                 shape = shape.followed_by(Self::exact(vec![run.to_vec()]));
             }
             if !part.invalid().is_empty() {
@@ -151,7 +151,7 @@ impl Shape {
         Self { head, rest: Some(Rest { needs: Vec::new(), tail: once }) }
     }
 
-    fn need(self) -> Need {
+    fn need(self) -> TrigramNeed {
         let mut needs = vec![need_of(&self.head)];
         if let Some(rest) = self.rest {
             needs.extend(rest.needs);
@@ -161,10 +161,10 @@ impl Shape {
     }
 }
 
-/// Puts each of `next` after each of `runs`; leaves them as they are where that would be too much.
+/// Puts each of `next` after each of `runs`; leaves them unchanged if that would be too many.
 fn join(runs: &mut Vec<Run>, next: &[Run]) -> bool {
     let longest = |runs: &[Run]| runs.iter().map(Run::len).max().unwrap_or(0);
-    if runs.len() * next.len() > MOST_RUNS || longest(runs) + longest(next) > LONGEST_RUN {
+    if runs.len() * next.len() > MOST_RUNS || longest(runs) + longest(next) > MAX_RUN {
         return false;
     }
     if let [next] = next {
@@ -175,7 +175,7 @@ fn join(runs: &mut Vec<Run>, next: &[Run]) -> bool {
     true
 }
 
-/// The letters that a class stands for, if they are few.
+/// The letters of a class, if they are few.
 fn letters(class: &Class) -> Option<BTreeSet<u8>> {
     let mut letters = BTreeSet::new();
     match class {
@@ -186,7 +186,7 @@ fn letters(class: &Class) -> Option<BTreeSet<u8>> {
             }
             class.iter().for_each(|range| letters.extend((range.start()..=range.end()).map(letter)));
         }
-        // Beyond ASCII a byte is no letter of its own.
+        // Beyond ASCII a byte is not a letter of its own.
         Class::Bytes(class) => {
             for range in class.iter() {
                 if !range.end().is_ascii() {
@@ -200,40 +200,40 @@ fn letters(class: &Class) -> Option<BTreeSet<u8>> {
 }
 
 /// One of the runs, whole.
-fn need_of(runs: &[Run]) -> Need {
+fn need_of(runs: &[Run]) -> TrigramNeed {
     any(runs.iter().map(|run| need_of_run(run)).collect())
 }
 
-fn need_of_run(run: &[u8]) -> Need {
+fn need_of_run(run: &[u8]) -> TrigramNeed {
     let mut trigrams: Vec<u32> = of_letters(run).collect();
     trigrams.sort_unstable();
     trigrams.dedup();
     let step = trigrams.len().div_ceil(MOST_TRIGRAMS).max(1);
-    all(trigrams.into_iter().step_by(step).map(Need::Trigram).collect())
+    all(trigrams.into_iter().step_by(step).map(TrigramNeed::Trigram).collect())
 }
 
-fn all(needs: Vec<Need>) -> Need {
-    let mut needs: Vec<Need> = needs.into_iter().filter(|need| *need != Need::Anything).collect();
+fn all(needs: Vec<TrigramNeed>) -> TrigramNeed {
+    let mut needs: Vec<TrigramNeed> = needs.into_iter().filter(|need| *need != TrigramNeed::Anything).collect();
     match needs.len() {
-        0 => Need::Anything,
+        0 => TrigramNeed::Anything,
         1 => needs.swap_remove(0),
-        _ => Need::All(needs),
+        _ => TrigramNeed::All(needs),
     }
 }
 
 /// Nothing is needed where one of them needs nothing. A part that matches nothing at all has no needs to choose from.
-fn any(mut needs: Vec<Need>) -> Need {
-    if needs.contains(&Need::Anything) {
-        return Need::Anything;
+fn any(mut needs: Vec<TrigramNeed>) -> TrigramNeed {
+    if needs.contains(&TrigramNeed::Anything) {
+        return TrigramNeed::Anything;
     }
-    if needs.len() == 1 { needs.swap_remove(0) } else { Need::Any(needs) }
+    if needs.len() == 1 { needs.swap_remove(0) } else { TrigramNeed::Any(needs) }
 }
 
-fn count(need: &Need) -> usize {
+fn count(need: &TrigramNeed) -> usize {
     match need {
-        Need::Anything => 0,
-        Need::Trigram(_) => 1,
-        Need::All(needs) | Need::Any(needs) => needs.iter().map(count).sum(),
+        TrigramNeed::Anything => 0,
+        TrigramNeed::Trigram(_) => 1,
+        TrigramNeed::All(needs) | TrigramNeed::Any(needs) => needs.iter().map(count).sum(),
     }
 }
 
@@ -242,20 +242,20 @@ mod tests {
     use super::*;
 
     /// As a formula of the letters, trigrams in the order of their letters.
-    fn shown(need: &Need) -> String {
-        let list = |needs: &[Need], between: &str| {
+    fn shown(need: &TrigramNeed) -> String {
+        let list = |needs: &[TrigramNeed], between: &str| {
             let mut needs: Vec<String> = needs.iter().map(shown).collect();
             needs.sort();
             format!("({})", needs.join(between))
         };
         match need {
-            Need::Anything => "*".to_owned(),
-            Need::Trigram(trigram) => {
+            TrigramNeed::Anything => "*".to_owned(),
+            TrigramNeed::Trigram(trigram) => {
                 let letters = [16, 8, 0].map(|shift| u8::try_from(trigram >> shift & 0xff).unwrap());
                 letters.iter().map(|&letter| if letter.is_ascii() { char::from(letter) } else { '?' }).collect()
             }
-            Need::All(needs) => list(needs, " "),
-            Need::Any(needs) => list(needs, "|"),
+            TrigramNeed::All(needs) => list(needs, " "),
+            TrigramNeed::Any(needs) => list(needs, "|"),
         }
     }
 
@@ -315,7 +315,7 @@ mod tests {
         needed(&nested);
         let long = "some text ".repeat(20_000);
         let parsed = regex_syntax::parse(&long).unwrap();
-        assert!(matches!(of(&parsed), Need::All(_) | Need::Anything));
+        assert!(matches!(of(&parsed), TrigramNeed::All(_) | TrigramNeed::Anything));
         let many: Vec<String> = (0..2_000).map(|at| format!("alternative{at}.*end")).collect();
         assert_eq!(needed(&many.join("|")), "*");
         needed(&"[ab]".repeat(3_000));

@@ -1,6 +1,6 @@
-//! What languages make of names and modules, as data: one row a family of languages that see each other's names.
+//! How languages resolve names and modules, as data: one row per family of languages that see each other's names.
 //!
-//! Owns the table alone; `modules` and `resolve` read it.
+//! Owns only the data; `modules` and `resolve` read it.
 
 /// How a module is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +49,9 @@ pub(super) struct Family {
     pub scope: Scope,
     /// A bare name may be a member of the type around it.
     pub implicit_self: bool,
-    /// A type's members may stand outside its definition, in other files too.
+    /// A type's members may be outside its definition, in other files too.
     pub open_types: bool,
-    /// What one file declares another defines.
+    /// One file declares what another defines.
     pub headers: bool,
     /// A module is a folder, whatever its files are called.
     pub folders: bool,
@@ -61,12 +61,13 @@ pub(super) struct Family {
     pub extensions: &'static [&'static str],
     /// Files that stand for their folder.
     pub index: &'static [&'static str],
-    /// Folders that are no part of a module's name.
+    /// Folders that are not part of a module's name.
     pub hollow: &'static [&'static str],
     /// Folders that modules may be looked for in, besides those around the importing file.
     pub roots: &'static [&'static str],
-    /// Members that the language's own types have, with spaces between: the only definition of such a name proves nothing.
-    pub usual: &'static str,
+    /// Members that the language's own types have, with spaces between: the only definition of such a name proves
+    /// nothing.
+    pub common_members: &'static str,
 }
 
 const NONE: Family = Family {
@@ -84,7 +85,7 @@ const NONE: Family = Family {
     index: &[],
     hollow: &[],
     roots: &["src", "lib"],
-    usual: "",
+    common_members: "",
 };
 
 static FAMILIES: &[Family] = &[
@@ -98,7 +99,7 @@ static FAMILIES: &[Family] = &[
         extensions: &["py", "pyi"],
         index: &["__init__"],
         roots: &["src", "lib", "python"],
-        usual: "\
+        common_members: "\
             add append capitalize clear close copy count decode discard encode endswith exists extend find flush \
             format get group index insert isdigit items join keys lower lstrip match name open pop popitem read \
             readline remove replace reverse rstrip search seek send setdefault sort split splitlines start \
@@ -117,7 +118,7 @@ static FAMILIES: &[Family] = &[
         index: &["mod", "lib", "main"],
         hollow: &["src"],
         roots: &["src"],
-        usual: "\
+        common_members: "\
             abs all and and_then any append as_any as_bytes as_deref as_deref_mut as_mut as_mut_ptr as_path \
             as_ptr as_ref as_secs as_slice as_str ascii binary_search bitand borrow by_ref bytes capacity ceil \
             chain char_indices chars checked_add checked_sub chunks chunks_exact clear clone cloned cmp cmp_by \
@@ -153,7 +154,7 @@ static FAMILIES: &[Family] = &[
         index: &["index"],
         hollow: &["src", "dist"],
         roots: &["src", "packages"],
-        usual: "\
+        common_members: "\
             add addEventListener all apply append assign at bind call catch charAt clear clone close concat \
             delete emit end endsWith entries error every exec fill filter finally find findIndex flat flatMap \
             forEach from get has includes indexOf join keys lastIndexOf length log map match name next now of \
@@ -173,7 +174,7 @@ static FAMILIES: &[Family] = &[
         above: &[],
         extensions: &["go"],
         roots: &[],
-        usual: "\
+        common_members: "\
             Add Bytes Close Copy Done Err Error Errorf Fatal Fatalf Flush Format Get Len Less Load Lock Log Logf \
             Name Next Print Printf Println Read ReadFrom Reset Run RUnlock Scan Seek Set Size Store String Swap \
             Unlock Unwrap Value Wait Write WriteByte WriteString WriteTo",
@@ -187,7 +188,7 @@ static FAMILIES: &[Family] = &[
         implicit_self: true,
         folders: true,
         extensions: &["java", "kt", "kts", "scala"],
-        usual: "\
+        common_members: "\
             accept add addAll append apply charAt clear close collect contains containsKey copy equals filter \
             find flatMap fold forEach format get getClass getKey getMessage getName getOrDefault getValue \
             hasNext hashCode indexOf isEmpty iterator join keySet length let map name next of ordinal println \
@@ -203,7 +204,7 @@ static FAMILIES: &[Family] = &[
         open_types: true,
         above: &["base"],
         extensions: &["cs"],
-        usual: "\
+        common_members: "\
             Add Any Append Clear Close Contains ContainsKey Count Dispose Equals First Format GetHashCode \
             GetType IndexOf Invoke Join Length Name Read Remove Replace Select Split StartsWith Substring \
             ToArray ToList ToString Trim Value Where Write WriteLine",
@@ -217,7 +218,7 @@ static FAMILIES: &[Family] = &[
         above: &[],
         itself: &["this"],
         roots: &["include", "src", "lib"],
-        usual: "\
+        common_members: "\
             append at back begin c_str capacity clear close count data emplace emplace_back empty end erase find \
             first flush front get insert join length load lock max min next open pop pop_back push push_back \
             rbegin read release rend reserve reset resize second size str substr swap unlock value wait what \
@@ -230,7 +231,7 @@ static FAMILIES: &[Family] = &[
         open_types: true,
         extensions: &["rb"],
         roots: &["lib", "app", "test", "spec"],
-        usual: "\
+        common_members: "\
             [] add all any? call clear close collect count delete dup each each_with_index empty? fetch find \
             first freeze get gsub include? index initialize inject inspect is_a? join key? keys last length map \
             match merge name new nil? open pop push raise read reject replace require respond_to? reverse select \
@@ -317,8 +318,8 @@ impl Family {
     }
 
     /// Whether the language's own types have a member of that name.
-    pub(super) fn has_usual(&self, name: &str) -> bool {
-        self.usual.split(' ').any(|usual| usual == name)
+    pub(super) fn has_common_member(&self, name: &str) -> bool {
+        self.common_members.split(' ').any(|member| member == name)
     }
 
     /// Whether code in `language` can mean what code in `other` defines.

@@ -1,9 +1,9 @@
-//! What kinds of definitions can be used as what.
+//! Which kinds of definitions fit which kinds of references.
 //!
-//! Owns which kind fits which use. The words are extraction's.
+//! `extract` owns the kinds.
 
 use crate::extract::kinds::TYPES;
-use crate::store::Declared;
+use crate::store::DefinitionNode;
 
 const CALLABLE: &[&str] = &["function", "method", "constructor", "macro", "operator", "target", "rule", "signature"];
 const MEMBERS: &[&str] = &["method", "constructor", "field", "attribute", "property", "variant", "event"];
@@ -23,7 +23,7 @@ pub(super) fn contains(kind: &str) -> bool {
     is_type(kind) || is_namespace(kind)
 }
 
-/// How well a definition fits a use, 0 best; `None` when it cannot be meant.
+/// How well a definition fits a reference, 0 best; `None` if the reference cannot refer to it.
 pub(super) fn fit(used_as: &str, kind: &str) -> Option<u8> {
     if PROSE.contains(&kind) {
         return None;
@@ -45,13 +45,13 @@ pub(super) fn fit(used_as: &str, kind: &str) -> Option<u8> {
 }
 
 /// Whether a definition is reached through a value or type.
-pub(super) fn is_member(declared: &Declared) -> bool {
+pub(super) fn is_member(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
     definition.container.is_some() && MEMBERS.contains(&definition.kind.as_str())
 }
 
-/// Whether it is more than a declaration, as far as C's ways tell: a function of several lines, or one in a source.
-pub(super) fn has_body(declared: &Declared) -> bool {
+/// Whether it is more than a declaration, by C's conventions: a function of several lines, or one in a source.
+pub(super) fn has_body(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
     let header =
         definition.path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "h" | "hh" | "hpp" | "hxx"));
@@ -60,7 +60,7 @@ pub(super) fn has_body(declared: &Declared) -> bool {
         || definition.signature.as_deref().is_some_and(|signature| !signature.ends_with(';'))
 }
 
-pub(super) fn is_private_to_file(declared: &Declared) -> bool {
+pub(super) fn is_private_to_file(declared: &DefinitionNode) -> bool {
     let definition = &declared.definition;
     let source =
         definition.path.ends_with(".c") || definition.path.ends_with(".cc") || definition.path.ends_with(".cpp");

@@ -1,7 +1,8 @@
-//! How definitions relate: what a name means where it is used, who calls whom, inherits, implements, imports, contains.
+//! How definitions relate: what a name refers to, and which definitions call, inherit, implement, import or contain
+//! others.
 //!
 //! The index holds what each file states; what that means is resolved here when asked, so that a change in one file
-//! never touches the rows of another. Owns the questions; `resolve` has the rules, `families` what languages differ in.
+//! never touches the rows of another. Owns the queries; `resolve` has the rules, `families` what languages differ in.
 
 mod families;
 mod kinds;
@@ -16,12 +17,12 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::store::{Declared, Definition, Snapshot, Use};
+use crate::store::{Definition, DefinitionNode, Reference, Snapshot};
 
 use self::opened::Opened;
-pub use self::resolve::{How, Resolution, Resolver};
+pub use self::resolve::{Resolution, ResolutionRule, Resolver};
 
-/// A definition, or a place in one, that something relates to.
+/// A definition, or a position in one, that something relates to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
     pub path: String,
@@ -29,33 +30,33 @@ pub struct Related {
     /// Qualified.
     pub name: String,
     pub kind: String,
-    pub how: How,
+    pub how: ResolutionRule,
 }
 
 /// All that relates in one way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     pub relation: &'static str,
-    /// The surest first, then by place; at most as many as asked for.
+    /// The most certain first, then by position; at most as many as asked for.
     pub items: Vec<Related>,
     pub total: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relations {
-    /// Without groups of which nothing is known.
+    /// Without empty groups.
     pub groups: Vec<Group>,
-    /// Uses of the name that were too many to look at.
+    /// References to the name that were too many to look at.
     pub unexamined: usize,
 }
 
-/// Uses of one name that are resolved for one answer.
+/// References to one name that are resolved for one answer.
 const EXAMINED: usize = 2_000;
 /// Rows asked for of importers and heirs.
 const STATED: usize = 1_000;
 
 /// Everything that relates to a definition, each group cut at `limit` items.
-pub fn of_symbol(resolver: &mut Resolver, subject: &Declared, limit: usize) -> Result<Relations> {
+pub fn of_symbol(resolver: &mut Resolver, subject: &DefinitionNode, limit: usize) -> Result<Relations> {
     let mut groups = Groups::new(limit);
     let Some(file) = resolver.library.open(&subject.definition.path)? else { return Ok(groups.done(0)) };
     contained(resolver, &file, subject, &mut groups)?;
@@ -68,7 +69,7 @@ pub fn of_symbol(resolver: &mut Resolver, subject: &Declared, limit: usize) -> R
         }
     }
     heirs(resolver, subject, &subject.definition.name, None, &mut groups)?;
-    let unexamined = uses(resolver, subject, &mut groups)?;
+    let unexamined = references(resolver, subject, &mut groups)?;
     Ok(groups.done(unexamined))
 }
 
@@ -78,7 +79,7 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
     let mut groups = Groups::new(limit);
     let Some(file) = resolver.library.open(path)? else { return Ok(None) };
     for declared in resolver.library.symbols(&file)?.iter().filter(|d| d.parent.is_none()) {
-        groups.add("contains", related(declared, How::File));
+        groups.add("contains", related(declared, ResolutionRule::File));
     }
     for import in &file.imports {
         let name = import.name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
@@ -95,29 +96,36 @@ pub fn of_file(snapshot: &Snapshot, path: &str, limit: usize) -> Result<Option<R
         groups.add(
             "imports",
             match found {
-                Some(path) => Related { path, line: 1, name: written, kind: "module".to_owned(), how: How::Import },
+                Some(path) => {
+                    Related { path, line: 1, name: written, kind: "module".to_owned(), how: ResolutionRule::Import }
+                }
                 None => outside(&file.path, import.line, &written, "module"),
             },
         );
     }
     for (importer, line) in importers(&mut resolver, &file)? {
         let name = modules::stem(&importer).to_owned();
-        groups.add("imported by", Related { path: importer, line, name, kind: "module".to_owned(), how: How::Import });
+        groups.add(
+            "imported by",
+            Related { path: importer, line, name, kind: "module".to_owned(), how: ResolutionRule::Import },
+        );
     }
     Ok(Some(groups.done(0)))
 }
 
-/// Whether a use may mean one of these definitions: it does not when it is known to mean something else.
-pub fn may_mean(resolver: &mut Resolver, used: &Use, wanted: &[(String, u32, u32)]) -> Result<bool> {
+/// Whether a reference may refer to one of these definitions: not if it is known to refer to something else.
+pub fn may_refer_to(resolver: &mut Resolver, used: &Reference, wanted: &[(String, u32, u32)]) -> Result<bool> {
     let Some(found) = resolver.resolve(used)? else { return Ok(true) };
-    let is_wanted = |target: &Rc<Declared>| {
-        let place = &target.definition;
-        wanted.iter().any(|(path, line, column)| *path == place.path && *line == place.line && *column == place.column)
+    let is_wanted = |target: &Rc<DefinitionNode>| {
+        let definition = &target.definition;
+        wanted.iter().any(|(path, line, column)| {
+            *path == definition.path && *line == definition.line && *column == definition.column
+        })
     };
     Ok(!found.how.is_proof() || found.targets.iter().any(is_wanted))
 }
 
-fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &Declared, groups: &mut Groups) -> Result<()> {
+fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
     let whole = resolve::qualified(subject);
     let mut inside = resolver.library.snapshot.children(subject.id)?;
     if kinds::is_type(&subject.definition.kind) && file.family.open_types {
@@ -130,28 +138,30 @@ fn contained(resolver: &mut Resolver, file: &Rc<Opened>, subject: &Declared, gro
     );
     let mut seen = HashSet::new();
     for declared in inside.iter().filter(|d| seen.insert(d.id)) {
-        groups.add("contains", related(declared, How::Container));
+        groups.add("contains", related(declared, ResolutionRule::Container));
     }
     let around = match subject.parent {
-        Some(parent) => resolver.library.snapshot.declared(parent)?.map(|parent| related(&parent, How::Container)),
+        Some(parent) => {
+            resolver.library.snapshot.declared(parent)?.map(|parent| related(&parent, ResolutionRule::Container))
+        }
         None => None,
     };
     let around = around.unwrap_or_else(|| {
         let name = subject.definition.container.clone();
         let kind = if name.is_some() { "container" } else { "file" };
         let name = name.unwrap_or_else(|| modules::stem(&file.path).to_owned());
-        Related { path: file.path.clone(), line: 1, name, kind: kind.to_owned(), how: How::File }
+        Related { path: file.path.clone(), line: 1, name, kind: kind.to_owned(), how: ResolutionRule::File }
     });
     groups.add("contained by", around);
     Ok(())
 }
 
-fn calls(resolver: &mut Resolver, file: &Opened, subject: &Declared, groups: &mut Groups) -> Result<()> {
+fn calls(resolver: &mut Resolver, file: &Opened, subject: &DefinitionNode, groups: &mut Groups) -> Result<()> {
     let Definition { start_line, end_line, .. } = subject.definition;
     let mut seen = HashSet::new();
-    let mut uses = resolver.library.snapshot.uses_within(file.id, start_line, end_line)?;
-    uses.retain(|used| used.kind == "call");
-    for used in uses.iter().take(EXAMINED) {
+    let mut references = resolver.library.snapshot.references_within(file.id, start_line, end_line)?;
+    references.retain(|used| used.kind == "call");
+    for used in references.iter().take(EXAMINED) {
         let Some(found) = resolver.resolve(used)? else { continue };
         if found.targets.first().is_some_and(|best| seen.insert((best.id, found.how))) {
             groups.add_best("calls", &found);
@@ -160,10 +170,10 @@ fn calls(resolver: &mut Resolver, file: &Opened, subject: &Declared, groups: &mu
     Ok(())
 }
 
-/// Who inherits from a definition under a name: its own, or the one that `only` this file gives it.
+/// Definitions that inherit from a definition under a name: its own, or the one that `only` this file gives it.
 fn heirs(
     resolver: &mut Resolver,
-    subject: &Declared,
+    subject: &DefinitionNode,
     name: &str,
     only: Option<&str>,
     groups: &mut Groups,
@@ -177,9 +187,9 @@ fn heirs(
             None => None,
         };
         let Some(declared) = declared else {
-            // An implementation that stands apart from its type.
+            // An implementation outside its type.
             let (path, line) = (heir.path.clone(), heir.line);
-            let used = Use { path, name: name.to_owned(), kind: heir.kind, line, column: 1 };
+            let used = Reference { path, name: name.to_owned(), kind: heir.kind, line, column: 1 };
             let name = heir.name.unwrap_or_default();
             if let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) {
                 let kind = "implementation".to_owned();
@@ -195,13 +205,13 @@ fn heirs(
     Ok(())
 }
 
-/// Who uses a definition; returns how many uses of its name were too many to look at.
-fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Result<usize> {
-    let (mut uses, total) = resolver.library.snapshot.uses(&subject.definition.name, 0, EXAMINED)?;
-    let unexamined = total - uses.len();
-    // Those are told by what their files state.
-    uses.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
-    for used in uses {
+/// References to a definition; returns how many references to its name were too many to look at.
+fn references(resolver: &mut Resolver, subject: &DefinitionNode, groups: &mut Groups) -> Result<usize> {
+    let (mut references, total) = resolver.library.snapshot.references(&subject.definition.name, 0, EXAMINED)?;
+    let unexamined = total - references.len();
+    // Those are recognized by what their files state.
+    references.retain(|used| !matches!(used.kind.as_str(), "inherits" | "implements"));
+    for used in references {
         let Some(found) = resolver.resolve(&used)?.filter(|found| means(found, subject)) else { continue };
         groups.add_use(&used, found.how);
         if used.kind == "import" {
@@ -229,13 +239,13 @@ fn uses(resolver: &mut Resolver, subject: &Declared, groups: &mut Groups) -> Res
     Ok(unexamined)
 }
 
-/// The other name that an import gives, and its uses.
-fn under_alias(resolver: &mut Resolver, import: &Use) -> Result<Option<(String, Vec<Use>)>> {
+/// The other name that an import gives, and its references.
+fn under_alias(resolver: &mut Resolver, import: &Reference) -> Result<Option<(String, Vec<Reference>)>> {
     let Some(file) = resolver.library.open(&import.path)? else { return Ok(None) };
     let stated =
         file.imports.iter().find(|i| i.line.abs_diff(import.line) < 20 && i.name.as_deref() == Some(&import.name));
     match stated.and_then(|stated| stated.alias.as_ref()).filter(|alias| **alias != import.name) {
-        Some(alias) => Ok(Some((alias.clone(), resolver.library.snapshot.uses_in_file(file.id, alias)?))),
+        Some(alias) => Ok(Some((alias.clone(), resolver.library.snapshot.references_in_file(file.id, alias)?))),
         None => Ok(None),
     }
 }
@@ -260,11 +270,11 @@ fn importers(resolver: &mut Resolver, file: &Rc<Opened>) -> Result<Vec<(String, 
     Ok(found)
 }
 
-fn means(found: &Resolution, subject: &Declared) -> bool {
+fn means(found: &Resolution, subject: &DefinitionNode) -> bool {
     found.targets.iter().any(|target| target.id == subject.id)
 }
 
-fn related(declared: &Declared, how: How) -> Related {
+fn related(declared: &DefinitionNode, how: ResolutionRule) -> Related {
     let definition = &declared.definition;
     Related {
         path: definition.path.clone(),
@@ -278,7 +288,7 @@ fn related(declared: &Declared, how: How) -> Related {
 /// What is stated here and means nothing in the repository.
 fn outside(path: &str, line: u32, name: &str, kind: &str) -> Related {
     let kind = format!("{kind} elsewhere");
-    Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: How::Name }
+    Related { path: path.to_owned(), line, name: name.to_owned(), kind, how: ResolutionRule::Name }
 }
 
 /// Groups as they are found, in the order in which answers show them.
@@ -320,7 +330,7 @@ impl Groups {
         }
     }
 
-    fn add_use(&mut self, used: &Use, how: How) {
+    fn add_use(&mut self, used: &Reference, how: ResolutionRule) {
         let relation = match used.kind.as_str() {
             "call" => "called by",
             "import" => "imported by",

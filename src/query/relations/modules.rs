@@ -1,11 +1,11 @@
-//! What a module's name says about the files that can be meant.
+//! Which files a module's name can refer to.
 //!
 //! Owns reading a module as written, the paths that it can have, and whether a definition at some path and in some
-//! container belongs to it. Pure: what exists is asked by `resolve`.
+//! container belongs to it. Pure: `resolve` asks what exists.
 
 use super::families::{Family, Spelling};
 
-/// A module as an importing file means it.
+/// A module as an importing file refers to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Module {
     /// The folder from which `parts` lead on; `None`: from any root.
@@ -27,7 +27,7 @@ fn path_parts(path: &str) -> Vec<String> {
     path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// The file name without what tells the language: `a.d.ts` is `a`.
+/// The file name without the part that names the language: `a.d.ts` is `a`.
 pub(super) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -46,8 +46,8 @@ impl Module {
         child
     }
 
-    /// What `written` can mean in the file `importer`, likeliest first. `inline` counts the modules inside the file that
-    /// stand around it; `package` is the folder and the name of the Go module that the file belongs to.
+    /// What `written` can mean in the file `importer`, likeliest first. `inline` counts the modules inside the file
+    /// around it; `package` is the folder and the name of the Go module that the file belongs to.
     pub(super) fn read(
         family: &Family,
         importer: &str,
@@ -153,7 +153,7 @@ impl Module {
                 }
                 _ => Self::floating(words),
             },
-            // Without go.mod the host and its owner are guessed away.
+            // Without go.mod, the host and its owner are guessed.
             None if words.first().is_some_and(|host| host.contains('.')) && words.len() > 3 => {
                 Self::floating(words[3..].to_vec())
             }
@@ -222,33 +222,32 @@ impl Module {
         paths
     }
 
-    /// Whether a definition in `container` of the file at `path` is one that this module offers; if so, how many folders
-    /// lead to the module.
+    /// Whether a definition in `container` of the file at `path` is one that this module offers; if so, how many
+    /// folders lead to the module.
     pub(super) fn offers(&self, family: &Family, path: &str, container: Option<&str>) -> Option<usize> {
         let with_extension = self.parts.last().is_some_and(|last| last.contains('.'));
-        let place = place_of(family, path, with_extension);
+        let own = module_path(family, path, with_extension);
         let inside: Vec<String> = container.map(parts).unwrap_or_default();
         let wanted: Vec<String> =
             self.anchor.iter().flatten().chain(&self.parts).filter_map(|p| said(family, p)).collect();
-        let whole: Vec<String> =
-            place.iter().cloned().chain(inside.iter().map(|part| part.replace('-', "_"))).collect();
+        let whole: Vec<String> = own.iter().cloned().chain(inside.iter().map(|part| part.replace('-', "_"))).collect();
         let any_container = family.spelling == Spelling::File;
         if self.anchor.is_some() {
-            let here = (inside.is_empty() || any_container) && place == wanted;
+            let here = (inside.is_empty() || any_container) && own == wanted;
             return (here || whole == wanted).then_some(0);
         }
         if wanted.is_empty() {
             return None;
         }
-        if (inside.is_empty() || any_container) && place.ends_with(&wanted) {
-            return Some(place.len() - wanted.len());
+        if (inside.is_empty() || any_container) && own.ends_with(&wanted) {
+            return Some(own.len() - wanted.len());
         }
         if whole.ends_with(&wanted) && wanted.len() > inside.len() {
             return Some(whole.len() - wanted.len());
         }
         // A namespace, whatever its files are called.
         let named = matches!(family.spelling, Spelling::Names | Spelling::File) && !inside.is_empty();
-        (named && inside == wanted).then_some(place.len())
+        (named && inside == wanted).then_some(own.len())
     }
 }
 
@@ -299,15 +298,15 @@ fn said(family: &Family, part: &str) -> Option<String> {
 }
 
 /// The name of a file's module, or of its folder where that is the module.
-fn place_of(family: &Family, path: &str, with_extension: bool) -> Vec<String> {
-    let mut place: Vec<String> = path_parts(folder(path)).iter().filter_map(|part| said(family, part)).collect();
+fn module_path(family: &Family, path: &str, with_extension: bool) -> Vec<String> {
+    let mut own: Vec<String> = path_parts(folder(path)).iter().filter_map(|part| said(family, part)).collect();
     let name = stem(path);
     if with_extension {
-        place.push(path.rsplit('/').next().unwrap_or(path).replace('-', "_"));
+        own.push(path.rsplit('/').next().unwrap_or(path).replace('-', "_"));
     } else if !family.folders && !family.index.contains(&name) {
-        place.push(name.replace('-', "_"));
+        own.push(name.replace('-', "_"));
     }
-    place
+    own
 }
 
 pub(super) fn joined(folder: &str, rest: &str) -> String {

@@ -1,6 +1,6 @@
-//! Files and names as the resolver has already asked for them: each question to the database once.
+//! A cache of files and names for the resolver: each database query runs once.
 //!
-//! Owns the caches of one question, and what a file says by itself: its imports, what stands around a line.
+//! Owns the cache of one query, and the facts of a single file: its imports, the definitions around a line.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -9,23 +9,23 @@ use std::rc::Rc;
 use super::families::{Family, Plain, Spelling};
 use super::modules::{self, Module};
 use crate::error::Result;
-use crate::store::{Declared, FileId, Import, Snapshot};
+use crate::store::{DefinitionNode, FileId, Import, Snapshot};
 
-/// Definitions of one name that are looked at.
+/// Definitions of one name that are considered.
 const NAMED: usize = 2_000;
 /// Files whose text is kept.
 const TEXTS: usize = 16;
 /// Files that one file's includes are followed to.
 const INCLUDED: usize = 64;
 
-/// A file under question.
+/// A file that the resolver reads.
 pub(super) struct Opened {
     pub path: String,
     pub id: FileId,
     pub language: String,
     pub family: &'static Family,
     pub imports: Vec<Import>,
-    symbols: OnceCell<Rc<[Rc<Declared>]>>,
+    symbols: OnceCell<Rc<[Rc<DefinitionNode>]>>,
     included: OnceCell<Rc<HashSet<String>>>,
     /// Folder and name of the Go module around it.
     package: Option<(String, String)>,
@@ -34,7 +34,7 @@ pub(super) struct Opened {
 pub(super) struct Library<'s> {
     pub snapshot: &'s Snapshot<'s>,
     files: HashMap<String, Option<Rc<Opened>>>,
-    named: HashMap<String, Rc<[Rc<Declared>]>>,
+    named: HashMap<String, Rc<[Rc<DefinitionNode>]>>,
     texts: HashMap<String, Rc<[String]>>,
     found: HashMap<(String, String), Rc<[String]>>,
     packages: HashMap<String, Option<(String, String)>>,
@@ -124,28 +124,29 @@ impl<'s> Library<'s> {
     }
 
     /// All definitions of a name.
-    pub(super) fn named(&mut self, name: &str) -> Result<Rc<[Rc<Declared>]>> {
+    pub(super) fn named(&mut self, name: &str) -> Result<Rc<[Rc<DefinitionNode>]>> {
         if let Some(known) = self.named.get(name) {
             return Ok(Rc::clone(known));
         }
-        let found: Rc<[Rc<Declared>]> = self.snapshot.declared_as(name, NAMED)?.into_iter().map(Rc::new).collect();
+        let found: Rc<[Rc<DefinitionNode>]> =
+            self.snapshot.declared_as(name, NAMED)?.into_iter().map(Rc::new).collect();
         self.named.insert(name.to_owned(), Rc::clone(&found));
         Ok(found)
     }
 
-    pub(super) fn symbols(&self, file: &Opened) -> Result<Rc<[Rc<Declared>]>> {
+    pub(super) fn symbols(&self, file: &Opened) -> Result<Rc<[Rc<DefinitionNode>]>> {
         if let Some(known) = file.symbols.get() {
             return Ok(Rc::clone(known));
         }
-        let found: Rc<[Rc<Declared>]> = self.snapshot.declared_in(file.id)?.into_iter().map(Rc::new).collect();
+        let found: Rc<[Rc<DefinitionNode>]> = self.snapshot.declared_in(file.id)?.into_iter().map(Rc::new).collect();
         Ok(Rc::clone(file.symbols.get_or_init(|| found)))
     }
 
     /// Definitions around a line, innermost first.
-    pub(super) fn around(&self, file: &Opened, line: u32) -> Result<Vec<Rc<Declared>>> {
+    pub(super) fn around(&self, file: &Opened, line: u32) -> Result<Vec<Rc<DefinitionNode>>> {
         let symbols = self.symbols(file)?;
-        let holds = |d: &Declared| d.definition.start_line <= line && line <= d.definition.end_line;
-        let mut around: Vec<Rc<Declared>> = symbols.iter().filter(|d| holds(d)).cloned().collect();
+        let holds = |d: &DefinitionNode| d.definition.start_line <= line && line <= d.definition.end_line;
+        let mut around: Vec<Rc<DefinitionNode>> = symbols.iter().filter(|d| holds(d)).cloned().collect();
         around.reverse();
         Ok(around)
     }
@@ -207,7 +208,7 @@ impl<'s> Library<'s> {
         Ok(found)
     }
 
-    /// Whether any path begins like this: most folders that a module could be looked for in have nothing of its name.
+    /// Whether any path begins like this: most folders in which a module could be do not have its name.
     fn leads_on(&mut self, start: &str) -> Result<bool> {
         if let Some(known) = self.starts.get(start) {
             return Ok(*known);
@@ -230,8 +231,8 @@ impl<'s> Library<'s> {
         }
         let own = modules::folder(&file.path);
         let around = root.is_empty() || own == root || own.starts_with(&format!("{root}/"));
-        let usual = file.family.roots.contains(&root.rsplit('/').next().unwrap_or(root));
-        if module.parts.len() < 2 && !around && !usual {
+        let is_root = file.family.roots.contains(&root.rsplit('/').next().unwrap_or(root));
+        if module.parts.len() < 2 && !around && !is_root {
             return Ok(false);
         }
         Ok(root.is_empty() || self.snapshot.file(&format!("{root}/__init__.py"))?.is_none())

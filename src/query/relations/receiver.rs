@@ -1,13 +1,13 @@
-//! What stands before a name: `self.`, `a.b.`, `super().`, an expression, or nothing.
+//! What precedes a name: `self.`, `a.b.`, `super().`, an expression, or nothing.
 //!
-//! Owns reading the text of one line backwards. What the words mean is `resolve`'s.
+//! Owns parsing the text of one line backwards. `resolve` owns what the words refer to.
 
 use super::families::{Family, Spelling};
 
-/// What a name is asked of.
+/// The receiver of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Receiver {
-    /// Nothing: the name stands for itself.
+    /// None: a bare name.
     Bare,
     /// The object or type around it.
     Itself,
@@ -15,7 +15,7 @@ pub(super) enum Receiver {
     Above,
     /// Names joined by dots or colons, first to last.
     Path(Vec<String>),
-    /// An expression that only its type could tell.
+    /// An expression whose type is unknown.
     Expression,
 }
 

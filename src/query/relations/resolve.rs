@@ -1,7 +1,7 @@
-//! What a use of a name means: the definitions that it can have, and how that is known.
+//! Resolution of references: the definitions that a reference can refer to, and by which rule.
 //!
-//! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then
-//! what there is of that name at all. A name that an import takes from outside the repository means nothing here.
+//! Owns the order of the rules. Certain ones come first (the type around, the file, its imports, its package); then all
+//! definitions of that name. A name that is imported from outside the repository has no definition here.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,18 +14,18 @@ use super::receiver::{Receiver, receiver};
 use super::types::Bases;
 use crate::error::Result;
 use crate::extract::languages;
-use crate::store::{Declared, Import, Snapshot, SymbolId, Use};
+use crate::store::{DefinitionNode, Import, Reference, Snapshot, SymbolId};
 
-/// How a use was resolved.
+/// The rule by which a reference was resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum How {
+pub enum ResolutionRule {
     /// By the type around it, or one that this inherits from.
     Container,
-    /// It stands in the same file.
+    /// It is in the same file.
     File,
     /// An import names it, or its module or type.
     Import,
-    /// It stands in the same folder, which is one package.
+    /// It is in the same folder, which is one package.
     Package,
     /// Nothing else has that name.
     Name,
@@ -33,7 +33,7 @@ pub enum How {
     Ambiguous,
 }
 
-impl How {
+impl ResolutionRule {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Container => "container",
@@ -45,31 +45,31 @@ impl How {
         }
     }
 
-    /// Whether the code says so, and not only the lack of other definitions.
+    /// Whether the code states it, not only the lack of other definitions.
     pub const fn is_proof(self) -> bool {
         !matches!(self, Self::Name | Self::Ambiguous)
     }
 }
 
-/// What a use means, best first. Several targets that are no `Ambiguous` are one thing: overloads, clauses, a prototype
-/// and its body. None at all: an import takes it from outside the repository.
+/// The targets of a reference, best first. Several targets that are not `Ambiguous` are one symbol: overloads, clauses,
+/// a prototype and its body. No target: an import takes it from outside the repository.
 #[derive(Clone, Debug)]
 pub struct Resolution {
-    pub how: How,
-    pub targets: Vec<Rc<Declared>>,
+    pub how: ResolutionRule,
+    pub targets: Vec<Rc<DefinitionNode>>,
 }
 
 /// What an import takes from outside the repository.
-const OUTSIDE: Resolution = Resolution { how: How::Import, targets: Vec::new() };
+const OUTSIDE: Resolution = Resolution { how: ResolutionRule::Import, targets: Vec::new() };
 
-pub(super) type Declarations = Vec<Rc<Declared>>;
+pub(super) type Declarations = Vec<Rc<DefinitionNode>>;
 
 /// Targets kept of an ambiguous name.
 const TARGETS: usize = 10;
 /// Imports followed from file to file, and types from heir to base.
 pub(super) const DEEPEST: usize = 6;
 
-/// Resolves uses in one snapshot; what it has looked up serves the next use.
+/// Resolves references in one snapshot; what it has looked up serves the next one.
 pub struct Resolver<'s> {
     pub(super) library: Library<'s>,
     /// What files pass on, by path, name and kind of use.
@@ -79,8 +79,8 @@ pub struct Resolver<'s> {
     pub(super) heritage: HashMap<(SymbolId, usize), Bases>,
 }
 
-/// What is asked of a name, besides where.
-pub(super) struct Asked<'a> {
+/// A name to resolve, with its context.
+pub(super) struct NameQuery<'a> {
     pub file: &'a Rc<Opened>,
     pub line: u32,
     pub name: &'a str,
@@ -93,29 +93,29 @@ impl<'s> Resolver<'s> {
         Self { library: Library::new(snapshot), exports: HashMap::new(), heritage: HashMap::new() }
     }
 
-    /// What a use means; `None` when that is nothing of this repository.
-    pub fn resolve(&mut self, used: &Use) -> Result<Option<Resolution>> {
+    /// The targets of a reference; `None` if it refers to nothing in this repository.
+    pub fn resolve(&mut self, used: &Reference) -> Result<Option<Resolution>> {
         let Some(file) = self.library.open(&used.path)? else { return Ok(None) };
-        let asked = Asked { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
+        let asked = NameQuery { file: &file, line: used.line, name: &used.name, kind: &used.kind, depth: 0 };
         if used.kind == "import" {
             return self.imported(&asked);
         }
         let before = self.library.before(&used.path, used.line, used.column)?;
         let receiver = receiver(&before, file.family);
-        self.meant(&asked, &receiver)
+        self.resolve_asked(&asked, &receiver)
     }
 
-    /// What an import's own name means.
-    fn imported(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
+    /// The target of an import's own name.
+    fn imported(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
         let fits = |import: &Import| import.name.as_deref().is_some_and(|name| name.ends_with(asked.name));
         let nearest =
             asked.file.imports.iter().filter(|i| fits(i)).min_by_key(|i| i.line.abs_diff(asked.line)).cloned();
         let Some(import) = nearest else { return Ok(None) };
         let found = self.through(asked, &import, asked.name, &mut HashSet::new())?;
-        Ok(Some(Self::one(How::Import, found).unwrap_or(OUTSIDE)))
+        Ok(Some(Self::one(ResolutionRule::Import, found).unwrap_or(OUTSIDE)))
     }
 
-    pub(super) fn meant(&mut self, asked: &Asked, receiver: &Receiver) -> Result<Option<Resolution>> {
+    pub(super) fn resolve_asked(&mut self, asked: &NameQuery, receiver: &Receiver) -> Result<Option<Resolution>> {
         if asked.depth > DEEPEST {
             return Ok(None);
         }
@@ -125,12 +125,12 @@ impl<'s> Resolver<'s> {
                 let above = *receiver == Receiver::Above;
                 let (found, closed) = self.of_types_around(asked, above)?;
                 if !found.is_empty() {
-                    return Ok(Self::one(How::Container, found));
+                    return Ok(Self::one(ResolutionRule::Container, found));
                 }
                 // An heir may define what the type itself lacks, so that the only one of that name is a guess.
                 let mut found = self.loosely(asked, true)?;
                 if let Some(found) = found.as_mut().filter(|_| closed) {
-                    found.how = How::Ambiguous;
+                    found.how = ResolutionRule::Ambiguous;
                 }
                 Ok(found)
             }
@@ -140,8 +140,8 @@ impl<'s> Resolver<'s> {
     }
 
     /// A name without a receiver.
-    pub(super) fn bare(&mut self, asked: &Asked) -> Result<Option<Resolution>> {
-        let Asked { file, .. } = *asked;
+    pub(super) fn bare(&mut self, asked: &NameQuery) -> Result<Option<Resolution>> {
+        let NameQuery { file, .. } = *asked;
         let family = file.family;
         let bound = self.bound(file, asked.name);
         let mut found = Vec::new();
@@ -151,18 +151,18 @@ impl<'s> Resolver<'s> {
             found.extend(self.through(asked, import, &name, &mut HashSet::new())?);
         }
         if !found.is_empty() {
-            return Ok(Self::one(How::Import, found));
+            return Ok(Self::one(ResolutionRule::Import, found));
         }
         if family.implicit_self {
             let (found, _) = self.of_types_around(asked, false)?;
             if !found.is_empty() {
-                return Ok(Self::one(How::Container, found));
+                return Ok(Self::one(ResolutionRule::Container, found));
             }
         }
         let all = self.candidates(asked)?;
         let found = self.in_scope(asked, &all)?;
         if !found.is_empty() {
-            return Ok(Self::one(How::File, self.with_bodies(file, found, &all)?));
+            return Ok(Self::one(ResolutionRule::File, self.with_bodies(file, found, &all)?));
         }
         if !bound.is_empty() {
             return Ok(Some(OUTSIDE));
@@ -171,15 +171,15 @@ impl<'s> Resolver<'s> {
             all.iter().filter(|d| d.definition.path != file.path && !kinds::is_member(d)).cloned().collect();
         let found = self.by_wildcards(asked, &outer)?;
         if !found.is_empty() {
-            return Ok(Self::one(How::Import, found));
+            return Ok(Self::one(ResolutionRule::Import, found));
         }
         let found = self.in_package(asked, &outer)?;
         if !found.is_empty() {
-            return Ok(Self::one(How::Package, found));
+            return Ok(Self::one(ResolutionRule::Package, found));
         }
         let script = family.spelling == Spelling::Script && file.imports.is_empty();
         let wide = family.scope == Scope::Program && (family.spelling != Spelling::Script || script);
-        let is_macro = |d: &Rc<Declared>| d.definition.kind == "macro";
+        let is_macro = |d: &Rc<DefinitionNode>| d.definition.kind == "macro";
         if wide || outer.iter().any(is_macro) {
             return self.loosely(asked, false);
         }
@@ -187,20 +187,20 @@ impl<'s> Resolver<'s> {
     }
 
     /// Definitions of the file that a bare name at that line can see: those of the innermost scope around it.
-    fn in_scope(&mut self, asked: &Asked, all: &[Rc<Declared>]) -> Result<Declarations> {
-        let here: Vec<&Rc<Declared>> = all.iter().filter(|d| d.definition.path == asked.file.path).collect();
+    fn in_scope(&mut self, asked: &NameQuery, all: &[Rc<DefinitionNode>]) -> Result<Declarations> {
+        let here: Vec<&Rc<DefinitionNode>> = all.iter().filter(|d| d.definition.path == asked.file.path).collect();
         if here.is_empty() {
             return Ok(Vec::new());
         }
         let around = self.library.around(asked.file, asked.line)?;
         let mut scopes: Vec<String> = Vec::new();
         for (depth, outer) in around.iter().enumerate() {
-            // What stands in a type is seen from its own body, not from its methods.
+            // What is in a type is seen from its own body, not from its methods.
             if depth == 0 || !kinds::is_type(&outer.definition.kind) {
                 scopes.push(qualified(outer));
             }
         }
-        let depth = |d: &Declared| match &d.definition.container {
+        let depth = |d: &DefinitionNode| match &d.definition.container {
             None => Some(usize::MAX),
             Some(container) => scopes.iter().position(|scope| scope == container),
         };
@@ -208,7 +208,7 @@ impl<'s> Resolver<'s> {
         Ok(here.into_iter().filter(|d| depth(d) == innermost && innermost.is_some()).cloned().collect())
     }
 
-    fn by_wildcards(&mut self, asked: &Asked, outer: &[Rc<Declared>]) -> Result<Declarations> {
+    fn by_wildcards(&mut self, asked: &NameQuery, outer: &[Rc<DefinitionNode>]) -> Result<Declarations> {
         let file = asked.file;
         if outer.is_empty() {
             return Ok(Vec::new());
@@ -229,16 +229,17 @@ impl<'s> Resolver<'s> {
         Ok(found)
     }
 
-    /// With a prototype comes its body: in the source beside the header, else the only one there is. Bodies first.
-    fn with_bodies(&self, file: &Opened, mut found: Declarations, all: &[Rc<Declared>]) -> Result<Declarations> {
+    /// With a prototype comes its body: in the source next to the header, else the only one there is. Bodies first.
+    fn with_bodies(&self, file: &Opened, mut found: Declarations, all: &[Rc<DefinitionNode>]) -> Result<Declarations> {
         if !file.family.headers || found.iter().any(|d| kinds::has_body(d)) {
             return Ok(found);
         }
-        let bodies: Vec<&Rc<Declared>> =
+        let bodies: Vec<&Rc<DefinitionNode>> =
             all.iter().filter(|d| kinds::has_body(d) && !kinds::is_private_to_file(d)).collect();
-        let beside =
-            |d: &Declared| found.iter().any(|f| modules::stem(&f.definition.path) == modules::stem(&d.definition.path));
-        let near: Declarations = bodies.iter().filter(|d| beside(d)).map(|d| Rc::clone(d)).collect();
+        let same_file = |d: &DefinitionNode| {
+            found.iter().any(|f| modules::stem(&f.definition.path) == modules::stem(&d.definition.path))
+        };
+        let near: Declarations = bodies.iter().filter(|d| same_file(d)).map(|d| Rc::clone(d)).collect();
         let chosen = match (near.is_empty(), bodies.as_slice()) {
             (false, _) => near,
             (true, [only]) => vec![Rc::clone(only)],
@@ -248,7 +249,7 @@ impl<'s> Resolver<'s> {
         Ok(found)
     }
 
-    fn in_package(&self, asked: &Asked, outer: &[Rc<Declared>]) -> Result<Declarations> {
+    fn in_package(&self, asked: &NameQuery, outer: &[Rc<DefinitionNode>]) -> Result<Declarations> {
         let file = asked.file;
         let mut found: Declarations = Vec::new();
         if file.family.scope == Scope::Folder {
@@ -260,14 +261,14 @@ impl<'s> Resolver<'s> {
             let around = self.library.around(file, asked.line)?;
             let spaces: Vec<String> =
                 around.iter().filter(|d| kinds::is_namespace(&d.definition.kind)).map(|d| qualified(d)).collect();
-            let inside = |d: &Declared| d.definition.container.as_ref().is_some_and(|c| spaces.contains(c));
+            let inside = |d: &DefinitionNode| d.definition.container.as_ref().is_some_and(|c| spaces.contains(c));
             found.extend(outer.iter().filter(|d| inside(d)).cloned());
         }
         Ok(found)
     }
 
     /// A name after `a.b.`.
-    fn below(&mut self, asked: &Asked, path: &[String]) -> Result<Option<Resolution>> {
+    fn below(&mut self, asked: &NameQuery, path: &[String]) -> Result<Option<Resolution>> {
         let file = asked.file;
         let bound = self.bound(file, &path[0]);
         let mut types: Declarations = Vec::new();
@@ -279,24 +280,24 @@ impl<'s> Resolver<'s> {
                 let module = module.child(&own.unwrap_or_default());
                 let found = self.offered(asked, &module.child(&path[1..]))?;
                 if !found.is_empty() {
-                    return Ok(Self::one(How::Import, found));
+                    return Ok(Self::one(ResolutionRule::Import, found));
                 }
                 outside &= self.library.files_of(file, &module)?.is_empty();
             }
             let name = import.name.clone().unwrap_or_else(|| path[0].clone());
-            let of_type = Asked { name: &name, kind: "type", file, line: asked.line, depth: asked.depth + 1 };
+            let of_type = NameQuery { name: &name, kind: "type", file, line: asked.line, depth: asked.depth + 1 };
             types.extend(self.through(&of_type, import, &name, &mut HashSet::new())?);
         }
-        let mut how = How::Import;
+        let mut how = ResolutionRule::Import;
         if bound.is_empty() {
             let (found, external) = self.by_module_path(asked, path)?;
             if !found.is_empty() {
                 let here = found.iter().all(|d| d.definition.path == file.path);
-                return Ok(Self::one(if here { How::File } else { How::Import }, found));
+                return Ok(Self::one(if here { ResolutionRule::File } else { ResolutionRule::Import }, found));
             }
             outside = external;
-            let of_type = Asked { name: &path[0], kind: "type", file, line: asked.line, depth: asked.depth + 1 };
-            if let Some(found) = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous) {
+            let of_type = NameQuery { name: &path[0], kind: "type", file, line: asked.line, depth: asked.depth + 1 };
+            if let Some(found) = self.bare(&of_type)?.filter(|found| found.how != ResolutionRule::Ambiguous) {
                 how = found.how;
                 types = found.targets;
             }
@@ -307,7 +308,7 @@ impl<'s> Resolver<'s> {
             (types, how) = self.declared_type(asked, &path[0])?;
             let around = self.types_around(asked)?;
             if around.iter().flatten().any(|outer| types.iter().any(|of| of.id == outer.id)) {
-                how = How::Container;
+                how = ResolutionRule::Container;
             }
         }
         if !types.is_empty() && path.len() == 1 {
@@ -324,21 +325,21 @@ impl<'s> Resolver<'s> {
         }
         let qualifier: Vec<&str> = path.iter().map(String::as_str).collect();
         let all = self.candidates(asked)?;
-        let inside = |d: &Declared| {
+        let inside = |d: &DefinitionNode| {
             let container = modules::parts(d.definition.container.as_deref().unwrap_or_default());
             container.len() >= qualifier.len() && container[container.len() - qualifier.len()..] == *qualifier
         };
         let found: Declarations = all.iter().filter(|d| inside(d)).cloned().collect();
         if !found.is_empty() {
             let here = found.iter().all(|d| d.definition.path == file.path);
-            return Ok(if here { Self::one(How::File, found) } else { ranked(file, found, false) });
+            return Ok(if here { Self::one(ResolutionRule::File, found) } else { ranked(file, found, false) });
         }
         self.loosely(asked, true)
     }
 
-    /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that is
-    /// known to lie outside.
-    fn by_module_path(&mut self, asked: &Asked, path: &[String]) -> Result<(Declarations, bool)> {
+    /// A path that begins with a module of the language's own: `crate::a`, `a.b` after `import a.b`. And whether that
+    /// is known to lie outside.
+    fn by_module_path(&mut self, asked: &NameQuery, path: &[String]) -> Result<(Declarations, bool)> {
         let file = asked.file;
         let written = match file.family.spelling {
             Spelling::Rust => path.join("::"),
@@ -373,13 +374,13 @@ impl<'s> Resolver<'s> {
     /// What an import gives under `wanted`, followed through files that pass it on.
     fn through(
         &mut self,
-        asked: &Asked,
+        asked: &NameQuery,
         import: &Import,
         wanted: &str,
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
         for module in self.library.modules(asked.file, &import.target, import.line)? {
-            let asked = Asked { name: wanted, ..*asked };
+            let asked = NameQuery { name: wanted, ..*asked };
             let found = self.passed_on(&asked, &module, seen)?;
             if !found.is_empty() {
                 return Ok(found);
@@ -388,19 +389,19 @@ impl<'s> Resolver<'s> {
         Ok(Vec::new())
     }
 
-    fn offered(&mut self, asked: &Asked, module: &Module) -> Result<Declarations> {
+    fn offered(&mut self, asked: &NameQuery, module: &Module) -> Result<Declarations> {
         self.passed_on(asked, module, &mut HashSet::new())
     }
 
     /// Definitions of a module itself, else of those that its files import from.
     fn passed_on(
         &mut self,
-        asked: &Asked,
+        asked: &NameQuery,
         module: &Module,
         seen: &mut HashSet<(String, String)>,
     ) -> Result<Declarations> {
         let all = self.candidates(asked)?;
-        let mut nearest: Vec<(usize, Rc<Declared>)> = Vec::new();
+        let mut nearest: Vec<(usize, Rc<DefinitionNode>)> = Vec::new();
         for declared in all {
             let Some(far) =
                 module.offers(asked.file.family, &declared.definition.path, declared.definition.container.as_deref())
@@ -427,7 +428,7 @@ impl<'s> Resolver<'s> {
             }
             let first = seen.is_empty();
             let found = self.exported(asked, path, seen)?;
-            // On the way through a circle, nothing found does not mean that there is nothing.
+            // On the way through a cycle, nothing found does not mean that there is nothing.
             if first || !found.is_empty() {
                 self.exports.insert(key, found.clone());
             }
@@ -439,12 +440,17 @@ impl<'s> Resolver<'s> {
     }
 
     /// What a file passes on under a name: by an import of that name, else by those of everything.
-    fn exported(&mut self, asked: &Asked, path: &str, seen: &mut HashSet<(String, String)>) -> Result<Declarations> {
+    fn exported(
+        &mut self,
+        asked: &NameQuery,
+        path: &str,
+        seen: &mut HashSet<(String, String)>,
+    ) -> Result<Declarations> {
         let Some(file) = self.library.open(path)? else { return Ok(Vec::new()) };
         if !seen.insert((path.to_owned(), asked.name.to_owned())) {
             return Ok(Vec::new());
         }
-        let deeper = Asked { file: &file, depth: asked.depth + 1, ..*asked };
+        let deeper = NameQuery { file: &file, depth: asked.depth + 1, ..*asked };
         let by_name = self.bound(&file, asked.name);
         let wildcards = file.imports.iter().filter(|import| is_wildcard(file.family, import)).cloned();
         for import in by_name.into_iter().chain(wildcards) {
@@ -458,22 +464,22 @@ impl<'s> Resolver<'s> {
         Ok(Vec::new())
     }
 
-    /// What there is of that name at all.
-    fn loosely(&mut self, asked: &Asked, members: bool) -> Result<Option<Resolution>> {
+    /// All definitions of that name.
+    fn loosely(&mut self, asked: &NameQuery, members: bool) -> Result<Option<Resolution>> {
         let mut all = self.candidates(asked)?;
         all.retain(|d| {
             let of_file = d.definition.path == asked.file.path;
             kinds::is_member(d) == members && (of_file || !kinds::is_private_to_file(d))
         });
-        let usual = members && asked.file.family.has_usual(asked.name);
-        Ok(ranked(asked.file, all, usual))
+        let is_common = members && asked.file.family.has_common_member(asked.name);
+        Ok(ranked(asked.file, all, is_common))
     }
 
     /// Definitions of the name that the language sees and that can be used like this.
-    pub(super) fn candidates(&mut self, asked: &Asked) -> Result<Declarations> {
+    pub(super) fn candidates(&mut self, asked: &NameQuery) -> Result<Declarations> {
         let all = self.library.named(asked.name)?;
         let language = asked.file.language.as_str();
-        let mut fitting: Vec<(u8, Rc<Declared>)> = all
+        let mut fitting: Vec<(u8, Rc<DefinitionNode>)> = all
             .iter()
             .filter(|d| asked.file.family.sees(language, &d.definition.language))
             .filter_map(|d| Some((kinds::fit(asked.kind, &d.definition.kind)?, Rc::clone(d))))
@@ -482,7 +488,7 @@ impl<'s> Resolver<'s> {
         Ok(fitting.into_iter().map(|(_, declared)| declared).collect())
     }
 
-    fn one(how: How, mut targets: Declarations) -> Option<Resolution> {
+    fn one(how: ResolutionRule, mut targets: Declarations) -> Option<Resolution> {
         let mut seen = HashSet::new();
         targets.retain(|target| seen.insert(target.id));
         targets.truncate(TARGETS);
@@ -490,15 +496,15 @@ impl<'s> Resolver<'s> {
     }
 }
 
-/// By name alone: one place is it, several are ranked.
-fn ranked(file: &Opened, mut all: Declarations, usual: bool) -> Option<Resolution> {
+/// By name alone: one definition is it, several are ranked.
+fn ranked(file: &Opened, mut all: Declarations, is_common: bool) -> Option<Resolution> {
     let first = all.first()?;
-    let place = |d: &Declared| (d.definition.path.clone(), d.definition.container.clone());
-    let alone = all.iter().all(|d| place(d) == place(first));
+    let container = |d: &DefinitionNode| (d.definition.path.clone(), d.definition.container.clone());
+    let alone = all.iter().all(|d| container(d) == container(first));
     let pair = file.family.headers
         && all.iter().filter(|d| kinds::has_body(d)).count() <= 1
         && all.iter().all(|d| d.definition.container == first.definition.container);
-    let how = if (alone || pair) && !usual { How::Name } else { How::Ambiguous };
+    let how = if (alone || pair) && !is_common { ResolutionRule::Name } else { ResolutionRule::Ambiguous };
     all.sort_by_key(|d| {
         let path = &d.definition.path;
         let tests = kinds::is_test(path) && !kinds::is_test(&file.path);
@@ -514,7 +520,7 @@ fn shared(a: &str, b: &str) -> usize {
     a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
 }
 
-/// The folder of a package: that of tests beside sources is the same.
+/// The folder of a package: that of tests next to sources is the same.
 pub(super) fn package_of(path: &str) -> &str {
     let folder = modules::folder(path);
     ["/java/", "/kotlin/", "/scala/"].iter().find_map(|root| folder.split_once(root)).map_or(folder, |(_, rest)| rest)
@@ -524,8 +530,8 @@ fn starts_with(module: &str, first: &str) -> bool {
     module.strip_prefix(first).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The whole name, as containers of what stands inside have it.
-pub(super) fn qualified(declared: &Declared) -> String {
+/// The whole name, as containers of what is inside have it.
+pub(super) fn qualified(declared: &DefinitionNode) -> String {
     let definition = &declared.definition;
     let separator = languages::by_name(&definition.language).map_or(".", |language| language.separator);
     match &definition.container {

@@ -1,26 +1,26 @@
 //! Members: which type the code around belongs to, which a variable is said to have, and what types inherit.
 //!
-//! Owns the rules for names that are reached through a type. When they apply is `resolve`'s.
+//! Owns the rules for names that are reached through a type. `resolve` applies them.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::families::{Family, Spelling};
 use super::receiver::receiver;
-use super::resolve::{Asked, DEEPEST, Declarations, How, Resolution, Resolver, package_of, qualified};
+use super::resolve::{DEEPEST, Declarations, NameQuery, Resolution, ResolutionRule, Resolver, package_of, qualified};
 use super::{kinds, modules, variables};
 use crate::error::Result;
-use crate::store::{Declared, Heritage};
+use crate::store::{DefinitionNode, Heritage};
 
-/// What a type says that it inherits from or implements, and what that means.
+/// What a type states that it inherits from or implements, with the targets.
 pub(super) type Bases = Rc<[(Heritage, Option<Resolution>)]>;
 
-/// Types that one is followed to through what it inherits.
+/// Base types that are followed.
 const BASES: usize = 32;
 
 impl Resolver<'_> {
     /// Members of the type that the code belongs to; whether all that it inherits from is known.
-    pub(super) fn of_types_around(&mut self, asked: &Asked, above: bool) -> Result<(Declarations, bool)> {
+    pub(super) fn of_types_around(&mut self, asked: &NameQuery, above: bool) -> Result<(Declarations, bool)> {
         for types in self.types_around(asked)? {
             let (found, closed) = if above {
                 let (bases, closed) = self.bases(&types, asked.depth)?;
@@ -37,14 +37,14 @@ impl Resolver<'_> {
     }
 
     /// The types around a line, innermost first: by their bodies, or by the container that a method names.
-    pub(super) fn types_around(&mut self, asked: &Asked) -> Result<Vec<Declarations>> {
+    pub(super) fn types_around(&mut self, asked: &NameQuery) -> Result<Vec<Declarations>> {
         let mut types = Vec::new();
         for outer in self.library.around(asked.file, asked.line)? {
             if kinds::is_type(&outer.definition.kind) {
                 types.push(vec![outer]);
             } else if let Some(container) = outer.definition.container.clone() {
                 let name = modules::parts(&container).pop().unwrap_or_default();
-                let named = Asked { name: &name, kind: "type", ..*asked };
+                let named = NameQuery { name: &name, kind: "type", ..*asked };
                 let all = self.candidates(&named)?;
                 let found: Declarations = all
                     .into_iter()
@@ -64,7 +64,7 @@ impl Resolver<'_> {
     }
 
     /// Members of that name of the types, or of the nearest that they inherit from; and whether all bases are known.
-    pub(super) fn members(&mut self, asked: &Asked, types: &[Rc<Declared>]) -> Result<(Declarations, bool)> {
+    pub(super) fn members(&mut self, asked: &NameQuery, types: &[Rc<DefinitionNode>]) -> Result<(Declarations, bool)> {
         let all = self.candidates(asked)?;
         let mut level = types.to_vec();
         let mut seen: HashSet<_> = level.iter().map(|d| d.id).collect();
@@ -73,9 +73,9 @@ impl Resolver<'_> {
             let mut found: Declarations =
                 all.iter().filter(|d| level.iter().any(|of| is_member_of(d, of))).cloned().collect();
             // A type of the same name in a file nearby has members of its own.
-            let beside = |d: &Declared| level.iter().any(|of| of.definition.path == d.definition.path);
-            if asked.file.family.spelling != Spelling::File && found.iter().any(|d| beside(d)) {
-                found.retain(|d| beside(d));
+            let same_file = |d: &DefinitionNode| level.iter().any(|of| of.definition.path == d.definition.path);
+            if asked.file.family.spelling != Spelling::File && found.iter().any(|d| same_file(d)) {
+                found.retain(|d| same_file(d));
             }
             if !found.is_empty() || level.is_empty() {
                 return Ok((found, closed));
@@ -91,12 +91,12 @@ impl Resolver<'_> {
         Ok((Vec::new(), false))
     }
 
-    fn bases(&mut self, types: &[Rc<Declared>], depth: usize) -> Result<(Declarations, bool)> {
+    fn bases(&mut self, types: &[Rc<DefinitionNode>], depth: usize) -> Result<(Declarations, bool)> {
         let mut bases = Vec::new();
         let mut closed = true;
         for of in types {
             for (_, found) in self.heritage(of, depth)?.iter() {
-                closed &= found.as_ref().is_some_and(|found| found.how != How::Ambiguous);
+                closed &= found.as_ref().is_some_and(|found| found.how != ResolutionRule::Ambiguous);
                 bases.extend(found.iter().flat_map(|found| &found.targets).cloned());
             }
         }
@@ -104,8 +104,8 @@ impl Resolver<'_> {
         Ok((bases, closed))
     }
 
-    /// What a type says that it inherits from or implements, and what that means.
-    pub(super) fn heritage(&mut self, of: &Declared, depth: usize) -> Result<Bases> {
+    /// What a type states that it inherits from or implements, with the targets.
+    pub(super) fn heritage(&mut self, of: &DefinitionNode, depth: usize) -> Result<Bases> {
         if let Some(known) = self.heritage.get(&(of.id, depth)) {
             return Ok(Rc::clone(known));
         }
@@ -123,7 +123,7 @@ impl Resolver<'_> {
         Ok(stated)
     }
 
-    /// What a type means that is inherited from at a line.
+    /// The target of a base type named at a line.
     pub(super) fn base(&mut self, path: &str, line: u32, target: &str, depth: usize) -> Result<Option<Resolution>> {
         let Some(file) = self.library.open(path)? else { return Ok(None) };
         let name = modules::parts(target).pop().unwrap_or_default();
@@ -132,11 +132,15 @@ impl Resolver<'_> {
         // The heir's own name may have the base's in it: the base is what comes last.
         let before = text.rfind(name.as_str()).map_or("", |at| &text[..at]);
         let receiver = receiver(before, file.family);
-        self.meant(&Asked { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
+        self.resolve_asked(&NameQuery { file: &file, line, name: &name, kind: "inherits", depth: depth + 1 }, &receiver)
     }
 
     /// The type that the code around says a variable has: `x: T`, `x = T(`, `T x`.
-    pub(super) fn declared_type(&mut self, asked: &Asked, variable: &str) -> Result<(Declarations, How)> {
+    pub(super) fn declared_type(
+        &mut self,
+        asked: &NameQuery,
+        variable: &str,
+    ) -> Result<(Declarations, ResolutionRule)> {
         let around = self.library.around(asked.file, asked.line)?;
         let from = around.first().map_or(asked.line.saturating_sub(40), |outer| outer.definition.start_line);
         let text = self.library.text(&asked.file.path)?;
@@ -144,11 +148,11 @@ impl Resolver<'_> {
         let lines = text.get(from..(asked.line as usize).min(text.len())).unwrap_or_default();
         let Some(name) = lines.iter().rev().find_map(|line| variables::type_in(line, variable, &asked.file.language))
         else {
-            return Ok((Vec::new(), How::Ambiguous));
+            return Ok((Vec::new(), ResolutionRule::Ambiguous));
         };
-        let of_type = Asked { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
-        let Some(found) = self.bare(&of_type)?.filter(|found| found.how != How::Ambiguous) else {
-            return Ok((Vec::new(), How::Ambiguous));
+        let of_type = NameQuery { name: &name, kind: "type", depth: asked.depth + 1, ..*asked };
+        let Some(found) = self.bare(&of_type)?.filter(|found| found.how != ResolutionRule::Ambiguous) else {
+            return Ok((Vec::new(), ResolutionRule::Ambiguous));
         };
         let mut types = found.targets;
         types.retain(|d| kinds::is_type(&d.definition.kind));
@@ -156,8 +160,8 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether a definition stands in a type: in its body, or in a container of its name nearby.
-pub(super) fn is_member_of(member: &Declared, of: &Declared) -> bool {
+/// Whether a definition is in a type: in its body, or in a container of its name nearby.
+pub(super) fn is_member_of(member: &DefinitionNode, of: &DefinitionNode) -> bool {
     let Some(container) = &member.definition.container else { return false };
     if member.parent == Some(of.id) {
         return true;

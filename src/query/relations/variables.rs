@@ -1,4 +1,4 @@
-//! The type that one line of code gives a variable, where the text says so.
+//! The type that one line of code states for a variable.
 //!
 //! Owns the few spellings that need no inference: an annotation, a construction, a declaration. A wrong guess costs
 //! nothing: the type must then have the member that is asked for.
@@ -63,7 +63,7 @@ fn before(rest: &str, language: &str) -> Option<String> {
     (!keyword && word.starts_with(char::is_alphabetic)).then(|| word.to_owned())
 }
 
-/// Where the `<` stands whose `>` follows `inner`; `None` if that `>` is a comparison or the head of an arrow.
+/// The offset of the `<` whose `>` follows `inner`; `None` if that `>` is a comparison or the head of an arrow.
 fn opening(inner: &str) -> Option<usize> {
     let bytes = inner.as_bytes();
     let is_arrow = |end: usize| end > 0 && matches!(bytes[end - 1], b'-' | b'=');
@@ -111,7 +111,7 @@ mod tests {
     use super::type_in;
 
     #[test]
-    fn types_stand_beside_their_variables() {
+    fn types_are_next_to_their_variables() {
         let found = |line: &str, language: &str| type_in(line, "x", language);
         assert_eq!(found("def f(self, x: Cart, y):", "python").as_deref(), Some("Cart"));
         assert_eq!(found("    x = Cart(1)", "python").as_deref(), Some("Cart"));

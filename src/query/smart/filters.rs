@@ -1,7 +1,7 @@
 //! The filters of a query: which files and chunks pass them.
 //!
-//! Owns which words are filters, and the warning about one that matches nothing. Does not own whether filters exclude hits
-//! or only raise the score of those that pass: the query decides that.
+//! Owns which words are filters, and the warning about one that matches nothing. Does not own whether filters exclude
+//! hits or only raise the score of those that pass: the query decides that.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,7 +10,7 @@ use crate::extract::entity::DOCUMENT;
 use crate::extract::{self, kinds, languages};
 use crate::model::{first_of, printable};
 use crate::query::{PathFilter, entities, near};
-use crate::store::{ChunkHit, Definition, Snapshot, Tagged};
+use crate::store::{ChunkHit, Definition, Snapshot, TaggedKind};
 use crate::words;
 
 /// Near values that a warning suggests, and existing values that it lists where none is near.
@@ -34,13 +34,13 @@ pub(in crate::query) struct Filters {
 }
 
 /// Filters with the paths of their tags and kinds looked up.
-pub(super) struct Passing<'f> {
+pub(super) struct ResolvedFilters<'f> {
     filters: &'f Filters,
     tagged: Option<HashSet<String>>,
     of_kinds: HashSet<String>,
 }
 
-impl<'f> Passing<'f> {
+impl<'f> ResolvedFilters<'f> {
     pub fn of(snapshot: &Snapshot, filters: &'f Filters) -> Result<Self> {
         let (tagged, of_kinds) = (filters.tagged_paths(snapshot)?, filters.paths_of_kinds(snapshot)?);
         Ok(Self { filters, tagged, of_kinds })
@@ -68,7 +68,7 @@ impl<'f> Passing<'f> {
 
 /// What a word of a query is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum FilterRole {
     Filter,
     Text,
     /// A filter that nothing in the index matches, with the warning to show.
@@ -124,12 +124,12 @@ impl Filters {
     }
 
     /// Takes a word that is a filter.
-    pub fn take(&mut self, word: &str, snapshot: &Snapshot) -> Result<Taken> {
+    pub fn take(&mut self, word: &str, snapshot: &Snapshot) -> Result<FilterRole> {
         if let Some(excluded) = excluded(word) {
             self.excluded.push(TextFilter::of(excluded));
-            return Ok(Taken::Filter);
+            return Ok(FilterRole::Filter);
         }
-        let Some((name, value)) = named(word) else { return Ok(Taken::Text) };
+        let Some((name, value)) = named(word) else { return Ok(FilterRole::Text) };
         let fault = match name {
             "lang" => self.take_language(value, snapshot)?,
             "path" => self.take_path(value, snapshot)?,
@@ -139,11 +139,11 @@ impl Filters {
         Ok(match fault {
             None => {
                 self.written.push(word.to_owned());
-                Taken::Filter
+                FilterRole::Filter
             }
             Some(fault) => {
                 let word: String = printable(word).chars().take(MAX_SHOWN).collect();
-                Taken::Unmatched(format!("`{word}` matches nothing: {fault}"))
+                FilterRole::Unmatched(format!("`{word}` matches nothing: {fault}"))
             }
         })
     }
@@ -170,7 +170,7 @@ impl Filters {
 
     fn take_path(&mut self, value: &str, snapshot: &Snapshot) -> Result<Option<String>> {
         let Some(filter) = PathFilter::containing(value) else {
-            return Ok(Some("it is no pattern of paths.".to_owned()));
+            return Ok(Some("it is not a path pattern.".to_owned()));
         };
         let paths = snapshot.paths(None)?;
         if paths.iter().any(|(path, _)| filter.admits(path)) {
@@ -213,8 +213,8 @@ impl Filters {
             self.tags.push(value.to_owned());
             return Ok(None);
         }
-        let mut tags = snapshot.tag_counts(Tagged::Entities)?;
-        tags.extend(snapshot.tag_counts(Tagged::Documents)?);
+        let mut tags = snapshot.tag_counts(TaggedKind::Entities)?;
+        tags.extend(snapshot.tag_counts(TaggedKind::Documents)?);
         tags.sort_by(|(one, times), (other, others)| others.cmp(times).then_with(|| one.cmp(other)));
         let mut there: Vec<&str> = Vec::new();
         for (tag, _) in &tags {
@@ -334,14 +334,14 @@ fn kind_of_files(snapshot: &Snapshot, typed: &str) -> Result<Option<String>> {
 /// The reason why a value matches nothing, with near values, or with existing ones.
 fn explain(what: &str, near: &[&str], there: &[&str]) -> String {
     match near::did_you_mean(near) {
-        Some(question) => format!("{what}. {question}"),
+        Some(query) => format!("{what}. {query}"),
         None if there.is_empty() => format!("{what}."),
         None => format!("{what}. There are: {}.", first_of(there, MAX_LISTED)),
     }
 }
 
-/// Whether a text looks pasted: several lines, a line of a log or of a stack trace, or a long sentence. `words` are those
-/// that are no filters.
+/// Whether a text looks pasted: several lines, a line of a log or of a stack trace, or a long sentence. `words` are
+/// those that are not filters.
 pub(super) fn looks_pasted(text: &str, words: usize) -> bool {
     /// A sentence, by its words.
     const SENTENCE: usize = 8;
@@ -356,9 +356,9 @@ fn is_logged(line: &str, words: usize) -> bool {
     const OPENINGS: &[&str] =
         &["error:", "error[", "warning:", "panic:", "Traceback (", "Exception in thread", "Caused by:", "File \""];
     let is_time = |word: &str| {
-        let is_sign = |c: char| c.is_ascii_digit() || "-:/.,TZ+[]".contains(c);
+        let is_separator = |c: char| c.is_ascii_digit() || "-:/.,TZ+[]".contains(c);
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        digits >= 4 && word.contains(['-', ':', '/']) && word.chars().all(is_sign)
+        digits >= 4 && word.contains(['-', ':', '/']) && word.chars().all(is_separator)
     };
     let is_level = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_text_is_told_from_a_question() {
+    fn pasted_text_is_distinguished_from_a_query() {
         for text in [
             "2024-05-01 12:00:00 kind:io refused",
             "[12:00:01,334] path:src refused",

@@ -1,36 +1,36 @@
-//! Questions of filters alone, such as `path:src kind:class`: what they admit, in path order.
+//! Queries of filters alone, such as `path:src kind:class`: what they admit, in path order.
 //!
 //! With a kind, the definitions of that kind, and two of a file before the rest of it; else the files.
 
 use std::collections::HashMap;
 
-use super::filters::Passing;
-use super::question::Question;
+use super::filters::ResolvedFilters;
+use super::parsed_query::ParsedQuery;
 use super::{HITS_A_FILE, qualified};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::query::{Hit, Page, PathFilter, exact, preview};
 use crate::store::{Definition, Snapshot};
 
-/// Definitions that are listed; who wants more of one kind asks for a folder.
+/// Definitions that are listed; for more of one kind, a caller filters by folder.
 const MOST: usize = 2_000;
 
 /// A file, or a definition in it.
-struct Listed {
+struct ListedItem {
     path: String,
     definition: Option<Definition>,
 }
 
 pub(super) fn list(
     snapshot: &Snapshot,
-    question: &Question,
+    query: &ParsedQuery,
     filter: &PathFilter,
     context: u32,
     (offset, limit): (usize, usize),
     budget: &Budget,
 ) -> Result<Page<Hit>> {
-    let filters = &question.filters;
-    let passing = Passing::of(snapshot, filters)?;
+    let filters = &query.filters;
+    let passing = ResolvedFilters::of(snapshot, filters)?;
     let of_kinds = filters.paths_of_kinds(snapshot)?;
     let mut all = Vec::new();
     let mut is_complete = true;
@@ -43,7 +43,7 @@ pub(super) fn list(
             continue;
         }
         if !filters.are_of_kinds() || of_kinds.contains(&path) {
-            all.push(Listed { path, definition: None });
+            all.push(ListedItem { path, definition: None });
             continue;
         }
         if all.len() >= MOST {
@@ -52,7 +52,7 @@ pub(super) fn list(
         }
         let mut definitions = snapshot.unsigned_between(&path, 1, u32::MAX - 1)?;
         definitions.retain(|definition| filters.admit_kind(definition));
-        all.extend(definitions.into_iter().map(|found| Listed { path: path.clone(), definition: Some(found) }));
+        all.extend(definitions.into_iter().map(|found| ListedItem { path: path.clone(), definition: Some(found) }));
     }
     let mut page = Page::of(two_of_each_first(all), offset, limit);
     if !is_complete {
@@ -61,7 +61,7 @@ pub(super) fn list(
     page.try_map(|listed| hit(snapshot, listed, context))
 }
 
-fn two_of_each_first(all: Vec<Listed>) -> Vec<Listed> {
+fn two_of_each_first(all: Vec<ListedItem>) -> Vec<ListedItem> {
     let mut of_file: HashMap<String, usize> = HashMap::new();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for listed in all {
@@ -73,8 +73,8 @@ fn two_of_each_first(all: Vec<Listed>) -> Vec<Listed> {
     first
 }
 
-fn hit(snapshot: &Snapshot, listed: Listed, context: u32) -> Result<Hit> {
-    let Listed { path, definition } = listed;
+fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
+    let ListedItem { path, definition } = listed;
     let line = match &definition {
         Some(definition) => definition.line,
         None => first_line(snapshot, &path)?,
@@ -97,7 +97,7 @@ fn hit(snapshot: &Snapshot, listed: Listed, context: u32) -> Result<Hit> {
     })
 }
 
-/// The first line of a file that says something.
+/// The first line of a file that is not blank.
 fn first_line(snapshot: &Snapshot, path: &str) -> Result<u32> {
     const LOOKED_AT: u32 = 50;
     let lines = snapshot.lines(path, 1, LOOKED_AT)?;

@@ -1,10 +1,10 @@
-//! The order of candidates: what the score of each is made of.
+//! Ranking: the score of each candidate and its parts.
 
 use std::collections::HashMap;
 
-use super::places::Place;
-use super::question::{Question, Shape};
-use super::scan::{Scanner, Seen};
+use super::parsed_query::{ParsedQuery, QueryShape};
+use super::path_category::PathCategory;
+use super::scan::{Scanner, WordMatches};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
 use crate::store::{ChunkHit, ChunkId, Snapshot};
@@ -12,41 +12,41 @@ use crate::words;
 
 /// Fewer candidates are read before another thread has begun.
 const MANY: usize = 64;
-/// Candidates whose names are looked up for how much they are used.
+/// Candidates for whose names references are counted.
 const LOOKED_UP: usize = 40;
 /// BM25's k1 and b, as the FTS has them, and what a defined name counts.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.75;
 const IN_NAMES: f64 = 3.0;
-/// A name that so many files use is as central as can be.
+/// A name that this many files reference has the highest centrality.
 const CENTRAL: usize = 200;
 /// What other chunks of a file must add up to, for half of what they can count.
 const HALF: f64 = 1.5;
-/// A defined name of which less is asked for does not show where the hit is.
+/// A defined name that fits less does not locate the hit.
 const SHOWS: f64 = 0.5;
 
 /// A candidate with its text.
-pub(super) struct Loaded {
+pub(super) struct LoadedCandidate {
     pub id: ChunkId,
     pub chunk: ChunkHit,
-    /// See [`Part::Meaning`].
-    pub meaning: f64,
+    /// See [`Part::Semantic`].
+    pub semantic: f64,
     /// See [`Part::Inside`].
-    pub is_meant: bool,
+    pub is_qualified: bool,
     /// See [`Part::Filter`].
     pub passes: bool,
 }
 
-/// A candidate with its place in the order.
-pub(super) struct Ranked {
+/// A candidate with its score.
+pub(super) struct RankedCandidate {
     pub id: ChunkId,
     pub chunk: ChunkHit,
     pub parts: Parts,
     pub score: f64,
-    pub seen: Seen,
-    /// Words of the question in the path.
+    pub seen: WordMatches,
+    /// Words of the query in the path.
     pub path: u64,
-    /// Words of the question in names that the chunk defines.
+    /// Words of the query in names that the chunk defines.
     pub names: u64,
     /// The defined name that fits best.
     pub name: Option<String>,
@@ -55,22 +55,22 @@ pub(super) struct Ranked {
 /// Candidates, best first.
 pub(super) fn rank(
     snapshot: &Snapshot,
-    question: &Question,
+    query: &ParsedQuery,
     ranking: &Ranking,
     rerank: bool,
-    candidates: Vec<Loaded>,
-) -> Result<Vec<Ranked>> {
-    let weights = weights(question, ranking);
-    let mut ranked = look_at_all(question, candidates);
-    by_words(question, &mut ranked);
-    of_files(question, &mut ranked);
-    let fused = weights.of_alone(&[Part::Words, Part::Meaning]);
-    let score = |found: &mut Ranked| {
+    candidates: Vec<LoadedCandidate>,
+) -> Result<Vec<RankedCandidate>> {
+    let weights = weights(query, ranking);
+    let mut ranked = look_at_all(query, candidates);
+    by_words(query, &mut ranked);
+    of_files(query, &mut ranked);
+    let fused = weights.of_alone(&[Part::Words, Part::Semantic]);
+    let score = |found: &mut RankedCandidate| {
         found.score = if rerank { found.parts.score(weights) } else { found.parts.score(&fused) };
     };
     ranked.iter_mut().for_each(score);
     sort(&mut ranked);
-    // What takes a look at further tables is asked for the best alone, and where it counts.
+    // Parts that read further tables are computed for the best alone, if they count.
     if rerank && weights.of(Part::Central) + weights.of(Part::Kind) != 0.0 {
         let mut central: HashMap<String, f64> = HashMap::new();
         for found in ranked.iter_mut().take(LOOKED_UP) {
@@ -89,11 +89,11 @@ pub(super) fn rank(
     Ok(ranked)
 }
 
-/// Reading the texts is the largest part of a question, so that two threads do it where there are many.
-fn look_at_all(question: &Question, mut candidates: Vec<Loaded>) -> Vec<Ranked> {
-    let look = |candidates: Vec<Loaded>| -> Vec<Ranked> {
-        let mut scanner = Scanner::new(question);
-        candidates.into_iter().map(|candidate| look_at(question, &mut scanner, candidate)).collect()
+/// Reading the texts is the largest part of a query, so that two threads do it where there are many.
+fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec<RankedCandidate> {
+    let look = |candidates: Vec<LoadedCandidate>| -> Vec<RankedCandidate> {
+        let mut scanner = Scanner::new(query);
+        candidates.into_iter().map(|candidate| look_at(query, &mut scanner, candidate)).collect()
     };
     if candidates.len() < MANY {
         return look(candidates);
@@ -107,21 +107,21 @@ fn look_at_all(question: &Question, mut candidates: Vec<Loaded>) -> Vec<Ranked> 
     })
 }
 
-pub(super) fn weights<'r>(question: &Question, ranking: &'r Ranking) -> &'r Weights {
-    match question.shape {
-        Shape::Code => &ranking.code,
-        Shape::Prose => &ranking.prose,
+pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> &'r Weights {
+    match query.shape {
+        QueryShape::Code => &ranking.code,
+        QueryShape::Prose => &ranking.prose,
     }
 }
 
-fn sort(ranked: &mut [Ranked]) {
+fn sort(ranked: &mut [RankedCandidate]) {
     ranked.sort_by(|a, b| {
         let by_place = || a.chunk.path.cmp(&b.chunk.path).then(a.chunk.start_line.cmp(&b.chunk.start_line));
         b.score.total_cmp(&a.score).then_with(by_place)
     });
 }
 
-/// How much a definition of that kind is what people mean by a name.
+/// How likely a name refers to a definition of that kind.
 fn kind_of(snapshot: &Snapshot, chunk: &ChunkHit, name: &str) -> Result<f64> {
     let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
     let kinds = defined.iter().filter(|symbol| symbol.name == name).map(|symbol| match symbol.kind.as_str() {
@@ -138,35 +138,35 @@ fn centrality(files: usize) -> f64 {
     (files as f64).ln_1p() / (CENTRAL as f64).ln_1p()
 }
 
-/// Everything that a candidate's score is made of, but for what other candidates tell of it.
-pub(super) fn look_at(question: &Question, scanner: &mut Scanner, candidate: Loaded) -> Ranked {
-    let Loaded { id, chunk, meaning, is_meant, passes } = candidate;
+/// Everything that a candidate's score is made of, except what depends on other candidates.
+pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: LoadedCandidate) -> RankedCandidate {
+    let LoadedCandidate { id, chunk, semantic, is_qualified, passes } = candidate;
     let mut parts = Parts::default();
-    parts.set(Part::Meaning, meaning);
-    parts.set(Part::Inside, f64::from(u8::from(is_meant)));
+    parts.set(Part::Semantic, semantic);
+    parts.set(Part::Inside, f64::from(u8::from(is_qualified)));
     parts.set(Part::Filter, f64::from(u8::from(passes)));
-    if let Some(verbatim) = &question.verbatim {
+    if let Some(verbatim) = &query.verbatim {
         parts.set(Part::Verbatim, f64::from(u8::from(chunk.text.to_lowercase().contains(verbatim.as_str()))));
     }
     let seen = scanner.scan(&chunk.text);
-    let names = look_at_names(question, scanner, &chunk.names);
+    let names = look_at_names(query, scanner, &chunk.names);
     parts.set(Part::Defines, names.defines);
     parts.set(Part::Cased, names.cased);
     parts.set(Part::Name, names.best);
-    parts.set(Part::Names, question.share_of(names.all));
+    parts.set(Part::Names, query.share_of(names.all));
     parts.set(Part::Definition, f64::from(u8::from(!chunk.names.is_empty())));
-    let (path, file_name) = look_at_path(question, scanner, &chunk.path);
-    parts.set(Part::Path, question.share_of(path));
+    let (path, file_name) = look_at_path(query, scanner, &chunk.path);
+    parts.set(Part::Path, query.share_of(path));
     parts.set(Part::FileName, file_name);
-    parts.set(Part::Covers, question.share_of(seen.all | names.all | path));
-    parts.set(Part::Line, seen.best_line_share(question));
-    parts.set(Part::Window, seen.best_window_share(question));
+    parts.set(Part::Covers, query.share_of(seen.all | names.all | path));
+    parts.set(Part::Line, seen.best_line_share(query));
+    parts.set(Part::Window, seen.best_window_share(query));
     let pairs = scanner.pairs().count_ones();
     if pairs > 0 {
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
-    look_at_place(question, &chunk, &mut parts);
-    Ranked { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
+    look_at_category(query, &chunk, &mut parts);
+    RankedCandidate { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
 }
 
 #[derive(Default)]
@@ -178,32 +178,32 @@ struct Names {
     name: Option<String>,
 }
 
-fn look_at_names(question: &Question, scanner: &mut Scanner, names: &[String]) -> Names {
+fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[String]) -> Names {
     let mut found = Names::default();
-    let heaviest = question.words.iter().map(|word| word.weight).fold(0.0, f64::max);
-    let last = question.terms.len().saturating_sub(1);
+    let heaviest = query.words.iter().map(|word| word.weight).fold(0.0, f64::max);
+    let last = query.terms.len().saturating_sub(1);
     for name in names {
         let (set, matched, count) = scanner.words_of(name);
-        if set == 0 && question.shape == Shape::Prose {
+        if set == 0 && query.shape == QueryShape::Prose {
             continue;
         }
         found.all |= set;
-        let fit = (f64::from(matched) / f64::from(count.max(1)) * question.share_of(set)).sqrt();
+        let fit = (f64::from(matched) / f64::from(count.max(1)) * query.share_of(set)).sqrt();
         let lower = words::plain(name).to_lowercase();
-        let mut defines = if lower.replace(['_', '-'], "") == question.joined { 1.0 } else { 0.0 };
-        for (at, term) in question.terms.iter().enumerate().filter(|(_, term)| term.text == lower) {
-            let says = match question.shape {
+        let mut defines = if lower.replace(['_', '-'], "") == query.joined { 1.0 } else { 0.0 };
+        for (at, term) in query.terms.iter().enumerate().filter(|(_, term)| term.text == lower) {
+            let says = match query.shape {
                 // Of `Class.method` the method is asked for.
-                Shape::Code => {
+                QueryShape::Code => {
                     if at == last {
                         1.0
                     } else {
                         0.3
                     }
                 }
-                Shape::Prose if term.is_compound() => 1.0,
-                Shape::Prose if heaviest > 0.0 => 0.5 * question.weight_of(set) / heaviest,
-                Shape::Prose => 0.0,
+                QueryShape::Prose if term.is_compound() => 1.0,
+                QueryShape::Prose if heaviest > 0.0 => 0.5 * query.weight_of(set) / heaviest,
+                QueryShape::Prose => 0.0,
             };
             defines = f64::max(defines, says);
             if term.written == *name {
@@ -219,42 +219,42 @@ fn look_at_names(question: &Question, scanner: &mut Scanner, names: &[String]) -
     found
 }
 
-/// Words of the question in the path, and how well the file's name fits.
-fn look_at_path(question: &Question, scanner: &mut Scanner, path: &str) -> (u64, f64) {
+/// Words of the query in the path, and how well the file's name fits.
+fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str) -> (u64, f64) {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    // A file that stands for its folder is called by that.
-    let stands_for = matches!(stem, "mod" | "lib" | "index" | "main" | "__init__");
-    let named = if stands_for { folders.rsplit('/').next().unwrap_or(stem) } else { stem };
+    // An index file is named by its folder.
+    let names_folder = matches!(stem, "mod" | "lib" | "index" | "main" | "__init__");
+    let named = if names_folder { folders.rsplit('/').next().unwrap_or(stem) } else { stem };
     let (set, matched, count) = scanner.words_of(named);
-    let fit = (f64::from(matched) / f64::from(count.max(1)) * question.share_of(set)).sqrt();
+    let fit = (f64::from(matched) / f64::from(count.max(1)) * query.share_of(set)).sqrt();
     (set | scanner.words_of(path).0, fit)
 }
 
-fn look_at_place(question: &Question, chunk: &ChunkHit, parts: &mut Parts) {
-    let place = Place::of(&chunk.path, &chunk.language);
-    let wanted =
-        (place == Place::Test && question.about_tests) || (place == Place::Document && question.about_documents);
-    let part = match place {
+fn look_at_category(query: &ParsedQuery, chunk: &ChunkHit, parts: &mut Parts) {
+    let category = PathCategory::of(&chunk.path, &chunk.language);
+    let wanted = (category == PathCategory::Test && query.about_tests)
+        || (category == PathCategory::Document && query.about_documents);
+    let part = match category {
         _ if wanted => Part::Wanted,
-        Place::Code => return,
-        Place::Test => Part::Test,
-        Place::Document => Part::Document,
-        Place::Example => Part::Example,
-        Place::Foreign => Part::Foreign,
-        Place::Data => Part::Data,
+        PathCategory::Code => return,
+        PathCategory::Test => Part::Test,
+        PathCategory::Document => Part::Document,
+        PathCategory::Example => Part::Example,
+        PathCategory::Foreign => Part::Foreign,
+        PathCategory::Data => Part::Data,
     };
     parts.set(part, 1.0);
 }
 
 /// BM25 of each, of the best one's: a name counts as often as [`IN_NAMES`] words of the text, the path as one.
-fn by_words(question: &Question, ranked: &mut [Ranked]) {
+fn by_words(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
     let length: f64 = ranked.iter().map(|found| f64::from(found.seen.length)).sum();
     let mean = length / f64::from(u32::try_from(ranked.len()).unwrap_or(u32::MAX)).max(1.0);
     let mut best = f64::MIN_POSITIVE;
     for found in &mut *ranked {
         let long = 1.0 - LENGTH + LENGTH * f64::from(found.seen.length) / mean.max(1.0);
-        let said = question.words.iter().enumerate().map(|(at, word)| {
+        let said = query.words.iter().enumerate().map(|(at, word)| {
             let has = |set: u64| if set >> at & 1 == 1 { 1.0 } else { 0.0 };
             let count = f64::from(found.seen.counts[at]) + IN_NAMES * has(found.names) + has(found.path);
             word.weight * count * (SATURATION + 1.0) / (count + SATURATION * long)
@@ -266,8 +266,8 @@ fn by_words(question: &Question, ranked: &mut [Ranked]) {
     ranked.iter_mut().for_each(|found| found.parts.set(Part::Words, found.parts.of(Part::Words) / best));
 }
 
-/// What the candidates of one file tell of each other.
-fn of_files(question: &Question, ranked: &mut [Ranked]) {
+/// Parts that depend on other candidates of the file.
+fn of_files(query: &ParsedQuery, ranked: &mut [RankedCandidate]) {
     let mut files: HashMap<String, (f64, u64, u64)> = HashMap::new();
     for found in ranked.iter() {
         let file = files.entry(found.chunk.path.clone()).or_default();
@@ -279,7 +279,7 @@ fn of_files(question: &Question, ranked: &mut [Ranked]) {
         let (words, all, names) = files[&found.chunk.path];
         let others = words - found.parts.of(Part::Words);
         found.parts.set(Part::File, others / (others + HALF));
-        found.parts.set(Part::FileCovers, question.share_of(all));
-        found.parts.set(Part::FileNames, question.share_of(names));
+        found.parts.set(Part::FileCovers, query.share_of(all));
+        found.parts.set(Part::FileNames, query.share_of(names));
     }
 }

@@ -1,23 +1,23 @@
-//! Which words of a question stand in a text, and how near to each other.
+//! Which words of a query are in a text, and how near to each other.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::question::{MAX_WORDS, Question};
+use super::parsed_query::{MAX_WORDS, ParsedQuery};
 use crate::words;
 
-/// Lines that count as one place.
+/// Lines that count as one window.
 const WINDOW: usize = 7;
-/// Neighbours in a question may have one more word between them in a text.
+/// Neighbours in a query may have one more word between them in a text.
 const NEAR: u32 = 2;
 
-/// What a text has of a question. Sets of words are bits, by their place in the question.
+/// What a text has of a query. Sets of words are bits, by their index in the query.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct WordMatches {
     /// Words in the whole text.
     pub all: u64,
-    /// How often each word stands in it.
+    /// How often each word is in it.
     pub counts: [u16; MAX_WORDS],
     /// Tokens in all.
     pub length: u32,
@@ -27,49 +27,49 @@ pub(super) struct Seen {
     pub pairs: u64,
 }
 
-impl Seen {
-    /// The largest share of the question that stands in one line.
-    pub fn best_line_share(&self, question: &Question) -> f64 {
-        largest(question, self.lines.iter().copied())
+impl WordMatches {
+    /// The largest share of the query that is in one line.
+    pub fn best_line_share(&self, query: &ParsedQuery) -> f64 {
+        largest(query, self.lines.iter().copied())
     }
 
-    /// The largest share of the question that stands within a few lines.
-    pub fn best_window_share(&self, question: &Question) -> f64 {
+    /// The largest share of the query that is within a few lines.
+    pub fn best_window_share(&self, query: &ParsedQuery) -> f64 {
         if self.lines.len() <= WINDOW {
-            return question.share_of(self.all);
+            return query.share_of(self.all);
         }
-        largest(question, self.lines.windows(WINDOW).map(|lines| lines.iter().fold(0, |all, line| all | line)))
+        largest(query, self.lines.windows(WINDOW).map(|lines| lines.iter().fold(0, |all, line| all | line)))
     }
 }
 
-fn largest(question: &Question, sets: impl Iterator<Item = u64>) -> f64 {
+fn largest(query: &ParsedQuery, sets: impl Iterator<Item = u64>) -> f64 {
     // Most sets are empty or repeat the last one.
     let (mut best, mut last) = (0.0, 0);
     for set in sets {
         if set != last {
             last = set;
-            best = f64::max(best, question.share_of(set));
+            best = f64::max(best, query.share_of(set));
         }
     }
     best
 }
 
-/// Looks for one question's words in many texts.
+/// Looks for one query's words in many texts.
 pub(super) struct Scanner<'q> {
-    question: &'q Question,
-    /// Stems to look for by their first byte: (stem, place of the word), the words' own before others for them.
+    query: &'q ParsedQuery,
+    /// Stems to look for by their first byte: (stem, index of the word), the words' own before others for them.
     by_first: Vec<Vec<(&'q str, usize)>>,
-    /// For each word the next one that says something: its neighbour.
+    /// For each word the next content word: its neighbour.
     next: Vec<Option<usize>>,
     lower: String,
-    /// What lower-cased tokens turned out to be whose beginning is that of a stem: the same few stand in most texts.
+    /// A cache for lowercase tokens that begin like a stem: the same few are in most texts.
     known: HashMap<String, Option<usize>, RandomState>,
 }
 
 impl<'q> Scanner<'q> {
-    pub fn new(question: &'q Question) -> Self {
+    pub fn new(query: &'q ParsedQuery) -> Self {
         let mut by_first = vec![Vec::new(); 256];
-        let words = || question.words.iter().enumerate().filter(|(_, word)| !word.is_stop);
+        let words = || query.words.iter().enumerate().filter(|(_, word)| !word.is_stop);
         let own = words().map(|(at, word)| (word.stem.as_str(), at));
         let others = words().flat_map(|(at, word)| word.others.iter().map(move |other| (other.as_str(), at)));
         for (stem, at) in own.chain(others) {
@@ -77,20 +77,19 @@ impl<'q> Scanner<'q> {
                 by_first[usize::from(first)].push((stem, at));
             }
         }
-        let count = question.words.len();
-        let next = (0..count).map(|at| (at + 1..count).find(|&after| !question.words[after].is_stop)).collect();
-        Self { question, by_first, next, lower: String::new(), known: HashMap::default() }
+        let count = query.words.len();
+        let next = (0..count).map(|at| (at + 1..count).find(|&after| !query.words[after].is_stop)).collect();
+        Self { query, by_first, next, lower: String::new(), known: HashMap::default() }
     }
 
-    /// How many pairs of neighbours the question has.
+    /// How many pairs of neighbours the query has.
     pub fn pairs(&self) -> u64 {
-        let pairs =
-            self.next.iter().enumerate().filter(|(at, next)| !self.question.words[*at].is_stop && next.is_some());
+        let pairs = self.next.iter().enumerate().filter(|(at, next)| !self.query.words[*at].is_stop && next.is_some());
         pairs.fold(0, |set, (at, _)| set | 1 << at)
     }
 
-    pub fn scan(&mut self, text: &str) -> Seen {
-        let mut seen = Seen { all: 0, counts: [0; MAX_WORDS], length: 0, lines: Vec::new(), pairs: 0 };
+    pub fn scan(&mut self, text: &str) -> WordMatches {
+        let mut seen = WordMatches { all: 0, counts: [0; MAX_WORDS], length: 0, lines: Vec::new(), pairs: 0 };
         let mut position = 0;
         let mut last: Option<(usize, u32)> = None;
         let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
@@ -113,7 +112,14 @@ impl<'q> Scanner<'q> {
         seen
     }
 
-    fn step(&mut self, token: &str, position: u32, last: &mut Option<(usize, u32)>, set: &mut u64, seen: &mut Seen) {
+    fn step(
+        &mut self,
+        token: &str,
+        position: u32,
+        last: &mut Option<(usize, u32)>,
+        set: &mut u64,
+        seen: &mut WordMatches,
+    ) {
         let Some(at) = self.word(token) else { return };
         *set |= 1 << at;
         seen.counts[at] = seen.counts[at].saturating_add(1);
@@ -139,7 +145,7 @@ impl<'q> Scanner<'q> {
         (set, matched, count)
     }
 
-    /// Which word of the question a token is a form of.
+    /// Which word of the query a token is a form of.
     fn word(&mut self, token: &str) -> Option<usize> {
         let first = token.bytes().next()?.to_ascii_lowercase();
         if first.is_ascii() && self.by_first[usize::from(first)].is_empty() {
@@ -190,27 +196,27 @@ fn each_word(text: &str, mut step: impl FnMut(&str, u32)) {
 mod tests {
     use super::*;
 
-    fn question(text: &str) -> Question {
-        let mut question = Question::of_words(text);
-        question.words.iter_mut().filter(|word| !word.is_stop).for_each(|word| word.weight = 1.0);
-        question
+    fn query(text: &str) -> ParsedQuery {
+        let mut query = ParsedQuery::of_words(text);
+        query.words.iter_mut().filter(|word| !word.is_stop).for_each(|word| word.weight = 1.0);
+        query
     }
 
     #[test]
-    fn words_are_found_in_all_their_forms_and_inside_identifiers() {
-        let question = question("how are queries parsed by the HTTPServer");
-        let mut scanner = Scanner::new(&question);
+    fn words_are_found_in_all_their_forms_and_within_identifiers() {
+        let query = query("how are queries parsed by the HTTPServer");
+        let mut scanner = Scanner::new(&query);
         let seen = scanner.scan("fn parse_query(x) {}\nlet server = http::Server::new();\n");
-        assert!((question.share_of(seen.all) - 1.0).abs() < 1e-9, "{seen:?}");
-        assert!((seen.best_line_share(&question) - 0.5).abs() < 1e-9);
-        assert!((seen.best_window_share(&question) - 1.0).abs() < 1e-9);
+        assert!((query.share_of(seen.all) - 1.0).abs() < 1e-9, "{seen:?}");
+        assert!((seen.best_line_share(&query) - 0.5).abs() < 1e-9);
+        assert!((seen.best_window_share(&query) - 1.0).abs() < 1e-9);
         assert_eq!(scanner.scan("nothing here").all, 0);
     }
 
     #[test]
-    fn neighbours_count_in_the_order_of_the_question() {
-        let question = question("query the parser");
-        let mut scanner = Scanner::new(&question);
+    fn neighbours_count_in_the_order_of_the_query() {
+        let query = query("query the parser");
+        let mut scanner = Scanner::new(&query);
         assert_eq!(scanner.scan("a QueryParser").pairs, scanner.pairs());
         assert_eq!(scanner.scan("the parser query").pairs, 0);
         assert_eq!(scanner.scan("query of a nested parser").pairs, 0);
@@ -218,9 +224,9 @@ mod tests {
 
     #[test]
     fn text_of_any_script_is_scanned() {
-        let question = question("größe ñandú 漢字 İ");
-        let mut scanner = Scanner::new(&question);
+        let query = query("größe ñandú 漢字 İ");
+        let mut scanner = Scanner::new(&query);
         let seen = scanner.scan("GRÖSSE Größe ÑANDÚ 漢字 İ ß");
-        assert!(question.share_of(seen.all) > 0.7, "{seen:?}");
+        assert!(query.share_of(seen.all) > 0.7, "{seen:?}");
     }
 }

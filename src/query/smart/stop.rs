@@ -1,8 +1,8 @@
 //! Words that say nothing of what is looked for: articles, prepositions, pronouns, forms of to be.
 //!
-//! Owns which they are, by language. The table of vectors and the ranking were made with English, whose words these are without
-//! more ado; those of another language are when a question has several, and more than it has English ones: `der` and `die` are
-//! words of cryptography and of processes, too.
+//! Owns which they are, by language. The static embeddings and the ranking were made with English, whose words these
+//! are without further conditions; those of another language are when a query has several, and more than it has English
+//! ones: `der` and `die` are words of cryptography and of processes, too.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -49,8 +49,9 @@ const OTHERS: &[&str] = &[
      по за от до у о но или бы же был была есть можно нужно со во",
 ];
 
-/// Those of [`OTHERS`] that people look for by themselves, too: words of English, of programs and of their code, short names.
-const MEANT: &[&str] = &[
+/// Those of [`OTHERS`] that people look for by themselves, too: words of English, of programs and of their code, short
+/// names.
+const SEARCHED_ALONE: &[&str] = &[
     "ai", "al", "ale", "als", "am", "ao", "ar", "att", "au", "aux", "av", "bis", "chi", "ci", "co", "com", "come",
     "con", "da", "dal", "das", "dan", "dat", "del", "den", "der", "des", "det", "di", "die", "din", "dit", "door",
     "dos", "dove", "du", "el", "em", "en", "er", "era", "es", "est", "et", "eu", "fait", "fra", "fue", "ha", "haar",
@@ -61,10 +62,10 @@ const MEANT: &[&str] = &[
     "under", "van", "var", "vers", "vi", "vid", "war", "wo", "za",
 ];
 
-/// Function words of another language than English that make a question one of that language.
-const TELLING: usize = 2;
+/// Function words of another language than English that make a query one of that language.
+const MIN_FUNCTION_WORDS: usize = 2;
 
-/// By word, in small letters without accents: a bit for each of [`OTHERS`] that has it.
+/// By word, in lowercase without accents: a bit for each of [`OTHERS`] that has it.
 static LANGUAGES: LazyLock<HashMap<String, u16>> = LazyLock::new(|| {
     let mut languages: HashMap<String, u16> = HashMap::new();
     for (at, list) in OTHERS.iter().enumerate() {
@@ -75,22 +76,23 @@ static LANGUAGES: LazyLock<HashMap<String, u16>> = LazyLock::new(|| {
     languages
 });
 
-/// Whether a question with other words means nothing by this one, in small letters.
+/// Whether a query with other words means nothing by this one, in lowercase.
 pub fn says_nothing(word: &str) -> bool {
     ENGLISH.contains(&word)
 }
 
-/// The same of a question's only word: there is no other to tell its language by, and what else it could mean is in a list.
+/// The same of a query's only word: there is no other to tell its language by, and what else it could mean is in a
+/// list.
 pub(super) fn says_nothing_alone(word: &str) -> bool {
-    LANGUAGES.contains_key(word) && !MEANT.contains(&word)
+    LANGUAGES.contains_key(word) && !SEARCHED_ALONE.contains(&word)
 }
 
-/// The language of a question, as far as that matters here.
+/// The language of a query, as far as that matters here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Language(u16);
 
 impl Language {
-    /// Of a question's words, in small letters without accents.
+    /// Of a query's words, in lowercase without accents.
     pub fn of<'w>(words: impl Iterator<Item = &'w str>) -> Self {
         let (mut english, mut others) = (0, [0_usize; OTHERS.len()]);
         for word in words {
@@ -99,7 +101,7 @@ impl Language {
             others.iter_mut().enumerate().for_each(|(at, count)| *count += usize::from(set >> at & 1 == 1));
         }
         let most = others.into_iter().max().unwrap_or_default();
-        if most < TELLING.max(english + 1) {
+        if most < MIN_FUNCTION_WORDS.max(english + 1) {
             return Self::default();
         }
         // Neighbours share many: those of all that fit as well.
@@ -116,17 +118,17 @@ impl Language {
 mod tests {
     use super::*;
 
-    fn left(question: &str) -> String {
-        let plain = words::plain(question).to_lowercase();
+    fn left(query: &str) -> String {
+        let plain = words::plain(query).to_lowercase();
         let words: Vec<&str> = words::tokens(&plain).collect();
         let language = Language::of(words.iter().copied());
-        let told = words.iter().filter(|word| !language.is_filled_by(word));
-        told.copied().collect::<Vec<_>>().join(" ")
+        let kept = words.iter().filter(|word| !language.is_filled_by(word));
+        kept.copied().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn questions_of_other_languages_are_told_by_what_says_something() {
-        for (question, expected) in [
+    fn queries_in_other_languages_are_recognized_by_their_function_words() {
+        for (query, expected) in [
             ("Die Schlacht bei Waterloo", "schlacht waterloo"),
             ("Wer hat die Relativitätstheorie entdeckt?", "relativitatstheorie entdeckt"),
             ("le moteur de la fusée", "moteur fusee"),
@@ -135,12 +137,12 @@ mod tests {
             ("как посадить картофель на даче", "посадить картофель даче"),
             ("jak się robi chleb", "robi chleb"),
         ] {
-            assert_eq!(left(question), expected);
+            assert_eq!(left(query), expected);
         }
     }
 
     #[test]
-    fn one_function_word_is_no_question_unless_it_is_a_thing_too() {
+    fn one_function_word_is_not_a_query_unless_it_is_a_noun_too() {
         for word in ["und", "oder", "nicht", "avec", "dans", "och", "jak", "что", "porque", "perche", "fur", "ist"] {
             assert!(says_nothing_alone(word), "{word}");
         }
@@ -148,12 +150,12 @@ mod tests {
             assert!(!says_nothing_alone(word), "{word}");
         }
         let known = |word: &&&str| LANGUAGES.contains_key(**word) && !ENGLISH.contains(word);
-        assert_eq!(MEANT.iter().filter(|word| !known(word)).collect::<Vec<_>>(), Vec::<&&str>::new());
+        assert_eq!(SEARCHED_ALONE.iter().filter(|word| !known(word)).collect::<Vec<_>>(), Vec::<&&str>::new());
     }
 
     #[test]
     fn words_of_code_that_another_language_has_too_stay() {
-        for question in [
+        for query in [
             "der encode",
             "die on error",
             "des key schedule",
@@ -164,7 +166,7 @@ mod tests {
             "async def main",
             "es module loader",
         ] {
-            assert_eq!(left(question), question);
+            assert_eq!(left(query), query);
         }
     }
 }

@@ -19,7 +19,7 @@ macro_rules! weights {
             }
         }
 
-        /// The weights for a question in words.
+        /// The weights for a query in words.
         pub const PROSE: Weights = Weights([$($prose),*]);
         /// The weights for a name: one word, or words that only code has.
         pub const CODE: Weights = Weights([$($code),*]);
@@ -29,39 +29,39 @@ macro_rules! weights {
 weights! {
     /// BM25 of the chunk, of the best chunk's.
     Words = "words", 1.0, 1.0;
-    /// How near the chunk's vector is to the question's, of the nearest one's.
-    Meaning = "meaning", 0.2, 0.0;
-    /// How near a model of a person's choice finds it, beside the other best ones: from the farthest to the nearest.
+    /// How near the chunk's vector is to the query's, of the nearest one's.
+    Semantic = "meaning", 0.2, 0.0;
+    /// Its similarity by the selected model among the best hits: from the farthest to the nearest.
     Transformer = "transformer", 2.0, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
     Defines = "defines", 0.4, 2.0;
     /// The same with the same upper and lower case.
     Cased = "cased", 0.0, 0.3;
-    /// The chunk defines the name inside of what the question writes before it: `save` of `Model` for `Model.save`.
+    /// The chunk defines the name inside of what the query writes before it: `save` of `Model` for `Model.save`.
     Inside = "inside", 0.0, 1.5;
-    /// The question, where it has signs that no name has, stands in the chunk as it is written: `C++`, `a->b`.
+    /// The query, if it has punctuation that no name has, is in the chunk as it is written: `C++`, `a->b`.
     Verbatim = "verbatim", 1.0, 6.0;
-    /// How much of a defined name the question's words make up, and of the question the name; the best one.
+    /// How much of a defined name the query's words make up, and of the query the name; the best one.
     Name = "name", 0.8, 0.6;
-    /// The share of the question that the names defined in the chunk make up together.
+    /// The share of the query that the names defined in the chunk make up together.
     Names = "names", 0.4, 0.0;
-    /// The share of the question that stands in the chunk: its text, names or path.
+    /// The share of the query that is in the chunk: its text, names or path.
     Covers = "covers", 0.8, 0.5;
-    /// The share of the question that stands in one line.
+    /// The share of the query that is in one line.
     Line = "line", 0.3, 0.3;
-    /// The share of the question that stands within a few lines.
+    /// The share of the query that is within a few lines.
     Window = "window", 0.3, 0.2;
-    /// Neighbours in the question that are neighbours in the chunk.
+    /// Neighbours in the query that are neighbours in the chunk.
     Phrase = "phrase", 0.6, 0.3;
-    /// How much of the file's name the question's words make up, and of the question the file's name.
+    /// How much of the file's name the query's words make up, and of the query the file's name.
     FileName = "file_name", 1.0, 0.5;
-    /// The share of the question that stands in the path.
+    /// The share of the query that is in the path.
     Path = "path", 0.7, 0.3;
     /// How much other chunks of the file answer.
     File = "file", 1.2, 0.3;
-    /// The share of the question that the candidates of the file hold together.
+    /// The share of the query that the candidates of the file hold together.
     FileCovers = "file_covers", 0.2, 0.1;
-    /// The share of the question that the names defined in the candidates of the file make up.
+    /// The share of the query that the names defined in the candidates of the file make up.
     FileNames = "file_names", 0.8, 0.1;
     /// The chunk defines something.
     Definition = "definition", 0.6, 0.0;
@@ -69,11 +69,11 @@ weights! {
     Kind = "kind", 0.0, 0.4;
     /// How many files use the name that fits best.
     Central = "central", 0.0, 0.1;
-    /// The file is of the sort that the question asks for in words: tests, documents.
+    /// The file is of the category that the query asks for in words: tests, documents.
     Wanted = "wanted", 0.0, 0.4;
-    /// The file is a test, and the question is not about tests.
+    /// The file is a test, and the query is not about tests.
     Test = "test", -1.3, -0.6;
-    /// The file is a document, and the question is not about documents.
+    /// The file is a document, and the query is not about documents.
     Document = "document", -0.6, -0.6;
     /// The file is an example or a benchmark.
     Example = "example", -0.4, -0.4;
@@ -137,25 +137,26 @@ pub enum Arm {
     Words,
     /// Candidates: chunks that define a name that is asked for, however common it is as a word.
     Names,
-    /// Other words for those of the question: `dir` for directory.
-    Alike,
-    /// Candidates: chunks whose vectors are near the question's.
-    Meaning,
-    /// The order of candidates by all weights; without it, by those of words and meaning.
+    /// Other words for those of the query: `dir` for directory.
+    Synonyms,
+    /// Candidates: chunks whose vectors are near the query's.
+    Semantic,
+    /// The order of candidates by all weights; without it, by those of words and vectors.
     Rerank,
-    /// Candidates and their order by a model of a person's choice, where there is one.
+    /// Candidates and their order by the selected model, if there is one.
     Transformer,
 }
 
 impl Arm {
-    pub const ALL: &[Self] = &[Self::Words, Self::Names, Self::Alike, Self::Meaning, Self::Rerank, Self::Transformer];
+    pub const ALL: &[Self] =
+        &[Self::Words, Self::Names, Self::Synonyms, Self::Semantic, Self::Rerank, Self::Transformer];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
             Self::Names => "names",
-            Self::Alike => "alike",
-            Self::Meaning => "meaning",
+            Self::Synonyms => "alike",
+            Self::Semantic => "meaning",
             Self::Rerank => "rerank",
             Self::Transformer => "transformer",
         }
@@ -168,13 +169,13 @@ impl Arm {
 
 /// What an evaluation adds to each other, by name: stages that belong together.
 pub const ARMS: &[(&str, &[Arm])] = &[
-    ("bm25", &[Arm::Words, Arm::Names, Arm::Alike]),
-    ("vector", &[Arm::Meaning]),
+    ("bm25", &[Arm::Words, Arm::Names, Arm::Synonyms]),
+    ("vector", &[Arm::Semantic]),
     ("rerank", &[Arm::Rerank]),
     ("transformer", &[Arm::Transformer]),
 ];
 
-/// How a question is answered: the program's own way, or one that an evaluation compares it with.
+/// How a query is answered: the program's own way, or one that an evaluation compares it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     pub prose: Weights,
@@ -193,7 +194,7 @@ impl Ranking {
         self.arms.contains(&arm)
     }
 
-    /// Changes the weight of a part for both sorts of questions, or for one: `words`, `prose.words`, `code.words`.
+    /// Changes the weight of a part for both kinds of queries, or for one: `words`, `prose.words`, `code.words`.
     /// `false` where there is no such part.
     pub fn set(&mut self, name: &str, weight: f64) -> bool {
         let (sort, part) = name.split_once('.').map_or((None, name), |(sort, part)| (Some(sort), part));

@@ -1,14 +1,14 @@
-//! Which of several definitions is meant: the order in which they are shown.
+//! The order of several definitions of a name: likely referenced ones first.
 //!
-//! Owns what a kind, a place, visibility and use are worth. Where they say the same, path and line decide.
+//! Owns the weights of kind, path category, visibility and references. If those are equal, path and line decide.
 
 use std::collections::HashMap;
 
 use crate::error::Result;
-use crate::query::smart::Place;
+use crate::query::smart::PathCategory;
 use crate::store::{Definition, Snapshot};
 
-/// What things of their own are worth, those that belong to one, and what only has a name.
+/// The weights of kinds: independent definitions, members, and mere names.
 const KINDS: &[(f64, &[&str])] = &[
     (1.0, &["class", "struct", "enum", "union", "interface", "trait", "protocol", "object", "record", "type"]),
     (0.9, &["function", "macro", "constructor", "service", "message", "table", "view"]),
@@ -19,24 +19,24 @@ const KINDS: &[(f64, &[&str])] = &[
 /// Headings, targets, and whatever else a file may define.
 const OTHER_KIND: f64 = 0.4;
 
-/// How much is lost by standing where code is tried, explained, or brought along.
+/// The penalty for tests, examples and other files that are not the code itself.
 const TEST: f64 = 0.6;
 const EXAMPLE: f64 = 0.5;
 const DOCUMENT: f64 = 0.6;
 const DATA: f64 = 0.4;
 const FOREIGN: f64 = 0.8;
-/// By not being seen outside its file or type.
+/// The penalty for definitions that are private to a file or type.
 const HIDDEN: f64 = 0.2;
-/// By being one line: a declaration of what is defined elsewhere, or a stub.
+/// The penalty for one line: a declaration or a stub.
 const ONE_LINE: f64 = 0.1;
 
-/// What belongs to something that is used in so many files gains the most.
+/// The largest gain of members of a type or module that many files reference.
 const CENTRAL: f64 = 0.5;
 const CENTRAL_FILES: usize = 200;
-/// How many definitions are asked about that; a name that has more is defined everywhere.
+/// The number of definitions for which that is looked up.
 const ASKED: usize = 200;
 
-/// Puts definitions of one name, or of several, into the order in which they are likely meant.
+/// Puts definitions of one name, or of several, into the order in which they are likely referenced.
 pub(super) fn sort(snapshot: &Snapshot, definitions: Vec<Definition>) -> Result<Vec<Definition>> {
     let mut ranked: Vec<(f64, Definition)> =
         definitions.into_iter().map(|definition| (worth(&definition), definition)).collect();
@@ -68,20 +68,20 @@ fn by_worth(ranked: &mut [(f64, Definition)]) {
 
 fn worth(definition: &Definition) -> f64 {
     let kind = KINDS.iter().find(|(_, kinds)| kinds.contains(&definition.kind.as_str()));
-    let lost = match Place::of(&definition.path, &definition.language) {
-        Place::Code => 0.0,
-        Place::Test => TEST,
-        Place::Example => EXAMPLE,
-        Place::Document => DOCUMENT,
-        Place::Data => DATA,
-        Place::Foreign => FOREIGN,
+    let lost = match PathCategory::of(&definition.path, &definition.language) {
+        PathCategory::Code => 0.0,
+        PathCategory::Test => TEST,
+        PathCategory::Example => EXAMPLE,
+        PathCategory::Document => DOCUMENT,
+        PathCategory::Data => DATA,
+        PathCategory::Foreign => FOREIGN,
     };
     let hidden = if is_hidden(definition) { HIDDEN } else { 0.0 };
     let short = if definition.start_line == definition.end_line { ONE_LINE } else { 0.0 };
     kind.map_or(OTHER_KIND, |(worth, _)| *worth) - lost - hidden - short
 }
 
-/// Whether others cannot name it, as far as the definition's own words tell.
+/// Whether others cannot name it, according to the definition itself.
 fn is_hidden(definition: &Definition) -> bool {
     let signature = definition.signature.as_deref().unwrap_or_default();
     let says = |word: &str| signature.split_whitespace().take(4).any(|found| found == word);
@@ -99,7 +99,7 @@ fn is_hidden(definition: &Definition) -> bool {
     }
 }
 
-/// What it belongs to: its container, or else its file by the name under which it is imported.
+/// Its owner: its container, else the module name of its file.
 fn owner(definition: &Definition) -> &str {
     let container = definition.container.as_deref().unwrap_or_default();
     if let Some(last) = container.split(['.', ':', '#', '/']).rfind(|part| !part.is_empty()) {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_told_from_the_name_and_the_signature() {
+    fn visibility_is_read_from_the_name_and_the_signature() {
         let hidden = |language, name: &str, container: Option<&str>, signature| {
             let mut definition = definition(language, "method", "a", signature);
             definition.name = name.to_owned();

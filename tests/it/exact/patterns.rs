@@ -2,7 +2,7 @@
 
 use crate::tree::Random;
 
-/// One question to both programs.
+/// One query to both programs.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub text: String,
@@ -374,14 +374,14 @@ pub fn by_hand() -> Vec<Asked> {
         all.push(Asked { ignore_case: true, ..one.clone() });
         all.push(one);
     }
-    all.retain(alike_by_intent);
+    all.retain(equivalent_by_intent);
     all
 }
 
 /// Known differences, each with its reason.
-fn alike_by_intent(asked: &Asked) -> bool {
-    // Whole words. Before version 14 ripgrep asked for a letter that is none on each side and consumed it; now it looks at
-    // the sides, as we do. Both agree on patterns that begin and end with a letter of a word, whatever is around.
+fn equivalent_by_intent(asked: &Asked) -> bool {
+    // Whole words. Before version 14 ripgrep asked for a non-letter on each side and consumed it; now it looks
+    // at the sides, as we do. Both agree on patterns that begin and end with a letter of a word, whatever is around.
     let plain = |c: char| c.is_alphanumeric() || c == '_';
     if asked.word {
         return asked.literal
@@ -412,7 +412,7 @@ impl<'t> Maker<'t> {
         usize::try_from(self.random.below(count as u64)).unwrap()
     }
 
-    /// Some letters as they stand in a text: of one line, unless `across`.
+    /// Some letters as they are in a text: of one line, unless `across`.
     fn cut(&mut self, most: usize, across: bool) -> String {
         loop {
             let text = self.random.pick(self.texts);
@@ -428,7 +428,7 @@ impl<'t> Maker<'t> {
         }
     }
 
-    /// A word as it stands in a text.
+    /// A word as it is in a text.
     fn word(&mut self) -> String {
         loop {
             let near = self.cut(60, false);
@@ -530,7 +530,7 @@ impl Iterator for Maker<'_> {
             };
             asked.multiline = multiline;
             asked.ignore_case = self.one_in(3);
-            if alike_by_intent(&asked) {
+            if equivalent_by_intent(&asked) {
                 return Some(asked);
             }
         }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use tokio::task::JoinHandle;
 
 /// Generous: nothing below waits for it unless something is broken.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The tools behind the wire.
 #[derive(Default)]
@@ -140,7 +140,7 @@ impl Client {
     }
 
     pub async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        tokio::time::timeout(PATIENCE, self.writer.write_all(bytes.as_ref())).await.expect("in time").unwrap();
+        tokio::time::timeout(TIMEOUT, self.writer.write_all(bytes.as_ref())).await.expect("in time").unwrap();
     }
 
     pub async fn send(&mut self, message: Value) {
@@ -149,7 +149,7 @@ impl Client {
 
     pub async fn line(&mut self) -> String {
         let mut line = String::new();
-        tokio::time::timeout(PATIENCE, self.reader.read_line(&mut line)).await.expect("a reply in time").unwrap();
+        tokio::time::timeout(TIMEOUT, self.reader.read_line(&mut line)).await.expect("a reply in time").unwrap();
         line.trim_end_matches('\n').to_owned()
     }
 
@@ -181,7 +181,7 @@ impl Client {
     pub async fn until_at_work(&self, calls: usize) {
         let begun = Instant::now();
         while self.bench.at_work.load(Ordering::SeqCst) != calls {
-            assert!(begun.elapsed() < PATIENCE, "{} at work", self.bench.at_work.load(Ordering::SeqCst));
+            assert!(begun.elapsed() < TIMEOUT, "{} at work", self.bench.at_work.load(Ordering::SeqCst));
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }

@@ -13,7 +13,7 @@ pub(super) fn logical(drawn: String) -> String {
         _ => (right, left),
     });
     let parts = parts(&drawn, right >= left);
-    // Arabic letters are drawn in the form that their place in a word asks for.
+    // Arabic letters are drawn in the form that their position in a word asks for.
     parts.into_iter().flat_map(|part| part.nfkc().collect::<Vec<_>>()).collect()
 }
 

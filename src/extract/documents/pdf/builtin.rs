@@ -1,7 +1,7 @@
-//! The encoding that a font program brings along: Type 1, the Compact Font Format, TrueType.
+//! The built-in encoding of a font program: Type 1, the Compact Font Format, TrueType.
 //!
-//! Owns which characters the codes of an embedded font stand for where the PDF itself does not say. Nothing of a program is
-//! believed that does not lie within its bytes.
+//! Owns the characters of an embedded font's codes if the PDF does not define them. Every offset in a program is
+//! checked against its size.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use memchr::memmem;
 
 use super::names::{characters, standard_string};
 
-/// What codes of one byte stand for.
+/// The characters of one-byte codes.
 pub(super) type Codes = HashMap<u8, String>;
 
 /// Of a Type 1 program; `None` where that is the standard encoding.
@@ -44,7 +44,7 @@ pub(super) fn of_cff(program: &[u8]) -> Option<Codes> {
     let (_, tops_at) = index(program, names_at)?;
     let (tops, strings_at) = index(program, tops_at)?;
     let (strings, _) = index(program, strings_at)?;
-    let top = Top::of(tops.first()?);
+    let top = FontDictionary::of(tops.first()?);
     if top.is_by_number || top.encoding <= 1 {
         return None;
     }
@@ -148,7 +148,7 @@ fn index(program: &[u8], at: usize) -> Option<(Vec<&[u8]>, usize)> {
 
 /// What the dictionary of a font says about where things are.
 #[derive(Default)]
-struct Top {
+struct FontDictionary {
     charset: usize,
     encoding: usize,
     glyphs: usize,
@@ -156,7 +156,7 @@ struct Top {
     is_by_number: bool,
 }
 
-impl Top {
+impl FontDictionary {
     fn of(dictionary: &[u8]) -> Self {
         let (mut top, mut last, mut rest) = (Self::default(), 0_usize, dictionary);
         while let Some((first, after)) = rest.split_first() {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compact_font_says_what_its_codes_stand_for() {
+    fn a_compact_font_says_what_its_codes_mean() {
         // Each number of the dictionary takes three bytes: 28 and the number itself.
         let top = |charset: u8, encoding: u8, glyphs: u8| [28, 0, charset, 15, 28, 0, encoding, 16, 28, 0, glyphs, 17];
         let head = |top: &[u8]| [vec![1, 0, 4, 1], index_of(&[b"F"]), index_of(&[top]), index_of(&[b"f_k"])].concat();

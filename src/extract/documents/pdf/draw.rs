@@ -1,7 +1,7 @@
-//! The content of a page, run as far as it shows text.
+//! An interpreter of a page's content that executes only what shows text.
 //!
-//! Owns the state that operators change, drawings within drawings, and what is marked as hidden or as standing for other
-//! text. What the glyphs make together is `layout`'s.
+//! Owns the state that operators change, drawings within drawings, and what is marked as hidden or as a replacement of
+//! other text . What the glyphs make together is `layout`'s.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -24,18 +24,18 @@ const MOST_SAVED: usize = 1000;
 /// Drawings within drawings, in all.
 const MOST_DRAWINGS: usize = 50_000;
 
-/// Places in one content that are no part of the language.
+/// Syntax errors in one content.
 const MOST_FAULTS: usize = 1000;
 
 /// What is kept from page to page.
-pub(super) struct Artist {
+pub(super) struct PageRenderer {
     fonts: HashMap<ObjectIdentifier, Rc<Glyphs>>,
     /// Layers that are not shown.
     hidden: HashSet<ObjRef>,
     drawings_left: usize,
 }
 
-/// What operators change, and `Q` brings back.
+/// The graphics state, which `Q` restores.
 #[derive(Clone)]
 struct State {
     matrix: Matrix,
@@ -49,14 +49,14 @@ struct State {
 }
 
 /// What a marked part of the content is.
-enum Mark {
+enum ContentMark {
     Plain,
     Hidden,
-    /// It stands for a text: the first glyph shows it, and the others nothing.
+    /// It replaces a text: the first glyph shows it, and the others nothing.
     Text(Option<String>),
 }
 
-impl Artist {
+impl PageRenderer {
     pub fn new(catalog: &Dict<'_>) -> Self {
         let layers = catalog.get::<Dict<'_>>("OCProperties").and_then(|all| all.get::<Dict<'_>>("D"));
         let off = layers.and_then(|layers| layers.get::<Array<'_>>("OFF"));
@@ -69,7 +69,7 @@ impl Artist {
         Drawing::new(self, &resources, matrix, layout, 0).run(content);
     }
 
-    /// What a note or a field of a form looks like, which stands on a page and is not of its content.
+    /// What a note or a field of a form looks like, which is on a page and is not of its content.
     pub fn annotation(&mut self, annotation: &Dict<'_>, matrix: Matrix, layout: &mut Layout) {
         /// Hidden, or not to be seen on a screen.
         const UNSEEN: i32 = 2 | 32;
@@ -98,12 +98,12 @@ impl Artist {
         let above = annotation.get::<Dict<'_>>("Parent");
         let value = |field: &Dict<'_>| field.get::<PdfString<'_>>("V").map(|value| spelled(&value));
         let value = value(annotation).or_else(|| value(&above?));
-        if let (Some(value), Some(place), true) = (value, annotation.get::<Rect>("Rect"), is_widget) {
+        if let (Some(value), Some(rect), true) = (value, annotation.get::<Rect>("Rect"), is_widget) {
             #[expect(clippy::cast_possible_truncation, reason = "a place on a page")]
-            let placed = Matrix::moved(place.x0 as f32, place.y0 as f32).times(matrix);
+            let positioned = Matrix::moved(rect.x0 as f32, rect.y0 as f32).times(matrix);
             for (line, number) in value.lines().zip(0_u16..) {
                 let down = Matrix::moved(0.0, -f32::from(number) * SIZE * 2.0);
-                layout.add(Some(line), false, down.times(placed), SIZE, SIZE);
+                layout.add(Some(line), false, down.times(positioned), SIZE, SIZE);
             }
         }
     }
@@ -118,7 +118,7 @@ impl Artist {
 }
 
 struct Drawing<'d, 'a> {
-    artist: &'d mut Artist,
+    artist: &'d mut PageRenderer,
     resources: &'d Resources<'a>,
     layout: &'d mut Layout,
     depth: usize,
@@ -128,13 +128,13 @@ struct Drawing<'d, 'a> {
     saved: Vec<State>,
     text: Matrix,
     line: Matrix,
-    marks: Vec<Mark>,
+    marks: Vec<ContentMark>,
     hidden: usize,
 }
 
 impl<'d, 'a> Drawing<'d, 'a> {
     fn new(
-        artist: &'d mut Artist,
+        artist: &'d mut PageRenderer,
         resources: &'d Resources<'a>,
         matrix: Matrix,
         layout: &'d mut Layout,
@@ -165,7 +165,7 @@ impl<'d, 'a> Drawing<'d, 'a> {
         }
     }
 
-    /// Runs `content`, and past whatever in it is no part of the language.
+    /// Runs `content`, and past whatever in it is not a part of the language.
     fn run(&mut self, content: &[u8]) {
         let mut from = 0;
         for _ in 0..MOST_FAULTS {
@@ -251,13 +251,13 @@ impl<'d, 'a> Drawing<'d, 'a> {
                     self.form(&form);
                 }
             }
-            b"BMC" => self.begin(Mark::Plain),
+            b"BMC" => self.begin(ContentMark::Plain),
             b"BDC" => {
                 let mark = self.mark(operand(2), operand(1));
                 self.begin(mark);
             }
             b"EMC" => {
-                if matches!(self.marks.pop(), Some(Mark::Hidden)) {
+                if matches!(self.marks.pop(), Some(ContentMark::Hidden)) {
                     self.hidden -= 1;
                 }
             }
@@ -265,13 +265,13 @@ impl<'d, 'a> Drawing<'d, 'a> {
         }
     }
 
-    fn begin(&mut self, mark: Mark) {
-        self.hidden += usize::from(matches!(mark, Mark::Hidden));
+    fn begin(&mut self, mark: ContentMark) {
+        self.hidden += usize::from(matches!(mark, ContentMark::Hidden));
         self.marks.push(mark);
     }
 
-    fn mark(&self, kind: Option<&Object<'_>>, said: Option<&Object<'_>>) -> Mark {
-        let (Some(Object::Name(kind)), Some(said)) = (kind, said) else { return Mark::Plain };
+    fn mark(&self, kind: Option<&Object<'_>>, said: Option<&Object<'_>>) -> ContentMark {
+        let (Some(Object::Name(kind)), Some(said)) = (kind, said) else { return ContentMark::Plain };
         let text = |dict: &Dict<'_>| dict.get::<PdfString<'_>>("ActualText").map(|text| spelled(&text));
         let (text, is_hidden) = match said {
             Object::Dict(dict) => (text(dict), false),
@@ -285,9 +285,9 @@ impl<'d, 'a> Drawing<'d, 'a> {
             _ => (None, false),
         };
         match text {
-            _ if is_hidden => Mark::Hidden,
-            Some(text) => Mark::Text(Some(text)),
-            None => Mark::Plain,
+            _ if is_hidden => ContentMark::Hidden,
+            Some(text) => ContentMark::Text(Some(text)),
+            None => ContentMark::Plain,
         }
     }
 
@@ -367,24 +367,24 @@ impl<'d, 'a> Drawing<'d, 'a> {
         let state = &self.state;
         let size = state.size * font.em();
         let mut stands_for = self.marks.iter_mut().rev().find_map(|mark| match mark {
-            Mark::Text(text) => Some(text),
+            ContentMark::Text(text) => Some(text),
             _ => None,
         });
         font.show(bytes, |glyph| {
             let word_space = if glyph.is_space { state.word_space } else { 0.0 };
             let space = state.char_space + word_space;
             let width = glyph.width * size * state.scale;
-            let placed = Matrix::moved(0.0, state.rise).times(self.text).times(state.matrix);
-            let (placed, width, by) = if font.is_vertical() {
+            let positioned = Matrix::moved(0.0, state.rise).times(self.text).times(state.matrix);
+            let (positioned, width, by) = if font.is_vertical() {
                 // Its line runs down from above the middle of the glyph.
-                (placed.turned_down(), size, Matrix::moved(0.0, -size - space))
+                (positioned.turned_down(), size, Matrix::moved(0.0, -size - space))
             } else {
-                (placed, width, Matrix::moved(width + space * state.scale, 0.0))
+                (positioned, width, Matrix::moved(width + space * state.scale, 0.0))
             };
             if self.hidden == 0 {
                 let other = stands_for.as_mut().map(|text| text.take().unwrap_or_default());
                 let shown = other.as_deref().or(glyph.text.as_deref());
-                self.layout.add(shown, font.is_bold(), placed, size, width);
+                self.layout.add(shown, font.is_bold(), positioned, size, width);
             }
             self.text = by.times(self.text);
         });
@@ -412,9 +412,9 @@ fn number(instruction: &Instruction<'_, '_>) -> Option<f32> {
 fn numbers<const COUNT: usize>(instruction: &Instruction<'_, '_>) -> Option<[f32; COUNT]> {
     let mut numbers = [0.0; COUNT];
     let mut operands = instruction.operands().skip(instruction.operands().count().checked_sub(COUNT)?);
-    for place in &mut numbers {
+    for value in &mut numbers {
         let Some(Object::Number(number)) = operands.next() else { return None };
-        *place = number.as_f32();
+        *value = number.as_f32();
     }
     Some(numbers)
 }
@@ -423,9 +423,9 @@ fn matrix_of(form: &Dict<'_>) -> Matrix {
     let Some(array) = form.get::<Array<'_>>("Matrix") else { return Matrix::IDENTITY };
     let mut given = array.iter::<Number>();
     let mut matrix = [0.0; 6];
-    for place in &mut matrix {
+    for value in &mut matrix {
         let Some(number) = given.next() else { return Matrix::IDENTITY };
-        *place = number.as_f32();
+        *value = number.as_f32();
     }
     Matrix(matrix)
 }

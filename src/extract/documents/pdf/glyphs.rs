@@ -1,7 +1,7 @@
-//! What the codes in a PDF's strings stand for: characters, and how wide they are.
+//! The characters of the codes in a PDF's strings, and their widths.
 //!
-//! A font says it in several ways, each optional: a map to Unicode, names of glyphs, an encoding by name, the encoding of
-//! the font program. The first that has an answer is taken, in this order.
+//! A font defines them in several ways, each optional: a map to Unicode, names of glyphs, an encoding by name, the
+//! encoding of the font program. The first that has an answer is taken, in this order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ enum Codes {
 }
 
 /// A code of a string.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownCode<'a> {
     /// `None` where nothing says what the glyph is.
     pub text: Option<Cow<'a, str>>,
     /// In ems.
@@ -100,7 +100,7 @@ impl Glyphs {
 
     fn simple(font: &Dict<'_>) -> Self {
         let mut named = characters_of(font);
-        // A glyph without a name, where a space is usual, is one.
+        // A glyph without a name, where a space is customary, is one.
         named[usize::from(b' ')].get_or_insert_with(|| " ".into());
         let (widths, em) = if is_drawn(font) { Widths::of_drawn(font) } else { (Widths::of_simple(font, &named), 1.0) };
         Self {
@@ -116,7 +116,7 @@ impl Glyphs {
     }
 
     /// Calls `each` with every code of a string.
-    pub fn show(&self, bytes: &[u8], mut each: impl FnMut(Shown<'_>)) {
+    pub fn show(&self, bytes: &[u8], mut each: impl FnMut(ShownCode<'_>)) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (code, length, glyph, legacy) = self.next(rest);
@@ -125,7 +125,7 @@ impl Glyphs {
             let named = || self.named.get(usize::try_from(code).ok()?)?.as_deref().map(Cow::Borrowed);
             let drawn = || self.drawn.get(&glyph).map(|c| Cow::Owned(c.to_string()));
             let text = mapped.map(Cow::Owned).or_else(named).or_else(|| legacy.map(Cow::Owned)).or_else(drawn);
-            each(Shown { text, width: self.widths.get(glyph), is_space: length == 1 && code == 32 });
+            each(ShownCode { text, width: self.widths.get(glyph), is_space: length == 1 && code == 32 });
         }
     }
 
@@ -206,14 +206,14 @@ fn text_of(mapped: BfString) -> Option<String> {
     is_text.then_some(text)
 }
 
-/// What each code of a simple font stands for.
+/// The character of each code of a simple font.
 fn characters_of(font: &Dict<'_>) -> Vec<Option<Box<str>>> {
     let encoding = font.get::<Dict<'_>>("Encoding");
     let of_name = name(font, "Encoding").or_else(|| name(encoding.as_ref()?, "BaseEncoding"));
     let base = of_name.as_deref().and_then(Base::by_name);
     let is_drawn = is_drawn(font);
     let own = if base.is_none() && !is_drawn { own_codes(font) } else { None };
-    let base = base.unwrap_or_else(|| usual_base(font));
+    let base = base.unwrap_or_else(|| default_base(font));
     let by_number = |code: u8| match &own {
         Some(own) => own.get(&code).map(|text| Box::from(text.as_str())),
         None if is_drawn && of_name.is_none() => None,
@@ -242,7 +242,7 @@ fn characters_of(font: &Dict<'_>) -> Vec<Option<Box<str>>> {
 }
 
 /// The encoding of a font that names none and brings none.
-fn usual_base(font: &Dict<'_>) -> Base {
+fn default_base(font: &Dict<'_>) -> Base {
     match name(font, "BaseFont").as_deref() {
         Some("Symbol") => Base::Symbol,
         Some("ZapfDingbats") => Base::Dingbats,
@@ -288,7 +288,7 @@ struct Widths {
 }
 
 impl Widths {
-    /// A glyph of half the usual width, of a font that does not say which number it has.
+    /// A glyph of half the common width, of a font that does not say which number it has.
     const NARROW: u32 = u32::MAX - 1;
 
     fn get(&self, glyph: u32) -> f32 {
@@ -309,7 +309,11 @@ impl Widths {
             let one = widths.map(|(code, width)| (code, sane(width / 1000.0))).collect();
             let descriptor = font.get::<Dict<'_>>("FontDescriptor").unwrap_or_default();
             let missing = descriptor.get::<Number>("MissingWidth").map_or(0.0, |width| sane(width.as_f32() / 1000.0));
-            return Self { one, ranges: Vec::new(), other: if missing > 0.0 { missing } else { metrics::USUAL } };
+            return Self {
+                one,
+                ranges: Vec::new(),
+                other: if missing > 0.0 { missing } else { metrics::DEFAULT_WIDTH },
+            };
         }
         let mut one = HashMap::new();
         let by_character = name(font, "BaseFont").and_then(|name| metrics::of_font(&name));
@@ -318,7 +322,7 @@ impl Widths {
                 one.insert(code, of(c));
             }
         }
-        Self { one, ranges: Vec::new(), other: metrics::USUAL }
+        Self { one, ranges: Vec::new(), other: metrics::DEFAULT_WIDTH }
     }
 
     /// Of a font that is drawn, and how large an em is in its units: a glyph is as wide as in other fonts.
@@ -329,10 +333,10 @@ impl Widths {
         let widths: Vec<(u32, f32)> = widths.map(|(code, width)| (code, (width * scale).abs())).collect();
         let drawn = widths.iter().map(|(_, width)| *width).filter(|width| width.is_finite() && *width > 0.0);
         let (count, sum) = drawn.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));
-        let em = if count > 0.0 { sum / count / metrics::USUAL } else { 1.0 };
+        let em = if count > 0.0 { sum / count / metrics::DEFAULT_WIDTH } else { 1.0 };
         let em = if (0.5..2.0).contains(&em) || !em.is_normal() { 1.0 } else { em };
         let one = widths.into_iter().map(|(code, width)| (code, sane(width / em))).collect();
-        (Self { one, ranges: Vec::new(), other: metrics::USUAL }, em)
+        (Self { one, ranges: Vec::new(), other: metrics::DEFAULT_WIDTH }, em)
     }
 
     /// As a simple font lists them.
@@ -367,7 +371,7 @@ impl Widths {
     }
 }
 
-/// Neither what is no number, nor what is wider than a page.
+/// Neither what is not a number, nor what is wider than a page.
 fn sane(width: f32) -> f32 {
-    if (0.0..10.0).contains(&width) { width } else { metrics::USUAL }
+    if (0.0..10.0).contains(&width) { width } else { metrics::DEFAULT_WIDTH }
 }

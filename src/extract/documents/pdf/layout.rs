@@ -1,4 +1,4 @@
-//! Glyphs on a page, put together to lines, and lines to paragraphs and headings.
+//! Layout analysis: glyphs on a page to lines, and lines to paragraphs and headings.
 
 use hayro_syntax::object::Rect;
 use unicode_normalization::UnicodeNormalization;
@@ -9,19 +9,19 @@ use super::matrix::Matrix;
 
 /// A gap of this many ems is a space between words.
 const SPACE: f32 = 0.1;
-/// Letters that are set apart are so by this many ems at most, and there are so many of them.
-const MOST_APART: f32 = 0.5;
+/// Spaced letters have at most this many ems between them, and there are at least so many of them.
+const MAX_JOINT_GAP: f32 = 0.5;
 const FEW: usize = 3;
 /// A glyph this many ems back is of another word; one further back is of another line.
 const OVERLAP: f32 = 0.3;
 const BACK: f32 = 2.0;
 /// A baseline that is off by more than this many ems is another line.
 const OTHER_LINE: f32 = 0.5;
-/// Lines that are so much further apart than most are of two paragraphs.
+/// Lines with a gap so much larger than most are of two paragraphs.
 const PARAGRAPH: f32 = 1.2;
 /// Text that is so much larger than most is a heading.
 const LARGER: f32 = 1.15;
-const LONGEST_HEADING: usize = 120;
+const MAX_HEADING_CHARS: usize = 120;
 /// Sizes of headings that count as levels of their own.
 const MOST_LEVELS: usize = 6;
 
@@ -36,7 +36,7 @@ const LIGATURES: &[(char, &str)] = &[
     ('\u{fb06}', "st"),
 ];
 
-/// A line of text as it stands on its page.
+/// A line of text as it is on its page.
 pub(super) struct Line {
     text: String,
     /// In points, of its largest glyph.
@@ -67,7 +67,7 @@ struct Open {
     pen: Pen,
 }
 
-/// Where the last glyph stands, and which way the line runs.
+/// The position of the last glyph, and the direction of the line.
 #[derive(Clone, Copy)]
 struct Pen {
     from: (f32, f32),
@@ -88,7 +88,7 @@ impl Layout {
         Self { lines: Vec::new(), open: None, page: None, unknown: 0, left }
     }
 
-    /// Leaves out what stands outside of `page`.
+    /// Leaves out what is outside of `page`.
     pub fn within(&mut self, page: Rect) {
         self.page = (page.x1 - page.x0 > 1.0 && page.y1 - page.y0 > 1.0).then_some(page);
     }
@@ -98,7 +98,7 @@ impl Layout {
         self.left
     }
 
-    /// Glyphs of which nothing says what they stand for.
+    /// Glyphs without a known character.
     pub fn unknown(&self) -> usize {
         self.unknown
     }
@@ -108,7 +108,7 @@ impl Layout {
         self.lines
     }
 
-    /// A glyph at the origin of `placed`, `width` wide before that.
+    /// A glyph at the origin of `positioned`, `width` wide before that.
     pub fn add(&mut self, shown: Option<&str>, is_bold: bool, placed: Matrix, size: f32, width: f32) {
         self.left = self.left.saturating_sub(1);
         let [a, b, c, d, x, y] = placed.0;
@@ -175,7 +175,7 @@ impl Layout {
 }
 
 impl Pen {
-    /// How many ems another glyph stands behind this one, if it stands on the same line.
+    /// How many ems another glyph follows this one, if it is on the same line.
     fn joint(&self, next: &Self, height: f32) -> Option<f32> {
         let along = next.along;
         let is_turned = self.along.0 * along.0 + self.along.1 * along.1 < 0.9;
@@ -190,8 +190,8 @@ impl Open {
     /// With a space at each joint that is wider than the joints within words.
     fn line(self) -> Line {
         let own = self.joints.iter().filter(|joint| !joint.is_spaced).map(|joint| joint.gap);
-        // Letters that are set apart.
-        let usual = if self.joints.len() < FEW { 0.0 } else { own.fold(MOST_APART, f32::min).max(0.0) };
+        // Spaced letters.
+        let usual = if self.joints.len() < FEW { 0.0 } else { own.fold(MAX_JOINT_GAP, f32::min).max(0.0) };
         let mut text = String::with_capacity(self.line.text.len() + self.joints.len() / 4);
         let mut from = 0;
         for joint in &self.joints {
@@ -212,7 +212,7 @@ fn is_outside(page: Rect, (x, y): (f32, f32)) -> bool {
     x < page.x0 || x > page.x1 || y < page.y0 || y > page.y1
 }
 
-/// With letters that are drawn as one taken apart.
+/// With ligatures split into letters.
 fn written(shown: &str) -> String {
     shown.chars().fold(String::with_capacity(shown.len()), |mut text, c| {
         match LIGATURES.iter().find(|(one, _)| *one == c) {
@@ -236,7 +236,7 @@ fn accented(before: &str, shown: &str) -> Option<String> {
     is_letter.then(|| format!("{letter}{mark}").nfc().collect())
 }
 
-/// Accents that stand alone, and as marks on a letter.
+/// Accents that are alone, and as marks on a letter.
 const ACCENTS: &[(char, char)] = &[
     ('`', '\u{300}'),
     ('\u{b4}', '\u{301}'),
@@ -263,14 +263,14 @@ pub(super) fn write(pages: &[Vec<Line>], flow: &mut Flow) {
         let mut lines = page.iter().filter(|line| !line.text.trim().is_empty()).peekable();
         while let Some(line) = lines.next() {
             let gap = before.map_or(f32::MAX, |(before, _)| (before.y - line.y).abs());
-            let is_apart = gap > leading * PARAGRAPH;
+            let is_separated = gap > leading * PARAGRAPH;
             let level = sizes.iter().position(|size| *size == tenths(line.size));
-            let stands_alone = |next: &&Line| !next.is_bold || (line.y - next.y).abs() > leading * PARAGRAPH;
-            let is_bold = line.is_bold && is_apart && lines.peek().is_none_or(stands_alone);
+            let is_single = |next: &&Line| !next.is_bold || (line.y - next.y).abs() > leading * PARAGRAPH;
+            let is_bold = line.is_bold && is_separated && lines.peek().is_none_or(is_single);
             let level = level.or_else(|| is_bold.then_some(sizes.len())).filter(|_| may_be_heading(line));
             if let Some(level) = level {
                 flow.heading(u8::try_from(level + 1).unwrap_or(1), &line.text);
-            } else if is_apart
+            } else if is_separated
                 || before.is_some_and(|(before, heading)| heading || tenths(before.size) != tenths(line.size))
             {
                 flow.block();
@@ -283,7 +283,7 @@ pub(super) fn write(pages: &[Vec<Line>], flow: &mut Flow) {
     }
 }
 
-/// How far apart most lines of the text are.
+/// The distance between most lines of the text.
 fn leading(pages: &[Vec<Line>], body: u32) -> f32 {
     let is_body = |line: &&Line| tenths(line.size) == body;
     let pairs = pages.iter().flat_map(|page| page.windows(2));
@@ -325,7 +325,7 @@ fn heading_sizes(pages: &[Vec<Line>], body: u32) -> Vec<u32> {
 fn may_be_heading(line: &Line) -> bool {
     let text = line.text.trim_end();
     !text.ends_with(['.', ',', ';'])
-        && text.chars().count() <= LONGEST_HEADING
+        && text.chars().count() <= MAX_HEADING_CHARS
         && line.text.chars().filter(|c| c.is_alphabetic()).count() > 2
 }
 

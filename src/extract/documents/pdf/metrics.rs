@@ -3,9 +3,9 @@
 use super::names::Base;
 
 /// Of a glyph that no table knows, in ems.
-pub(super) const USUAL: f32 = 0.5;
+pub(super) const DEFAULT_WIDTH: f32 = 0.5;
 
-/// The width, in ems, of the characters of a font by its name; `None` where that is no standard font or one like it.
+/// The width, in ems, of the characters of a font by its name; `None` where that is not a standard font or one like it.
 pub(super) fn of_font(name: &str) -> Option<fn(char) -> f32> {
     let name = name.split_once('+').map_or(name, |(_, name)| name).to_lowercase();
     let (is_bold, is_italic) = (name.contains("bold"), name.contains("italic") || name.contains("oblique"));
@@ -25,7 +25,7 @@ pub(super) fn of_font(name: &str) -> Option<fn(char) -> f32> {
     }
     (name == "symbol").then_some(|c| {
         let code = (0x20..0x7f).find(|code| Base::Symbol.character(*code) == Some(c));
-        code.map_or(USUAL, |code| thousandths(SYMBOL[usize::from(code) - 0x20]))
+        code.map_or(DEFAULT_WIDTH, |code| thousandths(SYMBOL[usize::from(code) - 0x20]))
     })
 }
 
@@ -40,7 +40,7 @@ fn of_row(row: &[u16; 95], c: char) -> f32 {
         c => unicode_normalization::UnicodeNormalization::nfd(std::iter::once(c)).next().unwrap_or(c),
     };
     let at = u32::from(code).checked_sub(0x20).and_then(|at| usize::try_from(at).ok());
-    at.and_then(|at| row.get(at)).map_or(USUAL, |width| thousandths(*width))
+    at.and_then(|at| row.get(at)).map_or(DEFAULT_WIDTH, |width| thousandths(*width))
 }
 
 fn thousandths(width: u16) -> f32 {

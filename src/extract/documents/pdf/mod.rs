@@ -1,8 +1,8 @@
 //! PDF: the text of each page, in the order in which it is drawn.
 //!
-//! A page says where glyphs stand, not what is a word, a line or a heading: the gaps between them and their size tell.
-//! Objects, their repair and their decryption are the `hayro-syntax` crate's. Owns what a document is made of; `pages` walks
-//! the tree, `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
+//! A page says where glyphs are, not what is a word, a line or a heading: their gaps and sizes show it.
+//! Objects, their repair and their decryption are the `hayro-syntax` crate's. Owns the assembly of a document; `pages`
+//! walks the tree, `draw` runs the content, `glyphs` knows the characters, `layout` puts them together.
 
 mod bidi;
 mod builtin;
@@ -10,10 +10,10 @@ mod draw;
 mod glyphs;
 mod layout;
 mod matrix;
-mod mend;
 mod metrics;
 mod names;
 mod pages;
+mod repair;
 mod streams;
 
 use hayro_syntax::object::{Array, Dict, MaybeRef, Stream};
@@ -23,7 +23,7 @@ use memchr::memmem;
 use super::flow::Flow;
 use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-use draw::Artist;
+use draw::PageRenderer;
 use layout::{Layout, Line};
 use matrix::Matrix;
 use pages::{Page, Pages};
@@ -46,7 +46,7 @@ const MOST_ANNOTATIONS: usize = 10_000;
 
 fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     match text(bytes, has_table(bytes)) {
-        Err(SkipReason::Malformed) => text(&mend::mended(bytes).ok_or(SkipReason::Malformed)?, false),
+        Err(SkipReason::Malformed) => text(&repair::repaired(bytes).ok_or(SkipReason::Malformed)?, false),
         read => read,
     }
 }
@@ -64,7 +64,7 @@ fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
         found = Pages::without_tree(&pdf, MOST_PAGES);
     }
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id()).unwrap_or_default();
-    let mut artist = Artist::new(&catalog);
+    let mut artist = PageRenderer::new(&catalog);
     let mut pages: Vec<Vec<Line>> = Vec::new();
     let (mut unknown, mut broken, mut left) = (0, 0, MOST_GLYPHS);
     for page in &found.first {
@@ -108,7 +108,7 @@ fn text(bytes: &[u8], is_sound: bool) -> Result<Document, SkipReason> {
         flow.problem(&format!("{broken} of {} pages cannot be read", pages.len()));
     }
     if unknown > 0 {
-        flow.problem("some letters cannot be told: their font does not say which they are");
+        flow.problem("some letters cannot be read: their font does not say which they are");
     }
     flow.finish()
 }
@@ -142,9 +142,9 @@ fn annotations<'a>(page: &Page<'a>) -> impl Iterator<Item = Dict<'a>> + use<'a> 
     listed.into_iter().flat_map(|listed| listed.iter::<Dict<'a>>()).take(MOST_ANNOTATIONS)
 }
 
-/// Whether the file ends with the place of a table of objects, and one is there.
+/// Whether the file ends with the offset of a table of objects, and one is there.
 fn has_table(bytes: &[u8]) -> bool {
-    /// A header stands within so many bytes.
+    /// A header is within so many bytes.
     const HEADER_WITHIN: usize = 1024;
     let place = || {
         let after = bytes[memmem::rfind(bytes, b"startxref")? + b"startxref".len()..].trim_ascii_start();

@@ -1,4 +1,4 @@
-//! What the names of glyphs mean, and the encodings that PDF defines by number.
+//! The characters of glyph names, and the encodings that PDF defines by number.
 //!
 //! Owns tables only. Names follow the Adobe Glyph List: `eacute`, `uni20AC`, `f_i`, `a.alt`.
 
@@ -91,7 +91,7 @@ pub(super) fn standard_string(number: usize) -> Option<char> {
     }
 }
 
-/// The characters that a name stands for.
+/// The characters of a glyph name.
 pub(super) fn characters(name: &str) -> Option<String> {
     if let Some(only) = single(name) {
         return (!only.is_control()).then(|| only.to_string());
@@ -180,7 +180,7 @@ fn accented(name: &str) -> Option<String> {
     is_letter.then(|| format!("{base}{marks}").nfc().collect())
 }
 
-/// Small capitals and digits of other forms.
+/// Small uppercase letters and digits of other forms.
 fn variant(name: &str) -> Option<String> {
     let base = ["oldstyle", "inferior", "superior"].iter().find_map(|form| name.strip_suffix(form));
     if let Some(base) = base {
@@ -190,7 +190,7 @@ fn variant(name: &str) -> Option<String> {
     base.chars().all(char::is_alphabetic).then(|| base.to_lowercase())
 }
 
-/// After a letter's name: a letter with these marks. A longer name stands before one that it ends with.
+/// After a letter's name: a letter with these marks. A longer name precedes one that it ends with.
 const ACCENTS: &[(&str, &str)] = &[
     ("dieresistonos", "\u{308}\u{301}"),
     ("grave", "\u{300}"),

@@ -1,6 +1,6 @@
 //! The pages of a PDF, in their order: a tree, by what its nodes say of themselves.
 //!
-//! Owns the walk. How many pages a node says that it has is not believed, nor that the tree is one.
+//! Owns the walk. The page counts of nodes and the tree structure are not trusted.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The data of a PDF's streams, unpacked, and no more of it than a reader has room for.
+//! The data of a PDF's streams, unpacked, limited to what fits a reader's memory.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -39,8 +39,8 @@ fn growth(filter: Filter) -> u64 {
     }
 }
 
-/// Whether the data is small enough: by what its filters could make of it, and where that is too much, by what deflate does
-/// make of it. Data that is packed several times over is taken at its worst, for it is packed so to be one.
+/// Whether the data is small enough: by what its filters could make of it, and where that is too much, by what deflate
+/// does make of it. Data that is packed several times over is taken at its worst, for it is packed so to be one.
 fn fits(stream: &Stream<'_>) -> bool {
     let filters = stream.filters();
     let packed = stream.raw_data();

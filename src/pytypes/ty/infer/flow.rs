@@ -62,7 +62,7 @@ impl<'a> SourceOrderVisitor<'a> for Exits<'a> {
     }
 }
 
-/// Whether control can reach the end of these statements. `never` tells whether an expression never returns.
+/// Whether control can reach the end of these statements. `never` reports whether an expression never returns.
 pub(super) fn falls_through(body: &[Stmt], never: &dyn Fn(&Expr) -> bool) -> bool {
     body.iter().all(|statement| passes(statement, never))
 }

@@ -1,12 +1,12 @@
-//! Questions about one place of a file, answered from syntax alone: what stands there, where it is defined, who uses it.
+//! Queries about one position in a file, answered from syntax alone: what is there, where it is defined and referenced.
 //!
 //! Owns the fallback for languages without a type engine, and which files an engine has to look into.
 
 use std::collections::HashMap;
 
-use super::relations::{Resolver, may_mean};
+use super::relations::{Resolver, may_refer_to};
 use crate::error::Result;
-use crate::store::{Declared, Definition, FtsQuestion, Snapshot, Use};
+use crate::store::{Definition, DefinitionNode, FtsQuery, Reference, Snapshot};
 
 /// A name in a line, and the column where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub struct Named {
 
 /// A symbol with those inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nested {
+pub struct NestedSymbol {
     pub definition: Definition,
     pub children: Vec<Self>,
 }
 
-/// One place that a definition is named at.
+/// One position at which a definition is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
     pub path: String,
@@ -32,10 +32,10 @@ pub struct Mention {
     pub kind: Option<String>,
 }
 
-/// Uses that one question resolves.
+/// References that one query resolves.
 const RESOLVED: usize = 5_000;
 
-/// The name that a column of a line stands on, or just past.
+/// The name that a column of a line is on, or just past.
 pub fn name_at(line: &str, column: u32) -> Option<Named> {
     let characters: Vec<char> = line.chars().collect();
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -51,7 +51,7 @@ pub fn name_at(line: &str, column: u32) -> Option<Named> {
     is_name.then_some(Named { name, column: u32::try_from(start + 1).ok()? })
 }
 
-/// What a name at a place of a file means: itself, where it is defined there.
+/// What a name at a position of a file refers to: itself, if it is defined there.
 pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Vec<Definition>> {
     let own = snapshot.definitions_between(path, 0, line)?.into_iter();
     let own: Vec<Definition> =
@@ -65,8 +65,8 @@ pub fn definitions_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named)
     Ok(targets.iter().map(|target| target.definition.clone()).collect())
 }
 
-/// Where these definitions are named, them among it: by path, line and column. Uses that are known to mean something
-/// else are left out.
+/// Where these definitions are named, including the definitions: by path, line and column. References that are known to
+/// refer to something else are left out.
 pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<Mention>> {
     let Some(first) = definitions.first() else { return Ok(Vec::new()) };
     let wanted: Vec<(String, u32, u32)> =
@@ -78,10 +78,10 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<M
         kind: None,
     });
     let mut mentions: Vec<Mention> = own.collect();
-    let (uses, _) = snapshot.uses(&first.name, 0, usize::MAX)?;
+    let (references, _) = snapshot.references(&first.name, 0, usize::MAX)?;
     let mut resolver = Resolver::new(snapshot);
-    for (at, used) in uses.into_iter().enumerate() {
-        if at >= RESOLVED || may_mean(&mut resolver, &used, &wanted)? {
+    for (at, used) in references.into_iter().enumerate() {
+        if at >= RESOLVED || may_refer_to(&mut resolver, &used, &wanted)? {
             mentions.push(Mention { path: used.path, line: used.line, column: used.column, kind: Some(used.kind) });
         }
     }
@@ -91,43 +91,43 @@ pub fn mentions(snapshot: &Snapshot, definitions: &[Definition]) -> Result<Vec<M
 }
 
 /// The symbols of a file, nested; `None` when it is not indexed.
-pub fn outline(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<Nested>>> {
+pub fn outline(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<NestedSymbol>>> {
     let Some((file, _)) = snapshot.file(path)? else { return Ok(None) };
     let declared = snapshot.declared_in(file)?;
-    let mut inside: HashMap<_, Vec<&Declared>> = HashMap::new();
+    let mut inside: HashMap<_, Vec<&DefinitionNode>> = HashMap::new();
     for one in &declared {
         inside.entry(one.parent).or_default().push(one);
     }
-    // Parents are known before what they contain, so the deepest come last: built from there, none is nested by calls.
-    let mut built: HashMap<_, Nested> = HashMap::new();
+    // Parents are known before what they contain, so the deepest come last: building from there needs no recursion.
+    let mut built: HashMap<_, NestedSymbol> = HashMap::new();
     for one in declared.iter().rev() {
         let children = inside.get(&Some(one.id)).into_iter().flatten();
-        let mut children: Vec<Nested> = children.filter_map(|child| built.remove(&child.id)).collect();
+        let mut children: Vec<NestedSymbol> = children.filter_map(|child| built.remove(&child.id)).collect();
         children.sort_by_key(|child| (child.definition.line, child.definition.column));
-        built.insert(one.id, Nested { definition: one.definition.clone(), children });
+        built.insert(one.id, NestedSymbol { definition: one.definition.clone(), children });
     }
-    let mut roots: Vec<Nested> = built.into_values().collect();
+    let mut roots: Vec<NestedSymbol> = built.into_values().collect();
     roots.sort_by_key(|root| (root.definition.line, root.definition.column));
     Ok(Some(roots))
 }
 
 /// Indexed files of a language that hold a name as a word, in code, strings or comments: every one that could mean it.
 pub fn files_naming(snapshot: &Snapshot, name: &str, language: &str) -> Result<Vec<String>> {
-    match FtsQuestion::phrase(name) {
-        Some(question) => snapshot.files_matching(&question, language),
+    match FtsQuery::phrase(name) {
+        Some(query) => snapshot.files_matching(&query, language),
         None => Ok(Vec::new()),
     }
 }
 
-/// The use that the index knows at a place, or one made up for a name that it left out.
-fn used_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Use> {
+/// The reference that the index has at a position, or one made up for a name that it left out.
+fn used_at(snapshot: &Snapshot, path: &str, line: u32, named: &Named) -> Result<Reference> {
     let known = match snapshot.file(path)? {
-        Some((file, _)) => snapshot.uses_within(file, line, line)?,
+        Some((file, _)) => snapshot.references_within(file, line, line)?,
         None => Vec::new(),
     };
     let known = known.into_iter().find(|used| used.column == named.column && used.name == named.name);
     let (path, name, kind) = (path.to_owned(), named.name.clone(), "use".to_owned());
-    Ok(known.unwrap_or(Use { path, name, kind, line, column: named.column }))
+    Ok(known.unwrap_or(Reference { path, name, kind, line, column: named.column }))
 }
 
 #[cfg(test)]

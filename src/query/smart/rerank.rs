@@ -1,8 +1,8 @@
-//! A second look at the best hits, by a model that reads whole texts.
+//! Reranking of the best hits by the embedding model.
 //!
-//! Owns when that look ends (all of a question's looks together have one time, from its begin) and what it changes: hits whose vectors are at hand, or made in time, are put into a new order
-//! among the places that they had; all others keep theirs. Where vectors are kept is the caller's: what was learnt here, and
-//! what there was no time for, is handed back.
+//! Owns the deadline (one for all reranking of a query, from its beginning) and the result: hits whose vectors are
+//! known, or embedded in time, are reordered among the ranks that they had; all others keep theirs. The caller stores
+//! vectors: what was embedded here, and what there was no time for, is handed back.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZero;
@@ -10,53 +10,53 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::usual;
+use super::background;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::Result;
 use crate::locked::locked;
 use crate::store::{ChunkId, Scope, Snapshot, SpaceId, SpaceKey, Unembedded};
 
-/// Hits that are looked at again: as many as there is time for soon after, not all that could be meant.
+/// Hits that are reranked: as many as there is time for, not all that could answer.
 pub const LOOKED_AT: usize = 50;
-/// Threads that embed for one question.
+/// Threads that embed for one query.
 const MOST_THREADS: usize = 2;
 
-/// How near a chunk is to a question.
+/// The similarity of a chunk to a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Likeness {
-    /// As the table would say it.
+pub(super) struct Similarity {
+    /// On the scale of the static embeddings.
     pub cosine: f64,
-    /// How far that is beyond what is usual.
+    /// How far that is above the background similarity.
     pub beyond: f64,
-    /// By a model of a person's choice, not by the table.
+    /// Computed by the selected model, not by the static embeddings.
     pub by_model: bool,
 }
 
 /// A hash of a text, and its vector.
-pub type Learnt = (Vec<u8>, Vector);
+pub type EmbeddedText = (Vec<u8>, Vector);
 
-/// The model, for the time of one question.
-pub struct Deep<'m> {
+/// The model, for the time of one query.
+pub struct Reranker<'m> {
     model: &'m dyn Embedder,
     time: Duration,
-    /// What one text takes, as far as that is known.
+    /// The known time to embed one text.
     each: Duration,
-    /// Where there is an end to it.
+    /// The deadline, if there is one.
     end: Cell<Option<Instant>>,
-    question: RefCell<Option<(String, Vector)>>,
-    learnt: RefCell<Vec<Learnt>>,
+    query: RefCell<Option<(String, Vector)>>,
+    learnt: RefCell<Vec<EmbeddedText>>,
     wanted: RefCell<Vec<ChunkId>>,
 }
 
-impl<'m> Deep<'m> {
-    /// `time` is for all texts of a question, and `each` what one is known to take.
+impl<'m> Reranker<'m> {
+    /// `time` is the timeout for all texts of a query, and `each` the known time for one.
     pub fn new(model: &'m dyn Embedder, time: Duration, each: Duration) -> Self {
         let (learnt, wanted) = (RefCell::default(), RefCell::default());
         let end = Cell::new(Instant::now().checked_add(time));
-        Self { model, time, each, end, question: RefCell::default(), learnt, wanted }
+        Self { model, time, each, end, query: RefCell::default(), learnt, wanted }
     }
 
-    /// A question begins: whatever is done for it from here on takes of its time, but for what a process learns once.
+    /// A query begins: whatever is done for it from here on takes of its time, but for what a process learns once.
     pub(super) fn begin(&self) {
         built_in();
         self.end.set(Instant::now().checked_add(self.time));
@@ -69,13 +69,13 @@ impl<'m> Deep<'m> {
         self.begin();
     }
 
-    /// Vectors that were made on the way, and chunks that there was no time for.
-    pub fn taken(self) -> (Vec<Learnt>, Vec<ChunkId>) {
+    /// Vectors that were computed, and chunks that there was no time for.
+    pub fn taken(self) -> (Vec<EmbeddedText>, Vec<ChunkId>) {
         (self.learnt.into_inner(), self.wanted.into_inner())
     }
 
-    fn question(&self, text: &str) -> Result<Option<Vector>> {
-        let mut known = self.question.borrow_mut();
+    fn query(&self, text: &str) -> Result<Option<Vector>> {
+        let mut known = self.query.borrow_mut();
         if known.as_ref().is_none_or(|(asked, _)| asked != text) {
             let vector = self.model.embed(Purpose::Query, &[text])?.into_iter().next();
             *known = vector.map(|vector| (text.to_owned(), vector));
@@ -100,13 +100,13 @@ impl<'m> Deep<'m> {
         if !snapshot.is_whole(space)? {
             return Ok(Vec::new());
         }
-        let Some(vector) = self.question(text)? else { return Ok(Vec::new()) };
+        let Some(vector) = self.query(text)? else { return Ok(Vec::new()) };
         let near = snapshot.nearest(space, vector.components(), limit, scope)?;
         Ok(near.into_iter().map(|near| near.id).collect())
     }
 
-    /// How the model judges chunks, the first come first; nothing where its cosines say nothing. `table` is what is usual by
-    /// the table, which tells as long as the index has too few vectors of the model.
+    /// How the model scores chunks, in order; nothing if its cosines say nothing. `table` is the background similarity
+    /// by the static embeddings, used while the index has too few vectors of the model.
     pub(super) fn likeness(
         &self,
         snapshot: &Snapshot,
@@ -114,34 +114,34 @@ impl<'m> Deep<'m> {
         chunks: &[ChunkId],
         most: usize,
         table: Option<f64>,
-    ) -> Result<Vec<Option<Likeness>>> {
+    ) -> Result<Vec<Option<Similarity>>> {
         let Some(brought) = onto_table(self.model) else { return Ok(vec![None; chunks.len()]) };
         let cosines = self.cosines(snapshot, text, chunks, most)?;
-        let usual = self.usual(snapshot, text, &cosines)?.map(&brought).or(table).unwrap_or_default();
+        let background = self.background(snapshot, text, &cosines)?.map(&brought).or(table).unwrap_or_default();
         let likeness = |cosine: f64| {
             let cosine = brought(cosine);
-            Likeness { cosine, beyond: cosine - usual, by_model: true }
+            Similarity { cosine, beyond: cosine - background, by_model: true }
         };
         Ok(cosines.into_iter().map(|cosine| cosine.map(likeness)).collect())
     }
 
-    /// What is usual by the model, where it knows the whole index, or these cosines are of most of it.
-    fn usual(&self, snapshot: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
-        let Some(question) = self.question(text)? else { return Ok(None) };
+    /// The background similarity by the model, if it has embedded the whole index, or these cosines are of most of it.
+    fn background(&self, snapshot: &Snapshot, text: &str, cosines: &[Option<f64>]) -> Result<Option<f64>> {
+        let Some(query) = self.query(text)? else { return Ok(None) };
         let known: Vec<f64> = cosines.iter().flatten().copied().collect();
         if (known.len() * 2) as u64 >= snapshot.all_chunks()? {
-            return Ok(usual::cosine(&question, self.model, &known));
+            return Ok(background::cosine(&query, self.model, &known));
         }
         match self.space(snapshot)? {
             Some(space) if snapshot.is_whole(space)? => {
-                let here = snapshot.some_cosines(space, question.components(), usual::HERE)?;
-                Ok(usual::cosine(&question, self.model, &here).filter(|_| !here.is_empty()))
+                let here = snapshot.some_cosines(space, query.components(), background::HERE)?;
+                Ok(background::cosine(&query, self.model, &here).filter(|_| !here.is_empty()))
             }
             _ => Ok(None),
         }
     }
 
-    /// How near chunks are to the question; `None` for those of the first `most` that there was no time for, and for those
+    /// How near chunks are to the query; `None` for those of the first `most` that there was no time for, and for those
     /// after them until the model's space answers. The first come first.
     pub(super) fn cosines(
         &self,
@@ -151,10 +151,10 @@ impl<'m> Deep<'m> {
         most: usize,
     ) -> Result<Vec<Option<f64>>> {
         let mut cosines = vec![None; chunks.len()];
-        let Some(question) = self.question(text)? else { return Ok(cosines) };
+        let Some(query) = self.query(text)? else { return Ok(cosines) };
         let space = self.space(snapshot)?;
-        let cosine = |vector: &Vector| f64::from(question.cosine(vector));
-        // What was made for an earlier look of the same question is at hand.
+        let cosine = |vector: &Vector| f64::from(query.cosine(vector));
+        // What was embedded earlier for the same query is known.
         let learnt = |hash: &[u8]| {
             self.learnt.borrow().iter().find(|(known, _)| known == hash).map(|(_, vector)| vector.clone())
         };
@@ -162,7 +162,7 @@ impl<'m> Deep<'m> {
         if let Some(space) = space.filter(|_| !rest.is_empty())
             && snapshot.is_whole(space)?
         {
-            cosines.splice(first.len().., snapshot.cosines(space, question.components(), rest)?);
+            cosines.splice(first.len().., snapshot.cosines(space, query.components(), rest)?);
         }
         let texts = snapshot.to_embed(first)?;
         let mut missing = Vec::new();
@@ -191,7 +191,7 @@ impl<'m> Deep<'m> {
         Ok(cosines)
     }
 
-    /// Vectors of as many texts as there is time for, in order.
+    /// Embeds as many texts as there is time for, in order.
     fn made(&self, texts: &[(usize, Unembedded)]) -> Result<Vec<Option<Vector>>> {
         let made: Vec<Mutex<Option<Vector>>> = texts.iter().map(|_| Mutex::default()).collect();
         let (model, each, end, next) = (self.model, self.each, self.end.get(), AtomicUsize::new(0));
@@ -200,7 +200,7 @@ impl<'m> Deep<'m> {
         let work = || -> Result<()> {
             loop {
                 let begun = Instant::now();
-                // None is begun that would not be ready.
+                // No text is begun that would exceed the deadline.
                 let takes = each.max(Duration::from_nanos(slowest.load(Ordering::Relaxed)));
                 if end.is_some_and(|end| begun + takes >= end) {
                     break;
@@ -226,13 +226,13 @@ impl<'m> Deep<'m> {
     }
 }
 
-/// How a model's cosines are brought onto the scale of the table's, which scores are fitted to.
+/// Maps a model's cosines to the scale of the static embeddings, which scores are fitted to.
 pub(super) fn onto_table(model: &dyn Embedder) -> Option<impl Fn(f64) -> f64 + use<>> {
     let (own, table) = (model.calibration()?.levels(), built_in().calibration()?.levels());
     Some(move |cosine| own.map_to(&table, cosine))
 }
 
-/// How near each is beside the others, 0 to 1: 1 for the nearest, 0 for the farthest.
+/// How near each is next to the others, 0 to 1: 1 for the nearest, 0 for the farthest.
 pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
     let known = || cosines.iter().flatten().copied();
     let (least, most) = (known().fold(f64::MAX, f64::min), known().fold(f64::MIN, f64::max));
@@ -240,16 +240,16 @@ pub(super) fn shares(cosines: &[Option<f64>]) -> Vec<Option<f64>> {
     cosines.iter().map(|cosine| cosine.map(share)).collect()
 }
 
-/// Puts those that have a score into the order of their scores, best first, among the places that they have.
+/// Puts those that have a score into the order of their scores, best first, among the ranks that they have.
 pub(super) fn reorder<T>(items: &mut Vec<T>, scores: &[Option<f64>]) {
-    let places: Vec<usize> = (0..items.len()).filter(|&at| scores.get(at).copied().flatten().is_some()).collect();
-    let mut best = places.clone();
+    let scored: Vec<usize> = (0..items.len()).filter(|&at| scores.get(at).copied().flatten().is_some()).collect();
+    let mut best = scored.clone();
     let score = |at: usize| scores[at].unwrap_or_default();
     best.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
     let mut taken: Vec<Option<T>> = std::mem::take(items).into_iter().map(Some).collect();
     let mut order: Vec<usize> = (0..taken.len()).collect();
-    for (place, from) in places.into_iter().zip(best) {
-        order[place] = from;
+    for (at, from) in scored.into_iter().zip(best) {
+        order[at] = from;
     }
     items.extend(order.into_iter().filter_map(|from| taken[from].take()));
 }
@@ -260,7 +260,7 @@ mod tests {
     use crate::embed::{Calibration, Space};
 
     #[test]
-    fn what_is_not_ready_keeps_its_place() {
+    fn what_is_not_ready_keeps_its_rank() {
         let mut items = vec!['a', 'b', 'c', 'd', 'e', 'f'];
         reorder(&mut items, &[Some(1.0), None, Some(3.0), Some(2.0), None]);
         assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(items, ['c', 'b', 'd', 'a', 'e', 'f']);
     }
 
-    /// The table, which takes its time.
+    /// The static embeddings, slowed down.
     struct Slow;
 
     const TAKES: Duration = Duration::from_millis(20);
@@ -289,10 +289,10 @@ mod tests {
     }
 
     /// How many of so many texts are made.
-    fn made(deep: &Deep, count: usize) -> usize {
+    fn made(reranker: &Reranker, count: usize) -> usize {
         let text = |at: usize| Unembedded { id: ChunkId::default(), hash: Vec::new(), text: format!("open file {at}") };
         let texts: Vec<(usize, Unembedded)> = (0..count).map(|at| (at, text(at))).collect();
-        let made = deep.made(&texts).unwrap();
+        let made = reranker.made(&texts).unwrap();
         let count = made.iter().flatten().count();
         assert!(made[..count].iter().all(Option::is_some), "the first come first");
         count
@@ -301,25 +301,25 @@ mod tests {
     #[test]
     fn a_text_that_would_not_be_ready_is_not_begun() {
         // Nothing is known of the first that each thread begins, and then that another is too long.
-        let deep = Deep::new(&Slow, TAKES * 3 / 2, Duration::ZERO);
-        deep.begin();
-        assert!(made(&deep, 100) <= MOST_THREADS);
-        let deep = Deep::new(&Slow, TAKES, TAKES * 2);
-        deep.begin();
-        assert_eq!(made(&deep, 100), 0, "earlier ones took longer");
+        let reranker = Reranker::new(&Slow, TAKES * 3 / 2, Duration::ZERO);
+        reranker.begin();
+        assert!(made(&reranker, 100) <= MOST_THREADS);
+        let reranker = Reranker::new(&Slow, TAKES, TAKES * 2);
+        reranker.begin();
+        assert_eq!(made(&reranker, 100), 0, "earlier ones took longer");
     }
 
     #[test]
-    fn all_looks_of_a_question_share_its_time_and_the_next_has_its_own() {
-        let deep = Deep::new(&Slow, TAKES, Duration::ZERO);
-        deep.begin();
-        let end = deep.end.get().unwrap();
+    fn all_looks_of_a_query_share_its_time_and_the_next_has_its_own() {
+        let reranker = Reranker::new(&Slow, TAKES, Duration::ZERO);
+        reranker.begin();
+        let end = reranker.end.get().unwrap();
         std::thread::sleep(TAKES);
-        assert_eq!(made(&deep, 100), 0, "other work took the time");
-        assert_eq!(deep.end.get(), Some(end));
-        deep.begin();
-        assert!(deep.end.get().unwrap() > end);
-        let unhurried = Deep::new(&Slow, Duration::MAX, Duration::ZERO);
+        assert_eq!(made(&reranker, 100), 0, "other work took the time");
+        assert_eq!(reranker.end.get(), Some(end));
+        reranker.begin();
+        assert!(reranker.end.get().unwrap() > end);
+        let unhurried = Reranker::new(&Slow, Duration::MAX, Duration::ZERO);
         unhurried.begin();
         assert_eq!(made(&unhurried, 5), 5);
     }

@@ -1,7 +1,7 @@
 //! What a full listing rests on: while none of it changes, another listing would say the same.
 //!
 //! Those are the folders that were looked into (a name that comes or goes changes its folder's times), the ignore files
-//! in them, what stands outside the tree (git's index and exclusions, ignore files above the root), and the rules. To
+//! in them, what is outside the tree (git's index and exclusions, ignore files above the root), and the rules. To
 //! look at them and at each file takes a third of what a walk does. Owns that record and the look. Where the record
 //! would not be safe (something touched a moment ago, a repository within, a linked ignore file) there is none.
 
@@ -24,24 +24,24 @@ const MOST_THREADS: usize = 8;
 
 /// The record, as it is kept between listings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ground {
-    /// Hash of what stands outside and of the rules.
-    outside: String,
+pub struct ListingFingerprint {
+    /// Hash of what is outside and of the rules.
+    outside_root: String,
     /// Folders and ignore files, by their path below the root; the root is `.`.
-    inside: Vec<(String, Stat)>,
+    below_root: Vec<(String, Stat)>,
 }
 
-impl Ground {
+impl ListingFingerprint {
     /// What `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing means.
     pub fn of(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
         if listing.is_shaky || listing.folders.iter().any(|folder| folder.as_str().contains('\n')) {
             return None;
         }
-        let mut inside = Vec::with_capacity(listing.folders.len() + 1);
+        let mut below_root = Vec::with_capacity(listing.folders.len() + 1);
         let folders = listing.folders.iter().map(RepoPath::as_str);
         for folder in std::iter::once(".").chain(folders) {
             let path = root.join(folder);
-            inside.push((folder.to_owned(), settled(&path, started_ns)?));
+            below_root.push((folder.to_owned(), settled(&path, started_ns)?));
             let names = guard::RULE_FILES.iter().chain((folder != ".").then_some(&".git"));
             for name in names {
                 let Ok(found) = fs::symlink_metadata(path.join(name)) else { continue };
@@ -49,16 +49,16 @@ impl Ground {
                     return None;
                 }
                 let below = if folder == "." { (*name).to_owned() } else { format!("{folder}/{name}") };
-                inside.push((below, settled(&path.join(name), started_ns)?));
+                below_root.push((below, settled(&path.join(name), started_ns)?));
             }
         }
-        let outside = outside(root, rules, context, started_ns)?;
-        Some(Self { outside, inside })
+        let outside_root = outside_root(root, rules, context, started_ns)?;
+        Some(Self { outside_root, below_root })
     }
 
     pub fn to_text(&self) -> String {
-        let mut text = format!("{}\n", self.outside);
-        for (path, Stat { size, mtime_ns, ctime_ns, inode }) in &self.inside {
+        let mut text = format!("{}\n", self.outside_root);
+        for (path, Stat { size, mtime_ns, ctime_ns, inode }) in &self.below_root {
             // A string takes every write.
             let _ = writeln!(text, "{size} {mtime_ns} {ctime_ns} {inode} {path}");
         }
@@ -68,7 +68,7 @@ impl Ground {
     /// `None` for what no program of this version wrote.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.split_terminator('\n');
-        let outside = lines.next()?.to_owned();
+        let outside_root = lines.next()?.to_owned();
         let mark = |line: &str| {
             let mut parts = line.splitn(5, ' ');
             let stat = Stat {
@@ -79,15 +79,15 @@ impl Ground {
             };
             Some((parts.next()?.to_owned(), stat))
         };
-        Some(Self { outside, inside: lines.map(mark).collect::<Option<_>>()? })
+        Some(Self { outside_root, below_root: lines.map(mark).collect::<Option<_>>()? })
     }
 
     /// Whether a listing would say the same as the one that this is of, and each of `files` is as it was.
-    pub fn stands(&self, root: &Path, rules: &Rules, context: &str, files: &[(&str, Stat)]) -> bool {
-        if outside(root, rules, context, i64::MAX).as_ref() != Some(&self.outside) {
+    pub fn still_holds(&self, root: &Path, rules: &Rules, context: &str, files: &[(&str, Stat)]) -> bool {
+        if outside_root(root, rules, context, i64::MAX).as_ref() != Some(&self.outside_root) {
             return false;
         }
-        let marks: Vec<(&str, Stat)> = self.inside.iter().map(|(path, stat)| (path.as_str(), *stat)).collect();
+        let marks: Vec<(&str, Stat)> = self.below_root.iter().map(|(path, stat)| (path.as_str(), *stat)).collect();
         are_as_they_were(root, &marks) && are_as_they_were(root, files)
     }
 }
@@ -100,16 +100,16 @@ fn settled(path: &Path, started_ns: i64) -> Option<Stat> {
 
 /// A hash of everything outside the listed folders that decides what is listed; `None` where some of it was touched
 /// after `started_ns` or just before.
-fn outside(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> Option<String> {
+fn outside_root(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> Option<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(format!("{context}\n{}\n", rules.told()).as_bytes());
+    hasher.update(format!("{context}\n{}\n", rules.fingerprint()).as_bytes());
     let above = root.ancestors().skip(1).flat_map(|folder| {
         guard::RULE_FILES.iter().chain(&[".git", ".git/info/exclude"]).map(|name| folder.join(name))
     });
-    let beside = tracked::rule_files_beside(root).into_iter().chain([root.join(".git"), root.join(".git/commondir")]);
+    let git_files = tracked::git_rule_files(root).into_iter().chain([root.join(".git"), root.join(".git/commondir")]);
     // Where the user named a folder that is not there yet.
     let ways = rules.named().iter().flat_map(|named| Path::new(named.as_str()).ancestors()).map(|part| root.join(part));
-    for path in beside.chain(above).chain(ways).collect::<Vec<PathBuf>>() {
+    for path in git_files.chain(above).chain(ways).collect::<Vec<PathBuf>>() {
         hasher.update(path.as_os_str().as_encoded_bytes());
         // Through links: what is read is what they lead to. A folder of git changes with every command.
         let found = fs::metadata(&path).ok().map(|found| (found.is_dir(), stat_of(&found)));
@@ -140,7 +140,7 @@ fn are_as_they_were(root: &Path, files: &[(&str, Stat)]) -> bool {
     !differs.into_inner()
 }
 
-/// Files of one folder mostly stand together: each is looked up in its folder, not on the whole way from the top.
+/// Files of one folder are mostly adjacent: each is looked up in its folder, not from the root from the top.
 fn part_is_as_it_was(root: &Path, files: &[(&str, Stat)], differs: &AtomicBool) -> io::Result<bool> {
     let root = Folder::open(root)?;
     let mut opened: Option<(&str, Folder)> = None;

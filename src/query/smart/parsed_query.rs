@@ -1,52 +1,52 @@
-//! How a question is read: its words, and what of it is a filter.
+//! Parsing of a query: its words, and its filters.
 
 use std::collections::HashSet;
 
-use super::filters::{self, Filters, Taken};
+use super::filters::{self, FilterRole, Filters};
 use super::stop::{Language, says_nothing, says_nothing_alone};
 use crate::error::Result;
-use crate::store::{FtsQuestion, Snapshot};
+use crate::store::{FtsQuery, Snapshot};
 use crate::words;
 
-/// Tokens of a question that count; the rest of a pasted page adds nothing.
+/// Tokens of a query that count; the rest of a pasted page adds nothing.
 const MAX_TERMS: usize = 48;
 /// Distinct words that are looked for: a set of them fits one integer.
 pub(super) const MAX_WORDS: usize = 64;
 
-/// Words by which a question asks for tests, and for documents.
+/// Words by which a query asks for tests, and for documents.
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
 
 /// A qualified name has at most so many parts.
 const MOST_QUALIFIED: usize = 5;
 
-/// Signs that no sentence and no qualified name has.
-const SIGNS: &[char] = &['#', '+', '>', '<', '=', '&', '|', '@', '$', '%', '^', '*', '~', '{', '[', '\\'];
+/// Punctuation that no sentence and no qualified name has.
+const PUNCTUATION: &[char] = &['#', '+', '>', '<', '=', '&', '|', '@', '$', '%', '^', '*', '~', '{', '[', '\\'];
 
-/// Whether a question is a name or a sentence: they are weighed differently.
+/// Whether a query is a name or a sentence: they are weighed differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum QueryShape {
     Code,
     #[default]
     Prose,
 }
 
-/// A question, read.
+/// A parsed query.
 #[derive(Debug, Default)]
-pub(super) struct Question {
+pub(super) struct ParsedQuery {
     pub terms: Vec<Term>,
     /// The stems of all terms and of their parts, each once, in order.
     pub words: Vec<Word>,
-    pub shape: Shape,
-    /// There is nothing in it but words that say nothing.
+    pub shape: QueryShape,
+    /// It has only function words.
     pub says_nothing: bool,
-    /// In a language that the table of vectors does not know, as far as its small words tell.
+    /// In a language that the static embeddings do not know, as far as its function words show.
     pub is_foreign: bool,
     pub about_tests: bool,
     pub about_documents: bool,
     /// All terms written together: `query set` is `queryset`.
     pub joined: String,
-    /// The text in lower case, where it has signs that say something beside its words.
+    /// The text in lower case, if it has punctuation that adds to its words.
     pub verbatim: Option<String>,
     /// Filters that hits must pass.
     pub filters: Filters,
@@ -66,11 +66,11 @@ pub(super) struct Question {
 #[derive(Debug)]
 pub(super) struct Term {
     pub written: String,
-    /// In small letters without accents.
+    /// In lowercase without accents.
     pub text: String,
-    /// Where its words stand in [`Question::words`]: one for a plain word, its parts for a compound one.
+    /// The indexes of its words in [`ParsedQuery::words`]: one for a plain word, its parts for a compound one.
     pub words: Vec<usize>,
-    /// An article or the like of another language than English, among words that say something.
+    /// An article or the like of another language than English, among content words.
     is_filler: bool,
 }
 
@@ -88,29 +88,29 @@ impl Term {
 /// A word to look for in names, paths and text.
 #[derive(Debug)]
 pub(super) struct Word {
-    /// In small letters without accents.
+    /// In lowercase without accents.
     pub text: String,
     pub stem: String,
     /// Stems of other words for it, once they were looked up.
     pub others: Vec<String>,
-    /// How much it says: rare words more. 0 for a word that says nothing. Set once the index was asked.
+    /// Its weight: rare words have more. 0 for a function word. Set from the index.
     pub weight: f64,
     pub is_stop: bool,
 }
 
 impl Word {
     /// What to ask the FTS for it.
-    pub fn asked(&self) -> Option<FtsQuestion> {
+    pub fn asked(&self) -> Option<FtsQuery> {
         asked(&self.text)
     }
 }
 
 /// What to ask the FTS for a word.
-pub(super) fn asked(word: &str) -> Option<FtsQuestion> {
-    if words::is_letter(word) { FtsQuestion::prefix(word) } else { FtsQuestion::phrase(word) }
+pub(super) fn asked(word: &str) -> Option<FtsQuery> {
+    if words::is_letter(word) { FtsQuery::prefix(word) } else { FtsQuery::phrase(word) }
 }
 
-/// The words of a token, in small letters without accents.
+/// The words of a token, in lowercase without accents.
 fn parts_of(token: &str) -> Vec<String> {
     if token.is_ascii() {
         return words::parts(token).map(str::to_ascii_lowercase).collect();
@@ -124,8 +124,9 @@ fn parts_of(token: &str) -> Vec<String> {
     parts
 }
 
-impl Question {
-    /// Its words as they were written, without filters and without what another language than English fills a sentence with.
+impl ParsedQuery {
+    /// Its words as they were written, without filters and without what another language than English fills a sentence
+    /// with.
     pub fn written(&self) -> String {
         let says_something = |term: &&Term| !term.is_filler;
         self.terms.iter().filter(says_something).map(|term| term.written.as_str()).collect::<Vec<_>>().join(" ")
@@ -139,18 +140,18 @@ impl Question {
             let taken = match piece {
                 Piece::Phrase(phrase) => {
                     filters.take_phrase(phrase);
-                    Taken::Filter
+                    FilterRole::Filter
                 }
                 Piece::Word(word) => filters.take(word, snapshot)?,
             };
             pieces.push((piece, taken));
         }
-        let words = pieces.iter().filter(|(_, taken)| *taken == Taken::Text).count();
+        let words = pieces.iter().filter(|(_, taken)| *taken == FilterRole::Text).count();
         let is_pasted = filters::looks_pasted(text, words);
-        let mut question = Self { is_pasted, ..Self::default() };
+        let mut query = Self { is_pasted, ..Self::default() };
         let (mut plain, mut rest) = (String::new(), Vec::new());
         for (piece, taken) in pieces {
-            let is_text = taken == Taken::Text || (is_pasted && matches!(taken, Taken::Unmatched(_)));
+            let is_text = taken == FilterRole::Text || (is_pasted && matches!(taken, FilterRole::Unmatched(_)));
             match piece {
                 Piece::Phrase(phrase) => {
                     plain.push_str(phrase);
@@ -166,23 +167,23 @@ impl Question {
                 Piece::Word(word) if word.starts_with('-') => rest.push(word.to_owned()),
                 Piece::Word(_) => {}
             }
-            if let Taken::Unmatched(why) = taken {
-                question.unmatched.push(why);
+            if let FilterRole::Unmatched(why) = taken {
+                query.unmatched.push(why);
             }
         }
-        question.add_words(&plain);
-        question.has_no_text = plain.trim().is_empty();
+        query.add_words(&plain);
+        query.has_no_text = plain.trim().is_empty();
         // White space is kept where no filter was removed.
-        question.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
-        *(if is_pasted { &mut question.raises } else { &mut question.filters }) = filters;
-        Ok(question)
+        query.rest = if filters.are_named() { rest.join(" ") } else { text.to_owned() };
+        *(if is_pasted { &mut query.raises } else { &mut query.filters }) = filters;
+        Ok(query)
     }
 
     /// All of `text` as words.
     pub fn of_words(text: &str) -> Self {
-        let mut question = Self::default();
-        question.add_words(text);
-        question
+        let mut query = Self::default();
+        query.add_words(text);
+        query
     }
 
     fn add_words(&mut self, text: &str) {
@@ -213,14 +214,14 @@ impl Question {
         self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
         self.shape = shape(text, &self.terms);
         let text_alone = text.trim().to_lowercase();
-        self.verbatim = text_alone.contains(SIGNS).then_some(text_alone);
+        self.verbatim = text_alone.contains(PUNCTUATION).then_some(text_alone);
         let says = |list: &[&str]| self.terms.iter().any(|term| list.contains(&term.text.as_str()));
         let lower = text.to_lowercase();
         self.about_tests = says(ABOUT_TESTS) || lower.contains("unit test") || lower.contains("test for ");
         self.about_documents = says(ABOUT_DOCUMENTS);
     }
 
-    /// The place of a word in the list, which it joins.
+    /// The index of a word in the list, which it joins.
     fn word(&mut self, text: String, is_filler: bool) -> Option<usize> {
         let stem = words::stem(&text);
         if let Some(known) = self.words.iter().position(|word| word.stem == stem) {
@@ -239,12 +240,12 @@ impl Question {
         self.has_no_text && self.filters.are_named() && self.unmatched.is_empty()
     }
 
-    /// Looks up other words for those of a sentence; a name is meant as it is written.
+    /// Looks up other words for those of a sentence; a name is taken as it is written.
     pub fn add_others(&mut self) {
-        if self.shape == Shape::Prose {
+        if self.shape == QueryShape::Prose {
             let own: HashSet<String> = self.words.iter().map(|word| word.stem.clone()).collect();
             for word in self.words.iter_mut().filter(|word| !word.is_stop) {
-                word.others = super::alike::others(&word.stem);
+                word.others = super::synonyms::others(&word.stem);
                 word.others.retain(|other| !own.contains(other));
             }
         }
@@ -256,7 +257,7 @@ impl Question {
         weighed.map(|(_, word)| word.weight).sum()
     }
 
-    /// What share of the question a set of its words is.
+    /// What share of the query a set of its words is.
     pub fn share_of(&self, set: u64) -> f64 {
         let all = self.weight_of(u64::MAX);
         if all > 0.0 { self.weight_of(set) / all } else { 0.0 }
@@ -264,28 +265,28 @@ impl Question {
 
     /// Whether it is asked for a name, and not in a sentence.
     pub fn is_name(&self) -> bool {
-        self.shape == Shape::Code
+        self.shape == QueryShape::Code
     }
 
-    /// The question as a qualified name, where it may be one: `save` and what stands before it in `models.Model.save`.
+    /// The query as a qualified name, where it may be one: `save` and what precedes it in `models.Model.save`.
     pub fn qualified(&self) -> Option<(&str, Vec<&str>)> {
         let (name, before) = self.terms.split_last()?;
         let may_be = self.is_name() && (1..MOST_QUALIFIED).contains(&before.len());
         may_be.then(|| (name.written.as_str(), before.iter().map(|term| term.written.as_str()).collect()))
     }
 
-    /// Where in a line the first word of the question stands, in bytes; 0 when none does.
+    /// The byte offset in a line of the first word of the query; 0 when none does.
     pub fn first_match(&self, line: &str) -> usize {
         // Lower-casing and leaving accents out may move bytes; a preview needs no better.
-        self.place_in(line).unwrap_or(0).min(line.len())
+        self.find_in(line).unwrap_or(0).min(line.len())
     }
 
-    /// The first line of a text that has a word of the question inside, from 0.
+    /// The first line of a text that contains a word of the query, from 0.
     pub fn first_line(&self, text: &str) -> Option<u32> {
-        (0..).zip(text.lines()).find(|(_, line)| self.place_in(line).is_some()).map(|(at, _)| at)
+        (0..).zip(text.lines()).find(|(_, line)| self.find_in(line).is_some()).map(|(at, _)| at)
     }
 
-    fn place_in(&self, line: &str) -> Option<usize> {
+    fn find_in(&self, line: &str) -> Option<usize> {
         let lower = words::plain(line).to_lowercase();
         let terms = self.terms.iter().filter_map(|term| lower.find(&term.text));
         let words = self.words.iter().filter(|word| !word.is_stop).filter_map(|word| lower.find(&word.text));
@@ -294,14 +295,14 @@ impl Question {
 }
 
 /// A name, where every token could be one and nothing else says prose.
-fn shape(text: &str, terms: &[Term]) -> Shape {
+fn shape(text: &str, terms: &[Term]) -> QueryShape {
     let looks_like_code = |term: &Term| term.is_compound() || term.written.contains('_');
     let has_mark = ["::", "()", "->", "/", "."].iter().any(|mark| text.trim_end_matches(['.', ' ']).contains(mark));
     let pieces = text.split_whitespace().count();
-    // Nobody puts spaces into such a sentence.
+    // Such sentences have no spaces.
     let may_be_sentence = terms.iter().any(|term| words::has_unspaced(&term.text) && term.is_compound());
     let is_name = terms.len() == 1 || terms.iter().all(looks_like_code) || (pieces == 1 && has_mark);
-    if is_name && !may_be_sentence { Shape::Code } else { Shape::Prose }
+    if is_name && !may_be_sentence { QueryShape::Code } else { QueryShape::Prose }
 }
 
 #[derive(Clone, Copy)]

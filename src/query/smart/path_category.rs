@@ -1,8 +1,8 @@
-//! What sort of file a path names: code, or something that a question about code seldom means.
+//! The category of a path: code, or something that a query about code rarely asks for.
 
-/// A sort of file that is ranked apart.
+/// A category of files with a weight of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PathCategory {
     Code,
     Test,
     Document,
@@ -54,7 +54,7 @@ const DOCUMENT_ENDS: &[&str] = &["md", "rst", "txt", "adoc", "markdown", "tex", 
 const ABOUT_PROJECT: &[&str] =
     &["readme", "license", "licence", "changelog", "changes", "contributing", "authors", "copying", "news"];
 
-impl Place {
+impl PathCategory {
     pub fn of(path: &str, language: &str) -> Self {
         let lower = path.to_lowercase();
         let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
@@ -72,7 +72,7 @@ impl Place {
         if is_test {
             return Self::Test;
         }
-        // A Markdown file with an id is knowledge, not documentation of the code beside it.
+        // A Markdown file with an id is knowledge, not documentation of the code next to it.
         if lower.starts_with(".ixchel/") {
             return Self::Code;
         }
@@ -93,22 +93,22 @@ mod tests {
 
     #[test]
     fn files_are_sorted_by_their_paths() {
-        for (path, language, place) in [
-            ("src/lib.rs", "rust", Place::Code),
-            ("tests/it/main.rs", "rust", Place::Test),
-            ("pkg/raft_test.go", "go", Place::Test),
-            ("a/test_x.py", "python", Place::Test),
-            ("django/test/client.py", "python", Place::Test),
-            ("src/latest.py", "python", Place::Code),
-            ("README.md", "markdown", Place::Document),
-            ("docs/conf.py", "python", Place::Document),
-            ("examples/a.py", "python", Place::Example),
-            ("vendor/x/y.go", "go", Place::Foreign),
-            ("api/v1.pb.go", "go", Place::Foreign),
-            ("package.json", "json", Place::Data),
-            (".ixchel/decisions/a.md", "markdown", Place::Code),
+        for (path, language, category) in [
+            ("src/lib.rs", "rust", PathCategory::Code),
+            ("tests/it/main.rs", "rust", PathCategory::Test),
+            ("pkg/raft_test.go", "go", PathCategory::Test),
+            ("a/test_x.py", "python", PathCategory::Test),
+            ("django/test/client.py", "python", PathCategory::Test),
+            ("src/latest.py", "python", PathCategory::Code),
+            ("README.md", "markdown", PathCategory::Document),
+            ("docs/conf.py", "python", PathCategory::Document),
+            ("examples/a.py", "python", PathCategory::Example),
+            ("vendor/x/y.go", "go", PathCategory::Foreign),
+            ("api/v1.pb.go", "go", PathCategory::Foreign),
+            ("package.json", "json", PathCategory::Data),
+            (".ixchel/decisions/a.md", "markdown", PathCategory::Code),
         ] {
-            assert_eq!(Place::of(path, language), place, "{path}");
+            assert_eq!(PathCategory::of(path, language), category, "{path}");
         }
     }
 }

@@ -1,44 +1,44 @@
-//! What a question means: its vector, the chunks near it, and how near.
+//! Semantic search: a query's vector, the chunks near it, and their similarity.
 //!
-//! Names are not asked for by meaning: a table knows their parts, and the words find those.
+//! Names are not searched for semantically: static embeddings know only their parts, and the words find those.
 
-use super::question::Question;
-use super::usual;
+use super::background;
+use super::parsed_query::ParsedQuery;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, NearChunk, Scope, Snapshot, SpaceId, SpaceKey};
 
-/// Less than this is what texts about different things have in common.
+/// Texts about different topics have at most this similarity.
 pub(super) const LEAST: f64 = 0.3;
 
-/// A question's vector in the space that the index has.
-pub(super) struct Meaning {
+/// A query's vector in the space that the index has.
+pub(super) struct SemanticQuery {
     space: SpaceId,
     vector: Vector,
 }
 
-impl Meaning {
+impl SemanticQuery {
     /// `None` for a name, for words that the model does not know, and while nothing is embedded.
-    pub(super) fn of(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
-        if question.is_name() { Ok(None) } else { Self::of_any(question, snapshot) }
+    pub(super) fn of(query: &ParsedQuery, snapshot: &Snapshot) -> Result<Option<Self>> {
+        if query.is_name() { Ok(None) } else { Self::of_any(query, snapshot) }
     }
 
     /// The same, of a name too.
-    pub(super) fn of_any(question: &Question, snapshot: &Snapshot) -> Result<Option<Self>> {
+    pub(super) fn of_any(query: &ParsedQuery, snapshot: &Snapshot) -> Result<Option<Self>> {
         let embedder = built_in();
         let named = embedder.space();
         let key = SpaceKey { model: &named.model, hash: &named.hash, dimension: named.dimension };
         let Some(space) = snapshot.space(&key)? else { return Ok(None) };
-        let vector = Self::vector_of(question)?;
+        let vector = Self::vector_of(query)?;
         Ok((!vector.is_zero()).then_some(Self { space, vector }))
     }
 
-    fn vector_of(question: &Question) -> Result<Vector> {
-        let vector = built_in().embed(Purpose::Query, &[&question.written()])?.into_iter().next();
+    fn vector_of(query: &ParsedQuery) -> Result<Vector> {
+        let vector = built_in().embed(Purpose::Query, &[&query.written()])?.into_iter().next();
         vector.ok_or_else(|| Error::internal("the table gave no vector"))
     }
 
-    /// The nearest chunks in scope that are at least so near, nearest first.
+    /// The nearest chunks in scope with at least this similarity, nearest first.
     pub(super) fn nearest(
         &self,
         snapshot: &Snapshot,
@@ -55,13 +55,13 @@ impl Meaning {
         snapshot.cosines(self.space, self.vector.components(), chunks)
     }
 
-    /// The question's cosine as it usually is here.
-    pub(super) fn usual(&self, snapshot: &Snapshot) -> Result<Option<f64>> {
-        let here = snapshot.some_cosines(self.space, self.vector.components(), usual::HERE)?;
-        Ok(usual::cosine(&self.vector, built_in(), &here))
+    /// The background similarity of the query in this index.
+    pub(super) fn background(&self, snapshot: &Snapshot) -> Result<Option<f64>> {
+        let here = snapshot.some_cosines(self.space, self.vector.components(), background::HERE)?;
+        Ok(background::cosine(&self.vector, built_in(), &here))
     }
 
-    /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the question.
+    /// How near chunks are, 0 to 1: 1 for the nearest, 0 for what has nothing in common with the query.
     pub(super) fn shares(&self, snapshot: &Snapshot, chunks: &[ChunkId]) -> Result<Vec<f64>> {
         let cosines = snapshot.cosines(self.space, self.vector.components(), chunks)?;
         let above: Vec<f64> = cosines.into_iter().map(|cosine| (cosine.unwrap_or_default() - LEAST).max(0.0)).collect();

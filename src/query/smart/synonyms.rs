@@ -1,8 +1,8 @@
 //! Words that programmers write for each other: abbreviations, and the few verbs that names are made of.
 //!
-//! A question says `directory`, the code says `dir`. Each row is a set; a word is in one row at most.
+//! A query says `directory`, the code says `dir`. Each row is a set; a word is in one row at most.
 
-const ALIKE: &[&[&str]] = &[
+const SYNONYMS: &[&[&str]] = &[
     &["abbreviate", "abbrev"],
     &["add", "register", "append", "insert"],
     &["address", "addr"],
@@ -119,7 +119,7 @@ const ALIKE: &[&[&str]] = &[
 
 /// Other words for a word, which is given by its stem; by their stems.
 pub(super) fn others(stem: &str) -> Vec<String> {
-    let row = ALIKE.iter().find(|row| row.iter().any(|word| crate::words::stem(word) == stem));
+    let row = SYNONYMS.iter().find(|row| row.iter().any(|word| crate::words::stem(word) == stem));
     let others = row.into_iter().flat_map(|row| row.iter()).map(|word| crate::words::stem(word));
     let mut others: Vec<String> = others.filter(|other| other != stem).collect();
     others.sort();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_word_is_in_one_row_and_is_like_the_others_of_it() {
         let mut rows: HashMap<String, usize> = HashMap::new();
-        for (at, row) in ALIKE.iter().enumerate() {
+        for (at, row) in SYNONYMS.iter().enumerate() {
             for word in *row {
                 let before = rows.insert(crate::words::stem(word), at);
                 assert!(before.is_none_or(|before| before == at), "{word} is in two rows");

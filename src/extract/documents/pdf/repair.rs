@@ -1,5 +1,5 @@
-//! A PDF whose table of objects is missing or wrong, because it was cut off or written by a careless program: the table is
-//! made anew from the objects that are found.
+//! A PDF whose table of objects is missing or wrong, because it was cut off or written by a careless program: the table
+//! is made again from the objects that are found.
 //!
 //! Owns finding objects without the table, those in streams of objects too. What is broken itself stays broken.
 
@@ -11,9 +11,9 @@ use memchr::memmem;
 
 /// The reader takes no higher number.
 const HIGHEST: u32 = 999_990;
-/// A header stands within so many bytes.
+/// A header is within so many bytes.
 const HEADER_WITHIN: usize = 1024;
-/// What an object says of itself stands at its beginning.
+/// What an object says of itself is at its beginning.
 const DICTIONARY: usize = 2048;
 
 /// Of a stream of objects, unpacked.
@@ -21,63 +21,63 @@ const MOST_HELD: u64 = 128 << 20;
 
 /// Where an object is.
 #[derive(Clone, Copy)]
-enum Place {
+enum ObjectLocation {
     At { offset: usize, generation: u16 },
     InStream { stream: u32, index: u16 },
 }
 
 /// The same file with a table of the objects that are in it; `None` where that would not make it a document.
-pub(super) fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let start = memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-")?;
     // Offsets count from the header; text before it has no objects.
-    let found: Vec<Found> = objects(bytes).into_iter().filter(|object| object.offset >= start).collect();
+    let found: Vec<FoundObject> = objects(bytes).into_iter().filter(|object| object.offset >= start).collect();
     let ends = found.iter().skip(1).map(|object| object.offset).chain([bytes.len()]);
-    let mut places: BTreeMap<u32, Place> = BTreeMap::new();
+    let mut objects: BTreeMap<u32, ObjectLocation> = BTreeMap::new();
     let mut catalog = None;
-    // What stands later in a file replaces what stands before.
+    // Later objects in a file replace earlier ones.
     for (object, end) in found.iter().zip(ends) {
-        // Offsets count from the header: what stands before it is no part of the document.
+        // Offsets count from the header: what precedes it is not a part of the document.
         let Some(offset) = object.offset.checked_sub(start) else { continue };
         let body = &bytes[object.offset..end];
-        places.insert(object.number, Place::At { offset, generation: object.generation });
+        objects.insert(object.number, ObjectLocation::At { offset, generation: object.generation });
         if says(body, b"/Catalog") {
             catalog = Some((object.number, object.generation));
         }
         for (index, (number, is_catalog)) in (0..).zip(held(body)) {
-            places.insert(number, Place::InStream { stream: object.number, index });
+            objects.insert(number, ObjectLocation::InStream { stream: object.number, index });
             if is_catalog {
                 catalog = Some((number, 0));
             }
         }
     }
-    let (root, generation) = named_root(bytes).filter(|(root, _)| places.contains_key(root)).or(catalog)?;
-    Some(with_table(bytes, start, &places, root, generation))
+    let (root, generation) = named_root(bytes).filter(|(root, _)| objects.contains_key(root)).or(catalog)?;
+    Some(with_table(bytes, start, &objects, root, generation))
 }
 
-struct Found {
+struct FoundObject {
     number: u32,
     generation: u16,
     offset: usize,
 }
 
 /// Each `1 0 obj`, in order.
-fn objects(bytes: &[u8]) -> Vec<Found> {
+fn objects(bytes: &[u8]) -> Vec<FoundObject> {
     let ends_word = |at: usize| bytes.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric());
     let object = |at: usize| {
         let (before, generation) = number_before(bytes, at)?;
         let (offset, number) = number_before(bytes, before)?;
         let number = u32::try_from(number).ok().filter(|number| (1..=HIGHEST).contains(number))?;
-        Some(Found { number, generation: u16::try_from(generation).ok()?, offset })
+        Some(FoundObject { number, generation: u16::try_from(generation).ok()?, offset })
     };
     memmem::find_iter(bytes, b"obj").filter(|at| ends_word(at + 3)).filter_map(object).collect()
 }
 
-/// The number that stands before a place, with white space between, and where it begins.
-fn number_before(bytes: &[u8], place: usize) -> Option<(usize, u64)> {
-    let before = bytes.get(..place)?;
+/// The number that precedes `limit`, with white space between, and where it begins.
+fn number_before(bytes: &[u8], limit: usize) -> Option<(usize, u64)> {
+    let before = bytes.get(..limit)?;
     let end = before.iter().rposition(|byte| !byte.is_ascii_whitespace())? + 1;
     let start = before[..end].iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
-    (end < place && start < end).then(|| Some((start, digits(&before[start..end])?)))?
+    (end < limit && start < end).then(|| Some((start, digits(&before[start..end])?)))?
 }
 
 fn digits(text: &[u8]) -> Option<u64> {
@@ -152,31 +152,37 @@ fn named_root(bytes: &[u8]) -> Option<(u32, u16)> {
 }
 
 /// The file with a table behind it, in the form of a stream: that alone can name what is in other streams.
-fn with_table(bytes: &[u8], start: usize, places: &BTreeMap<u32, Place>, root: u32, generation: u16) -> Vec<u8> {
-    let own = places.last_key_value().map_or(0, |(number, _)| *number) + 1;
+fn with_table(
+    bytes: &[u8],
+    start: usize,
+    objects: &BTreeMap<u32, ObjectLocation>,
+    root: u32,
+    generation: u16,
+) -> Vec<u8> {
+    let own = objects.last_key_value().map_or(0, |(number, _)| *number) + 1;
     let mut rows = Vec::new();
     for number in 0..=own {
-        let (sort, first, second): (u8, usize, u16) = match places.get(&number) {
-            Some(Place::At { offset, generation }) => (1, *offset, *generation),
-            Some(Place::InStream { stream, index }) => (2, *stream as usize, *index),
+        let (sort, first, second): (u8, usize, u16) = match objects.get(&number) {
+            Some(ObjectLocation::At { offset, generation }) => (1, *offset, *generation),
+            Some(ObjectLocation::InStream { stream, index }) => (2, *stream as usize, *index),
             None => (0, 0, u16::MAX),
         };
         rows.push(sort);
         rows.extend(u32::try_from(first).unwrap_or(u32::MAX).to_be_bytes());
         rows.extend(second.to_be_bytes());
     }
-    let mut mended = bytes.to_vec();
-    mended.extend(b"\n");
-    let at = mended.len() - start;
+    let mut repaired = bytes.to_vec();
+    repaired.extend(b"\n");
+    let at = repaired.len() - start;
     let head = format!(
         "{own} 0 obj\n<</Type/XRef/Size {size}/W[1 4 2]/Index[0 {size}]/Root {root} {generation} R/Length {length}>>\nstream\n",
         size = own + 1,
         length = rows.len()
     );
-    mended.extend(head.as_bytes());
-    mended.extend(rows);
-    mended.extend(format!("\nendstream\nendobj\nstartxref\n{at}\n%%EOF\n").as_bytes());
-    mended
+    repaired.extend(head.as_bytes());
+    repaired.extend(rows);
+    repaired.extend(format!("\nendstream\nendobj\nstartxref\n{at}\n%%EOF\n").as_bytes());
+    repaired
 }
 
 #[cfg(test)]
@@ -186,11 +192,11 @@ mod tests {
     #[test]
     fn objects_before_the_header_do_not_count() {
         let bytes = b"1 0 obj\n%PDF-1.4\n2 0 obj<</Type/Catalog>>\nendobj\n";
-        assert!(mended(bytes).is_some_and(|mended| mended.ends_with(b"%%EOF\n")));
+        assert!(repaired(bytes).is_some_and(|repaired| repaired.ends_with(b"%%EOF\n")));
     }
 
     #[test]
-    fn what_is_no_document_is_not_mended() {
+    fn what_is_not_a_document_is_not_repaired() {
         for bytes in [
             &b""[..],
             b"%PDF-",
@@ -200,7 +206,7 @@ mod tests {
             b"%PDF-1 1 obj<</Catalog",
             b"1 0 obj<</Type/Catalog>>endobj %PDF-1.4\n2 0 obj",
         ] {
-            assert!(mended(bytes).is_none_or(|mended| mended.len() > bytes.len()), "{bytes:?}");
+            assert!(repaired(bytes).is_none_or(|repaired| repaired.len() > bytes.len()), "{bytes:?}");
         }
     }
 }

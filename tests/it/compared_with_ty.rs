@@ -1,4 +1,4 @@
-//! `ixmcp check` beside `ty check`: which files it takes, how it ends, what it writes for other programs.
+//! `ixmcp check` next to `ty check`: which files it takes, how it ends, what it writes for other programs.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
@@ -91,7 +91,8 @@ fn it_takes_the_files_and_folders_that_theirs_takes() {
         let with_format: Vec<&str> = arguments.iter().copied().chain(["--output-format", "concise"]).collect();
         let (ours, theirs) = (ours(&repo, folder, &with_format), theirs(&repo, folder, &with_format));
         assert_eq!(ours.status.code(), theirs.status.code(), "{folder} {arguments:?}: {ours:?}");
-        // What is not there is an error of ours, and a line of theirs. Above the folder one stands in, ours are whole paths.
+        // What is not there is an error of ours, and a line of theirs. Above the current folder, ours are absolute
+        // paths.
         if folder.is_empty() && ours.status.code() != Some(2) {
             assert_eq!(found(&ours), found(&theirs), "{folder} {arguments:?}");
         }
@@ -166,7 +167,7 @@ fn sarif_has_what_its_readers_need() {
 }
 
 #[test]
-fn what_is_wrong_in_a_scripts_own_settings_is_told_where_it_stands() {
+fn errors_in_a_scripts_own_settings_are_reported_at_their_position() {
     let repo = Repo::new(
         "//- /s.py\n\"\"\"A script.\"\"\"\n# /// script\n# requires-python = \">=3.11\"\n# [tool.ty]\n# nope = 1\n# ///\nx = 1\n",
     );

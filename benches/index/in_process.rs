@@ -1,4 +1,4 @@
-//! What runs in a process of its own, so that its memory and CPU time are told apart: parsing alone, and a watched
+//! What runs in a process of its own, so that its memory and CPU time are distinguished: parsing alone, and a watched
 //! index on which files are saved.
 
 use std::error::Error;
@@ -14,7 +14,7 @@ use ixmcp::extract;
 use ixmcp::index::{Watching, Workspaces};
 use ixmcp::query::{PathFilter, exact, smart};
 use ixmcp::scan::{self, Rules};
-use ixmcp::store::FtsQuestion;
+use ixmcp::store::FtsQuery;
 
 /// Some grammars recurse as deep as a file nests.
 const STACK_BYTES: usize = 16 << 20;
@@ -57,10 +57,10 @@ pub fn build(root: &Path) -> Result<(), Box<dyn Error>> {
 const QUIET: Duration = Duration::from_millis(200);
 
 /// A save that is not found within this is lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Saves `saves` indexed files of all sizes, one after the other, each with a new word, and prints for each how many
-/// microseconds passed until reads, asked without pause, found the word: `quiet N` where nobody had read for a while,
+/// microseconds passed until reads, asked without pause, found the word: `quiet N` where no one had read for a while,
 /// `crowded N` right after another read, and now and then `literal N` by a scan of all text. Puts the files back.
 pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
     let sources = Sources { flags: Flags::default(), environment: Environment::of_process() };
@@ -79,16 +79,16 @@ pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
             workspace.freshen(Some(Duration::MAX), &budget)?;
         }
         let word = format!("zqsaved{}x{number}", std::process::id());
-        let question = FtsQuestion::phrase(&word).ok_or("a word has letters")?;
+        let query = FtsQuery::phrase(&word).ok_or("a word has letters")?;
         let save = Save::make(root, path, &word)?;
         let started = Instant::now();
         loop {
             workspace.freshen(Some(Duration::MAX), &budget)?;
             // Asked first, for `smart` scans all text when words find nothing.
-            if workspace.read(&budget, |snapshot| snapshot.count_matches(&question))? > 0 {
+            if workspace.read(&budget, |snapshot| snapshot.count_matches(&query))? > 0 {
                 break;
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 return Err(format!("{path} was saved with a new word, which was not found").into());
             }
         }

@@ -1,0 +1,38 @@
+//! Background similarity: how similar a query is to unrelated texts. Scores are calibrated with it.
+//!
+//! A query about cooking has little in common with any text of a program, one about files a little with all of them,
+//! and the texts of one program are nearer to each other than a lease is to a recipe. So a cosine counts by how far it
+//! is above the mean one of this query among these texts. Most texts of an index do not answer: some of them, drawn
+//! evenly, give the background here. A few foreign texts are added for an index of three files, of which one may
+//! answer.
+
+use crate::embed::{Embedder, Vector};
+
+/// Texts of an index that are compared.
+pub(super) const HERE: usize = 128;
+
+/// The mean cosine of a query that is with this similarity to texts of the index; `None` for a model whose cosines say
+/// nothing.
+pub(super) fn cosine(query: &Vector, model: &dyn Embedder, here: &[f64]) -> Option<f64> {
+    let elsewhere = model.calibration()?.background().iter().map(|vector| f64::from(query.cosine(vector)));
+    let all: Vec<f64> = here.iter().copied().chain(elsewhere).collect();
+    #[expect(clippy::cast_precision_loss, reason = "some hundred")]
+    let count = all.len().max(1) as f64;
+    Some(all.iter().sum::<f64>() / count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::{Purpose, built_in};
+
+    #[test]
+    fn background_similarity_follows_the_index_and_exists_without_one() {
+        let query = built_in().embed(Purpose::Query, &["how are files opened"]).unwrap().remove(0);
+        let background = |here: &[f64]| cosine(&query, built_in(), here).unwrap();
+        assert!(background(&[]).abs() < 0.2, "{}", background(&[]));
+        assert!(background(&[0.4; HERE]) > background(&[0.2; HERE]) && background(&[0.4; HERE]) < 0.4);
+        // Of a few texts each may answer.
+        assert!(background(&[0.9]) - background(&[]) < 0.05);
+    }
+}
