@@ -16,7 +16,7 @@ pub fn caller(root: &Path, cap: Option<usize>) -> Caller {
         root: root.to_owned(),
         cap,
         budget: Budget::unlimited(),
-        patience: Some(Duration::MAX),
+        timeout: Some(Duration::MAX),
         python: BTreeMap::new(),
         tell: None,
         jobs: Arc::default(),

@@ -23,10 +23,10 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if text == "-" {
         text.clear();
         let read = std::io::stdin().read_to_string(&mut text);
-        read.map_err(|error| Error::invalid_argument("stdin is no text").caused_by(error))?;
+        read.map_err(|error| Error::invalid_argument("stdin is not text").caused_by(error))?;
     }
     let arguments: Value = serde_json::from_str(&text).map_err(|error| {
-        Error::invalid_argument(format!("--args is no JSON: {error}")).hint("Give an object: --args '{\"limit\": 5}'.")
+        Error::invalid_argument(format!("--args is not JSON: {error}")).hint("Give an object: --args '{\"limit\": 5}'.")
     })?;
     output::json(&session.call(&typed.tool, arguments)?);
     Ok(Outcome::Found)

@@ -23,7 +23,7 @@ pub(super) fn run(typed: &Arguments) -> Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(typed.shell, &mut help::declaration(), "ixmcp", &mut script);
     let mut script =
-        String::from_utf8(script).map_err(|error| Error::internal("a script is no text").caused_by(error))?;
+        String::from_utf8(script).map_err(|error| Error::internal("a script is not text").caused_by(error))?;
     if typed.shell == Shell::Fish {
         script.push_str(&values_for_fish(&help::declaration()));
     }

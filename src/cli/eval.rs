@@ -1,4 +1,4 @@
-//! `ixmcp eval`: how good the search is, by questions whose relevant places are known.
+//! `ixmcp eval`: how good the search is, by queries whose relevant places are known.
 
 mod pairs;
 
@@ -19,16 +19,16 @@ use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
 use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
 use crate::store::{PlainSearch, Snapshot};
 
-/// Measure the search: NDCG@10, MRR, Recall@10 and times, beside plain BM25
+/// Measure the search: NDCG@10, MRR, Recall@10 and times, next to plain BM25
 ///
 /// A line of QUERIES: {"query": "…", "relevant": ["src/a.rs", "src/b.rs:10-20"]}, and if wanted "kind" and "half" to
 /// tell rows apart, and "tree" for a folder under the repository that is a repository of its own.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// JSON lines with questions and their relevant places
+    /// JSON lines with queries and their relevant places
     #[arg(required = true)]
     queries: Vec<PathBuf>,
-    /// Rows with one arm more each, beside the row before: bm25,vector,rerank,transformer [default: one row with all]
+    /// Rows with one arm more each, next to the row before: bm25,vector,rerank,transformer [default: one row with all]
     #[arg(long, value_delimiter = ',')]
     arms: Option<Vec<String>>,
     /// Also measure without each part of the ranking in turn
@@ -37,22 +37,22 @@ pub(super) struct Arguments {
     /// Another weight than the program's, as NAME=NUMBER
     #[arg(long, value_name = "NAME=NUMBER")]
     set: Vec<String>,
-    /// Only questions of this half
+    /// Only queries of this half
     #[arg(long)]
     half: Option<String>,
     /// Judge by file alone, whatever lines are named
     #[arg(long)]
     files: bool,
-    /// Print what came of each question, too
+    /// Print what came of each query, too
     #[arg(long)]
     each: bool,
     /// Ask as `search_documents` does instead of `query`
     #[arg(long, conflicts_with_all = ["arms", "ablate"])]
     documents: bool,
-    /// Print the candidates of each question with what their scores are made of, and measure nothing
+    /// Print the candidates of each query with what their scores are made of, and measure nothing
     #[arg(long)]
     candidates: bool,
-    /// Print each question beside texts that answer it and texts that do not, with what is known of each pair
+    /// Print each query next to texts that answer it and texts that do not, with what is known of each pair
     #[arg(long)]
     pairs: bool,
     /// Print the tables as one JSON object
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// One line of a set of questions.
+/// One line of a set of queries.
 #[derive(Clone, Debug, Deserialize)]
 struct Asked {
     query: String,
@@ -73,7 +73,7 @@ struct Asked {
     tree: Option<String>,
 }
 
-/// The kind of questions that nothing in their tree answers: `--pairs` alone asks them.
+/// The kind of queries that nothing in their tree answers: `--pairs` alone asks them.
 const UNANSWERED: &str = "unanswered";
 
 impl Asked {
@@ -136,15 +136,15 @@ struct Contender {
     name: String,
     /// `None` for the plain search.
     ranking: Option<Ranking>,
-    /// The contender that it is compared with, question by question.
-    beside: Option<usize>,
+    /// The contender that it is compared with, query by query.
+    compared_with: Option<usize>,
 }
 
-/// What came of one question, by one contender.
+/// What came of one query, by one contender.
 #[derive(Clone, Debug)]
 struct Came {
     contender: usize,
-    question: usize,
+    query: usize,
     judged: Judgment,
     time: Duration,
 }
@@ -155,50 +155,52 @@ struct Row {
     half: String,
     kind: String,
     ranking: String,
-    questions: usize,
+    #[serde(rename = "questions")]
+    queries: usize,
     ndcg_at_10: f64,
     mrr: f64,
     recall_at_10: f64,
     p50_ms: f64,
     p99_ms: f64,
-    /// Of NDCG@10, beside another row: the mean change, and the ends of its 95 % interval.
+    /// Of NDCG@10, next to another row: the mean change, and the ends of its 95 % interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     gain: Option<[f64; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    beside: Option<String>,
+    #[serde(rename = "beside")]
+    compared_with: Option<String>,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let mut questions = Vec::new();
+    let mut queries = Vec::new();
     for path in &typed.queries {
-        questions.extend(read(path)?);
+        queries.extend(read(path)?);
     }
-    questions.retain(|asked| typed.half.is_none() || asked.half == typed.half);
-    questions.retain(|asked| typed.pairs || !asked.is_unanswered());
-    if questions.is_empty() {
-        output::note("there is no question in it");
+    queries.retain(|asked| typed.half.is_none() || asked.half == typed.half);
+    queries.retain(|asked| typed.pairs || !asked.is_unanswered());
+    if queries.is_empty() {
+        output::note("there is no query in it");
         return Ok(Outcome::Nothing);
     }
     if typed.pairs {
-        pairs::print(session, &questions)?;
+        pairs::print(session, &queries)?;
         return Ok(Outcome::Found);
     }
     let contenders = contenders(typed)?;
     let mut came = Vec::new();
     let mut trees: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
-    for (at, asked) in questions.iter().enumerate() {
+    for (at, asked) in queries.iter().enumerate() {
         trees.entry(asked.tree.as_deref()).or_default().push(at);
     }
     for (tree, of_tree) in &trees {
-        ask_all(session, typed, *tree, &questions, of_tree, &contenders, &mut came)?;
+        ask_all(session, typed, *tree, &queries, of_tree, &contenders, &mut came)?;
     }
     if typed.candidates {
         return Ok(Outcome::Found);
     }
     if typed.each {
-        print_each(&questions, &contenders, &came);
+        print_each(&queries, &contenders, &came);
     }
-    let rows = rows(&questions, &contenders, &came);
+    let rows = rows(&queries, &contenders, &came);
     if typed.json {
         output::json(&json!({ "rows": rows }));
     } else {
@@ -226,25 +228,25 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
     for change in &typed.set {
         let wrong = || {
             Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number"))
-                .hint(format!("Weights: {}; prose.NAME and code.NAME for one sort of question.", names(Part::ALL)))
+                .hint(format!("Weights: {}; prose.NAME and code.NAME for one kind of query.", names(Part::ALL)))
         };
         let (name, value) = change.split_once('=').ok_or_else(wrong)?;
         if !ranking.set(name, value.parse().map_err(|_| wrong())?) {
             return Err(wrong());
         }
     }
-    let mut contenders = vec![Contender { name: "plain BM25".to_owned(), ranking: None, beside: None }];
+    let mut contenders = vec![Contender { name: "plain BM25".to_owned(), ranking: None, compared_with: None }];
     if let Some(names) = &typed.arms {
         ranking.arms.clear();
         let mut so_far = String::new();
         for name in names {
             ranking.arms.extend(arms(name)?);
             so_far = if so_far.is_empty() { name.clone() } else { format!("{so_far} + {name}") };
-            let beside = contenders.len().checked_sub(1);
-            contenders.push(Contender { name: so_far.clone(), ranking: Some(ranking.clone()), beside });
+            let compared_with = contenders.len().checked_sub(1);
+            contenders.push(Contender { name: so_far.clone(), ranking: Some(ranking.clone()), compared_with });
         }
     } else {
-        contenders.push(Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()), beside: Some(0) });
+        contenders.push(Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()), compared_with: Some(0) });
     }
     if typed.ablate {
         let whole = Some(contenders.len() - 1);
@@ -253,13 +255,17 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             without.arms.retain(|kept| *kept != arm);
             if !without.arms.is_empty() {
                 let name = format!("without arm {}", arm.name());
-                contenders.push(Contender { name, ranking: Some(without), beside: whole });
+                contenders.push(Contender { name, ranking: Some(without), compared_with: whole });
             }
         }
         for name in Part::ALL.iter().map(|part| part.name()) {
             let mut without = ranking.clone();
             without.set(name, 0.0);
-            contenders.push(Contender { name: format!("without {name}"), ranking: Some(without), beside: whole });
+            contenders.push(Contender {
+                name: format!("without {name}"),
+                ranking: Some(without),
+                compared_with: whole,
+            });
         }
     }
     Ok(contenders)
@@ -286,15 +292,15 @@ fn root_of(session: &Session, tree: Option<&str>) -> Result<PathBuf> {
     if root.is_dir() {
         return Ok(root);
     }
-    Err(Error::invalid_path(format!("{} is no folder", root.display()))
-        .hint("Name with --repo the folder that holds the trees of the questions."))
+    Err(Error::invalid_path(format!("{} is not a folder", root.display()))
+        .hint("Name with --repo the folder that contains the trees of the queries."))
 }
 
 fn ask_all(
     session: &Session,
     typed: &Arguments,
     tree: Option<&str>,
-    questions: &[Asked],
+    queries: &[Asked],
     of_tree: &[usize],
     contenders: &[Contender],
     came: &mut Vec<Came>,
@@ -308,16 +314,16 @@ fn ask_all(
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
         let deep = model.as_deref().map(|model| Reranker::new(model, Duration::MAX, Duration::ZERO));
         if typed.candidates && typed.documents {
-            return print_scored(snapshot, deep.as_ref(), questions, of_tree).map(|()| Vec::new());
+            return print_scored(snapshot, deep.as_ref(), queries, of_tree).map(|()| Vec::new());
         }
         if typed.candidates {
-            return print_candidates(snapshot, questions, of_tree, contenders).map(|()| Vec::new());
+            return print_candidates(snapshot, queries, of_tree, contenders).map(|()| Vec::new());
         }
-        note_absent(snapshot, questions, of_tree)?;
+        note_absent(snapshot, queries, of_tree)?;
         let plain = PlainSearch::of(snapshot)?;
         for (contender, ranked_by) in contenders.iter().enumerate() {
-            for &question in of_tree {
-                let asked = &questions[question];
+            for &query in of_tree {
+                let asked = &queries[query];
                 let (spans, time) = match &ranked_by.ranking {
                     Some(_) if typed.documents => measure::ask_documents(snapshot, deep.as_ref(), &asked.query)?,
                     Some(ranking) => measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?,
@@ -328,7 +334,7 @@ fn ask_all(
                     targets.iter_mut().for_each(|target| target.lines = None);
                     targets.dedup();
                 }
-                came.push(Came { contender, question, judged: measure::judge(&targets, &spans), time });
+                came.push(Came { contender, query, judged: measure::judge(&targets, &spans), time });
             }
         }
         Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
@@ -340,9 +346,9 @@ fn ask_all(
 }
 
 /// Says which relevant places can never be found.
-fn note_absent(snapshot: &Snapshot, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
+fn note_absent(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize]) -> Result<()> {
     let mut absent: BTreeSet<String> = BTreeSet::new();
-    for relevant in of_tree.iter().flat_map(|&question| &questions[question].relevant) {
+    for relevant in of_tree.iter().flat_map(|&query| &queries[query].relevant) {
         let path = relevant.target().path;
         if snapshot.file(&path)?.is_none() {
             absent.insert(path);
@@ -354,15 +360,10 @@ fn note_absent(snapshot: &Snapshot, questions: &[Asked], of_tree: &[usize]) -> R
     Ok(())
 }
 
-/// One line a question, for weights to be chosen from.
-fn print_candidates(
-    snapshot: &Snapshot,
-    questions: &[Asked],
-    of_tree: &[usize],
-    contenders: &[Contender],
-) -> Result<()> {
-    for &question in of_tree {
-        let asked = &questions[question];
+/// One line a query, for weights to be chosen from.
+fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], contenders: &[Contender]) -> Result<()> {
+    for &query in of_tree {
+        let asked = &queries[query];
         for ranking in contenders.iter().filter_map(|contender| contender.ranking.as_ref()) {
             let found = smart::weighed(ranking, snapshot, &asked.query)?;
             let candidates: Vec<_> = found
@@ -380,9 +381,9 @@ fn print_candidates(
 }
 
 /// The same of documents: whether each answers, its place, and what its score is made of.
-fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, questions: &[Asked], of_tree: &[usize]) -> Result<()> {
-    for &question in of_tree {
-        let asked = &questions[question];
+fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, queries: &[Asked], of_tree: &[usize]) -> Result<()> {
+    for &query in of_tree {
+        let asked = &queries[query];
         let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
         let found =
             relevance::relevant(snapshot, deep, &asked.query, &PathFilter::default(), &Budget::unlimited())?.chunks;
@@ -400,12 +401,12 @@ fn print_scored(snapshot: &Snapshot, deep: Option<&Reranker>, questions: &[Asked
     Ok(())
 }
 
-/// Rows for all questions, each half, and each kind within its half.
-fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
+/// Rows for all queries, each half, and each kind within its half.
+fn rows(queries: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row> {
     let mut groups: BTreeMap<(String, String, usize), Vec<(Judgment, Duration)>> = BTreeMap::new();
-    let one_half = questions.iter().all(|asked| asked.half == questions[0].half);
+    let one_half = queries.iter().all(|asked| asked.half == queries[0].half);
     for one in came {
-        let asked = &questions[one.question];
+        let asked = &queries[one.query];
         let half = asked.half.as_deref().unwrap_or("all");
         let mut names = vec![(half, "all")];
         names.extend((!one_half && half != "all").then_some(("all", "all")));
@@ -422,7 +423,7 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
             let outcomes = groups.get(&(half.to_owned(), kind.to_owned(), contender));
             outcomes.into_iter().flatten().map(|(judged, _)| judged.ndcg).collect()
         };
-        contenders[contender].beside.map(|other| Gain::of(&ndcg(other), &ndcg(contender)))
+        contenders[contender].compared_with.map(|other| Gain::of(&ndcg(other), &ndcg(contender)))
     };
     groups
         .iter()
@@ -430,14 +431,14 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
             let (half, kind, contender) = (half.clone(), kind.clone(), *contender);
             let summary = Summary::of(outcomes);
             let gain = gain(&half, &kind, contender);
-            let beside = contenders[contender].beside.map(|other| contenders[other].name.clone());
+            let compared_with = contenders[contender].compared_with.map(|other| contenders[other].name.clone());
             Row {
                 gain: gain.map(|gain| [gain.mean, gain.low, gain.high].map(rounded)),
-                beside,
+                compared_with,
                 half,
                 kind,
                 ranking: contenders[contender].name.clone(),
-                questions: summary.queries,
+                queries: summary.queries,
                 ndcg_at_10: rounded(summary.ndcg),
                 mrr: rounded(summary.mrr),
                 recall_at_10: rounded(summary.recall),
@@ -450,7 +451,7 @@ fn rows(questions: &[Asked], contenders: &[Contender], came: &[Came]) -> Vec<Row
 
 fn print(rows: &[Row]) {
     output::line(
-        "| half | kind | ranking | questions | NDCG@10 | change (95 %) | beside | MRR | Recall@10 | p50 ms | p99 ms |",
+        "| half | kind | ranking | queries | NDCG@10 | change (95 %) | compared with | MRR | Recall@10 | p50 ms | p99 ms |",
     );
     output::line("|---|---|---|---:|---:|---|---|---:|---:|---:|---:|");
     for row in rows {
@@ -460,9 +461,9 @@ fn print(rows: &[Row]) {
             row.half,
             row.kind,
             row.ranking,
-            row.questions,
+            row.queries,
             row.ndcg_at_10,
-            row.beside.as_deref().unwrap_or_default(),
+            row.compared_with.as_deref().unwrap_or_default(),
             row.mrr,
             row.recall_at_10,
             row.p50_ms,
@@ -471,9 +472,9 @@ fn print(rows: &[Row]) {
     }
 }
 
-fn print_each(questions: &[Asked], contenders: &[Contender], came: &[Came]) {
+fn print_each(queries: &[Asked], contenders: &[Contender], came: &[Came]) {
     for one in came {
-        let asked = &questions[one.question];
+        let asked = &queries[one.query];
         output::json(&json!({
             "ranking": contenders[one.contender].name, "tree": asked.tree, "half": asked.half, "kind": asked.kind,
             "query": asked.query, "ndcg": one.judged.ndcg, "reciprocal_rank": one.judged.reciprocal_rank,

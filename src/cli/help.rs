@@ -1,6 +1,6 @@
 //! The program's own help: its commands by what they are for.
 //!
-//! Owns the groups. What a command says of itself stands with it.
+//! Owns the groups. A command's own help is with the command.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Python types", &["check", "type-at", "def", "refs", "infer"]),
     ("Decisions, issues and notes", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
-    ("Look inside and mend", &["ui", "sql", "eval", "rebuild", "snapshot"]),
+    ("Inspect and repair", &["ui", "sql", "eval", "rebuild", "snapshot"]),
     ("The program itself", &["model", "completions", "man"]),
 ];
 
@@ -27,7 +27,7 @@ const EXAMPLES: &str = "Examples:
   ixmcp setup claude-code
 `ixmcp COMMAND --help` has more.
 
-Exit codes: 0 found or done, 1 nothing found (or something to mend: check, doctor), 2 an error.";
+Exit codes: 0 found or done, 1 nothing found (or problems found: check, doctor), 2 an error.";
 
 /// The command line, as it is parsed and completed.
 pub(super) fn declaration() -> Command {
@@ -36,11 +36,11 @@ pub(super) fn declaration() -> Command {
     command.help_template(TEMPLATE).after_help(groups)
 }
 
-/// The same with what `--json` prints, which takes a while to put together: for who wants to read it.
+/// The same with what `--json` prints, which takes a while to put together: for callers that print it.
 pub(super) fn described() -> Command {
     let command = declaration();
-    let long = format!("{}\n\nJSON of `ixmcp --json`:\n  {}", groups(&command), shapes::STANDING);
-    shapes::told(command).after_long_help(long)
+    let long = format!("{}\n\nJSON of `ixmcp --json`:\n  {}", groups(&command), shapes::OVERVIEW);
+    shapes::described(command).after_long_help(long)
 }
 
 /// Each command with the first line of what it says.

@@ -1,7 +1,7 @@
 //! Errors as a person at a terminal reads them: by commands and options, not by tools and their arguments.
 //!
-//! Owns the translation alone. In a hint a tool's name stands in backticks, so that it is told from the name of a file or a
-//! symbol, and so does an argument's in an error, behind that word; which command asks which tool stands in `shapes`.
+//! Owns the translation alone. In a hint a tool's name is in backticks, which distinguishes it from the name of a file or a
+//! symbol, and so does an argument's in an error, behind that word; which command asks which tool is in `shapes`.
 
 use clap::{Arg, ArgMatches, Command};
 
@@ -21,14 +21,14 @@ const NAMES: &[(&str, &str)] = &[
     ("symbol_name", "name"),
 ];
 
-/// How an error tells of an argument.
+/// How an error names an argument.
 const ARGUMENT: &str = "argument `";
 
-/// The error with the options of the typed command in place of a tool's arguments, and with the commands in its hint that do
+/// The error with the options of the typed command instead of a tool's arguments, and with the commands in its hint that do
 /// what the tools there do.
 pub(super) fn in_commands(mut error: Error, program: &Command, typed: &ArgMatches) -> Error {
     error.message = with_options(&error.message, innermost(program, typed));
-    error.hint = error.hint.map(|hint| told(&hint));
+    error.hint = error.hint.map(|hint| described(&hint));
     error
 }
 
@@ -74,12 +74,12 @@ fn shown(argument: &Arg) -> String {
     }
 }
 
-fn told(hint: &str) -> String {
+fn described(hint: &str) -> String {
     let parts: Vec<String> = hint.split('`').enumerate().map(|(at, part)| command(at, part)).collect();
     parts.join("`")
 }
 
-/// Every second part stands between backticks.
+/// Every second part is in backticks.
 fn command(at: usize, part: &str) -> String {
     if at.is_multiple_of(2) || tools::find(part).is_err() {
         return part.to_owned();
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_told_as_the_options_of_the_command() {
+    fn arguments_are_translated_to_options_of_the_command() {
         let program = crate::cli::help::declaration();
         let at = |words: &[&str]| {
             let below = |command: &Command, word: &&str| command.find_subcommand(word).unwrap().clone();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_told_as_commands_and_nothing_else_is_changed() {
+    fn tools_are_translated_to_commands_and_nothing_else_is_changed() {
         for (hint, shown) in [
             ("Index it with `index_files` first.", "Index it with `ixmcp documents index` first."),
             ("`symbols` lists those of the file.", "`ixmcp call symbols` lists those of the file."),
@@ -126,7 +126,7 @@ mod tests {
             ("`ixmcp call query --args` takes `limit`", "`ixmcp call query --args` takes `limit`"),
             ("an odd ` query", "an odd ` query"),
         ] {
-            assert_eq!(told(hint), shown);
+            assert_eq!(described(hint), shown);
         }
     }
 }

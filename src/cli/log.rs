@@ -40,7 +40,7 @@ pub(super) fn start_for_file(filter: &str) {
 }
 
 fn parse(filter: &str) -> EnvFilter {
-    // The library logs each error reply as a warning; the client has been told.
+    // The library logs each error reply as a warning; the client has received it.
     EnvFilter::try_new(format!("rmcp=error,notify=error,{filter}")).unwrap_or_else(|_| EnvFilter::new("warn"))
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grown_log_makes_room_and_keeps_one_of_before() {
+    fn a_grown_log_is_rotated_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let mut sink = Sink::File { file: socket_path::open_own(&path).unwrap(), path: path.clone(), size: 0 };

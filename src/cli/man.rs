@@ -65,5 +65,5 @@ fn page(command: &Command) -> Result<String> {
     let mut page = Vec::new();
     let man = Man::new(command.clone()).title(name(command)).manual("ixmcp");
     man.render(&mut page).map_err(|error| Error::internal("a page could not be written").caused_by(error))?;
-    String::from_utf8(page).map_err(|error| Error::internal("a page is no text").caused_by(error))
+    String::from_utf8(page).map_err(|error| Error::internal("a page is not text").caused_by(error))
 }

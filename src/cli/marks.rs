@@ -11,16 +11,16 @@ use crate::query::smart;
 use crate::words;
 
 pub(super) enum Marks {
-    /// By the stems of the question's words.
+    /// By the stems of the query's words.
     Words(HashSet<String>),
     Pattern(Spans),
 }
 
-/// What a question begins with that is about a file, not in it.
+/// What a query begins with that is about a file, not in it.
 const FILTERS: &[&str] = &["path:", "lang:", "kind:", "tag:", "-"];
 
 impl Marks {
-    pub(super) fn of_question(text: &str) -> Self {
+    pub(super) fn of_query(text: &str) -> Self {
         let said = text.split_whitespace().filter(|said| !FILTERS.iter().any(|filter| said.starts_with(filter)));
         let mut words: Vec<String> = Vec::new();
         for token in said.flat_map(words::tokens) {
@@ -51,18 +51,18 @@ impl Marks {
 /// The whole token, or those of its parts that were asked for.
 fn marked(line: &str, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>> {
     if stems.contains(&stem(token)) {
-        return vec![place(line, token)];
+        return vec![mark_at(line, token)];
     }
     if words::has_unspaced(token) {
-        return marked_inside(place(line, token).start, token, stems);
+        return marked_within(mark_at(line, token).start, token, stems);
     }
     // `a` and `2` are parts of much.
     let telling = words::parts(token).filter(|part| part.len() > 1 && stems.contains(&stem(part)));
-    telling.map(|part| place(line, part)).collect()
+    telling.map(|part| mark_at(line, part)).collect()
 }
 
 /// What was asked for of a token without spaces, which begins at `start`.
-fn marked_inside(start: usize, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>> {
+fn marked_within(start: usize, token: &str, stems: &HashSet<String>) -> Vec<Range<usize>> {
     let lower = token.to_ascii_lowercase();
     let inside = stems.iter().filter(|stem| words::has_unspaced(stem)).flat_map(|stem| lower.match_indices(&**stem));
     let mut found: Vec<Range<usize>> = inside.map(|(at, stem)| start + at..start + at + stem.len()).collect();
@@ -82,7 +82,7 @@ fn stem(word: &str) -> String {
 }
 
 /// Where a slice of a line lies in it.
-fn place(line: &str, slice: &str) -> Range<usize> {
+fn mark_at(line: &str, slice: &str) -> Range<usize> {
     let start = slice.as_ptr().addr() - line.as_ptr().addr();
     start..start + slice.len()
 }
@@ -96,15 +96,15 @@ mod tests {
     }
 
     #[test]
-    fn a_question_marks_its_words_in_all_their_forms_and_inside_identifiers() {
-        let marks = Marks::of_question("where are orders parsed path:src -test userId");
+    fn a_query_marks_its_words_in_all_their_forms_and_within_identifiers() {
+        let marks = Marks::of_query("where are orders parsed path:src -test userId");
         let line = "fn parseOrder(order_path: &str, user: Id) -> ParserTest; ORDERS where2";
         assert_eq!(shown(&marks, line), ["parse", "Order", "order", "user", "Id", "ORDERS"]);
         assert_eq!(shown(&marks, "größe"), Vec::<String>::new());
-        assert_eq!(shown(&Marks::of_question("größe"), "die Größe"), ["Größe"]);
-        assert_eq!(shown(&Marks::of_question("cafe"), "the Café, cafés"), ["Café", "cafés"]);
-        assert_eq!(shown(&Marks::of_question("図書館 猫"), "この図書館に猫がいる"), ["図書館", "猫"]);
-        assert_eq!(shown(&Marks::of_question("where is it"), "where it was"), ["where", "it"]);
+        assert_eq!(shown(&Marks::of_query("größe"), "die Größe"), ["Größe"]);
+        assert_eq!(shown(&Marks::of_query("cafe"), "the Café, cafés"), ["Café", "cafés"]);
+        assert_eq!(shown(&Marks::of_query("図書館 猫"), "この図書館に猫がいる"), ["図書館", "猫"]);
+        assert_eq!(shown(&Marks::of_query("where is it"), "where it was"), ["where", "it"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     let tools = arguments.tools.as_deref().unwrap_or(&session.config.tools);
     let listing = ToolListing::parse(tools);
-    // A folder that can be no repository is told by each call, and lists its tools all the same.
+    // In a folder that cannot be a repository, each call returns an error, and tools are listed all the same.
     let root = session.workspaces.root_of(None, &session.start).ok();
     let (workspaces, environment, own) =
         (Arc::clone(&session.workspaces), session.sources.environment.clone(), root.clone());

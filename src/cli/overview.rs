@@ -1,4 +1,4 @@
-//! `ixmcp` alone: how things stand in this repository, and what to do next.
+//! `ixmcp` alone: an overview of this repository, and what to do next.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use super::paint::Paint;
-use super::setup::clients::{CLIENTS, Client, Places};
+use super::setup::clients::{CLIENTS, Client, ConfigFolders};
 use super::setup::{self, Scope};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
@@ -15,8 +15,8 @@ use crate::model::printable;
 use crate::serve::launch;
 use crate::store::{Mode, Store, Totals};
 
-/// How things stand.
-struct Standing {
+/// The state of a repository.
+struct Overview {
     root: PathBuf,
     /// `None`: there is no index yet.
     index: Option<Result<(Totals, u64)>>,
@@ -28,20 +28,20 @@ struct Standing {
 }
 
 pub(super) fn run(session: &Session, as_json: bool) -> Result<Outcome> {
-    let standing = look(session)?;
+    let overview = look(session)?;
     if as_json {
-        output::json(&standing.value());
+        output::json(&overview.value());
     } else {
-        standing.print(&session.paint);
+        overview.print(&session.paint);
     }
     Ok(Outcome::Found)
 }
 
-fn look(session: &Session) -> Result<Standing> {
+fn look(session: &Session) -> Result<Overview> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
     let database = root.join(".ixmcp/index.db");
-    let places = Places::of(&root, environment);
+    let places = ConfigFolders::of(&root, environment);
     let has_entry = |scope: Scope, client: &Client| {
         let file = setup::file(client, scope, &places);
         let settings = file.and_then(|file| std::fs::read_to_string(file).ok());
@@ -49,7 +49,7 @@ fn look(session: &Session) -> Result<Standing> {
         settings.is_some_and(|settings| setup::is_ours(&settings[client.servers]["ixmcp"]))
     };
     let is_set_up = |client: &&Client| has_entry(Scope::Project, client) || has_entry(Scope::User, client);
-    Ok(Standing {
+    Ok(Overview {
         index: database.exists().then(|| totals(&database)),
         daemon: launch::find(&root, environment).map(|found| found.map(|client| client.about().pid)),
         clients: CLIENTS.iter().filter(is_set_up).map(|client| client.name).collect(),
@@ -58,11 +58,11 @@ fn look(session: &Session) -> Result<Standing> {
     })
 }
 
-impl Standing {
+impl Overview {
     /// Commands to go on with, and what for.
     fn next(&self) -> Vec<(&'static str, &'static str)> {
         let mut next = vec![match &self.index {
-            None => ("ixmcp sync", "index this repository; the first question does, too"),
+            None => ("ixmcp sync", "index this repository; the first query does, too"),
             // Of an older version: the next command brings it up.
             Some(Err(error)) if error.kind == ErrorKind::ReadOnly => ("ixmcp sync", "bring the index up to date"),
             Some(Err(_)) => ("ixmcp doctor", "see what is wrong with the index"),
@@ -75,7 +75,7 @@ impl Standing {
             next.push(("ixmcp setup", "let your agent use it"));
         }
         if !self.has_entities {
-            next.push(("ixmcp init", "keep decisions and issues beside the code"));
+            next.push(("ixmcp init", "keep decisions and issues next to the code"));
         }
         if matches!(self.index, Some(Ok(_))) {
             next.push(("ixmcp ui", "look at it, and at what agents ask, in a browser"));

@@ -93,7 +93,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
 fn marks(typed: &Arguments) -> Result<Marks> {
     let text = typed.text.join(" ");
     if typed.mode == Mode::Smart {
-        return Ok(Marks::of_question(&text));
+        return Ok(Marks::of_query(&text));
     }
     Marks::of_pattern(&Pattern {
         text: &text,

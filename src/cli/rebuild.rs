@@ -1,4 +1,4 @@
-//! `ixmcp rebuild`: make the index anew.
+//! `ixmcp rebuild`: build the index again.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::Result;
 use crate::index;
 
-/// Make the index anew, beside the old one, and switch at the end
+/// Build the index again next to the old one, then switch
 ///
 /// An index that is damaged or not ixmcp's is kept as .ixmcp/index.db.bad.
 #[derive(Debug, Args)]

@@ -104,19 +104,19 @@ const OTHERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Of `ixmcp` alone.
-pub(super) const STANDING: &str = "{root, index, daemon, clients, next: [{command, what}]}";
+pub(super) const OVERVIEW: &str = "{root, index, daemon, clients, next: [{command, what}]}";
 const ROWS: &str = "one object a row, by the names of the columns";
 
 /// Every command that takes `--json` says in its long help what it prints.
-pub(super) fn told(program: Command) -> Command {
+pub(super) fn described(program: Command) -> Command {
     let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names.iter().fold(program, |program, name| program.mut_subcommand(name, |command| told_below(command, name)))
+    names.iter().fold(program, |program, name| program.mut_subcommand(name, |command| described_below(command, name)))
 }
 
-fn told_below(mut command: Command, words: &str) -> Command {
+fn described_below(mut command: Command, words: &str) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
     for name in names {
-        command = command.mut_subcommand(&name, |below| told_below(below, &format!("{words} {name}")));
+        command = command.mut_subcommand(&name, |below| described_below(below, &format!("{words} {name}")));
     }
     let Some(shape) = of(words) else { return command };
     let before = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
@@ -184,9 +184,9 @@ mod tests {
         // The program itself, and rows.
         taking.retain(|words| !matches!(words.as_str(), "" | "sql"));
         taking.sort();
-        let mut told: Vec<&str> = SHAPES.iter().map(|(words, _)| *words).collect();
-        told.sort_unstable();
-        assert_eq!(taking, told);
+        let mut described: Vec<&str> = SHAPES.iter().map(|(words, _)| *words).collect();
+        described.sort_unstable();
+        assert_eq!(taking, described);
         for (words, shape) in SHAPES {
             assert!(!matches!(shape, Tool(name) if tools::find(name).is_err()), "{words}");
             assert!(of(words).is_some_and(|text| text.contains('{')), "{words}");

@@ -14,7 +14,7 @@ use crate::index::{self, Thoroughness};
 
 /// Save the index as one file, or begin with one that somebody saved
 ///
-/// A clone that loads one reads anew only the files whose content differs. Paths in it are relative, secrets are left out.
+/// A clone that loads one reads again only the files whose content differs. Paths in it are relative, secrets are left out.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp snapshot save index.ixmcp\n  ixmcp snapshot load index.ixmcp")]
 pub(super) struct Arguments {

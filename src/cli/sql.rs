@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         None => {
             let mut text = String::new();
             let read = std::io::stdin().read_to_string(&mut text);
-            read.map_err(|error| Error::invalid_argument("stdin is no text").caused_by(error))?;
+            read.map_err(|error| Error::invalid_argument("stdin is not text").caused_by(error))?;
             text
         }
     };

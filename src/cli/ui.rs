@@ -17,7 +17,7 @@ use crate::serve::page::{Page, PageSettings};
 /// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
 ///
 /// Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which holds a token: who knows it can read this
-/// repository's index, and nobody can change anything. A running daemon answers; none is started.
+/// repository's index, and no one can change anything. A running daemon answers; none is started.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --port 7780 --no-open")]
 pub(super) struct Arguments {
@@ -63,8 +63,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     served
 }
 
-/// Opens the page where there is a browser to open it in. The address goes there by a private file: what stands on a
-/// command line, every user of the machine can read.
+/// Opens the page where there is a browser to open it in. The address goes there by a private file: every user of the machine can read a command line.
+///
 fn open(root: &Path, address: &str, environment: &Environment) {
     let has_display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| environment.get(name).is_some());
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };

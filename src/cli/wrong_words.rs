@@ -1,4 +1,4 @@
-//! Whether JSON was asked for, also by words that no command takes: then what is wrong with them is told in JSON, too.
+//! Whether JSON was requested, also on an invalid command line: then its error is printed as JSON, too.
 //!
 //! What a person reads of such words is clap's.
 
@@ -20,11 +20,11 @@ pub(super) fn want_json(typed: &ArgMatches) -> bool {
 /// Prints the object, where `--json` is among the words and they did not ask for help.
 pub(super) fn tell_in_json(refused: &clap::Error) {
     if refused.use_stderr() && words().iter().take_while(|word| *word != "--").any(|word| word == "--json") {
-        output::json_error(&told(&refused.render().to_string()));
+        output::json_error(&described(&refused.render().to_string()));
     }
 }
 
-/// What was typed behind the program's name, as it stands.
+/// What was typed behind the program's name, unchanged.
 fn words() -> Vec<OsString> {
     let any = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true);
     let taking_all = Command::new("ixmcp")
@@ -36,7 +36,7 @@ fn words() -> Vec<OsString> {
 }
 
 /// The first paragraph says what is wrong; a tip, where there is one, what was meant.
-fn told(rendered: &str) -> Error {
+fn described(rendered: &str) -> Error {
     let mut paragraphs = rendered.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     let first = paragraphs.next().unwrap_or_default();
     let error = Error::invalid_argument(first.strip_prefix("error: ").unwrap_or(&first));

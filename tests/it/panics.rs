@@ -18,7 +18,7 @@ fn a_slice_within_a_character() {
 #[test]
 fn a_panic_is_logged_and_answered_with_its_location_alone() {
     let mut this = Command::new(std::env::current_exe().unwrap());
-    this.args(["--exact", "panics::a_slice_inside_a_character", "--ignored", "--nocapture"]);
+    this.args(["--exact", "panics::a_slice_within_a_character", "--ignored", "--nocapture"]);
     let output = this.env_remove("RUST_LOG").env("RUST_BACKTRACE", "1").output().unwrap();
     let (answer, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(answer.contains("INTERNAL: the program panicked at tests/it/panics.rs:"), "{answer}");

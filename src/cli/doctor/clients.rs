@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::super::setup::clients::{self, CLIENTS, Places};
+use super::super::setup::clients::{self, CLIENTS, ConfigFolders};
 use super::super::setup::{self, Scope};
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 use crate::platform::paths::PATH_SEPARATOR;
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
-    let environment = &ground.session.sources.environment;
-    let places = Places::of(&ground.root, environment);
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    let environment = &context.session.sources.environment;
+    let config_files = ConfigFolders::of(&context.root, environment);
     let on_path = |name: &str| {
         let folders = environment.get("PATH").unwrap_or_default().split(PATH_SEPARATOR);
         folders.into_iter().any(|folder| Path::new(folder).join(name).is_file())
@@ -19,12 +19,13 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     for client in CLIENTS {
         let scopes = if client.project.is_some() { &[Scope::Project, Scope::User][..] } else { &[Scope::User] };
         for scope in scopes {
-            let Some(file) = setup::file(client, *scope, &places) else { continue };
+            let Some(file) = setup::file(client, *scope, &config_files) else { continue };
             let Ok(text) = std::fs::read_to_string(&file) else { continue };
             let shown = file.display();
             let Some(settings) = setup::value(client, &text) else {
                 let message = format!("{}: {shown} cannot be read", client.name);
-                findings.push(Finding::new(Level::Warning, message).remedy("Mend it: the client reads none of it."));
+                findings
+                    .push(Finding::new(Level::Warning, message).remedy("Fix it: the client ignores the whole file."));
                 continue;
             };
             let entry = &settings[client.servers]["ixmcp"];

@@ -1,12 +1,12 @@
 //! Whether a daemon serves the repository, and is of this release.
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 use crate::serve::client::Compatibility;
 use crate::serve::launch;
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
-    let Some(client) = launch::find(&ground.root, &ground.session.sources.environment)? else {
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    let Some(client) = launch::find(&context.root, &context.session.sources.environment)? else {
         let note = Finding::new(Level::Note, "no daemon runs for this repository");
         return Ok(vec![note.remedy("None is needed: `ixmcp mcp` starts it, and so does `ixmcp daemon start`.")]);
     };
@@ -18,7 +18,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         Compatibility::Older => {
             Finding::new(Level::Warning, format!("process {} is of release {}", about.pid, about.version))
                 .remedy("Run `ixmcp daemon stop`: the next client starts this release.")
-                .mended_by(stop)
+                .fixed_by(stop)
         }
         Compatibility::Incompatible => {
             let message = format!("process {} is of a later release, {}", about.pid, about.version);
@@ -27,6 +27,6 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
     }])
 }
 
-fn stop(ground: &Ground) -> Result<()> {
-    launch::stop(&ground.root, &ground.session.sources.environment).map(drop)
+fn stop(context: &DoctorContext) -> Result<()> {
+    launch::stop(&context.root, &context.session.sources.environment).map(drop)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::sync::size;
-use super::{Finding, Ground, Level, output};
+use super::{DoctorContext, Finding, Level, output};
 use crate::budget::{Budget, Progress};
 use crate::error::{ErrorKind, Result};
 use crate::index::{self, Thoroughness};
@@ -12,15 +12,15 @@ use crate::platform::files;
 use crate::store::{Fact, Mode, Store};
 use crate::{scan, store};
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    if scan::tracks_under(&ground.root, ".ixmcp") {
-        let message = "git tracks files in .ixmcp: they are not trusted, and made anew each time";
+    if scan::tracks_under(&context.root, ".ixmcp") {
+        let message = "git tracks files in .ixmcp: they are not trusted, and rebuilt each time";
         findings.push(Finding::new(Level::Warning, message).remedy("Run `git rm -r --cached .ixmcp`."));
     }
-    let path = ground.database();
+    let path = context.database();
     if !path.exists() {
-        let remedy = "Run `ixmcp sync`, or ask something: the first question makes it.";
+        let remedy = "Run `ixmcp sync`, or any query: the first one builds it.";
         findings.push(Finding::new(Level::Note, "there is no index yet").remedy(remedy));
         return Ok(findings);
     }
@@ -35,7 +35,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         Ok(Some(faults)) if !faults.is_empty() => {
             let message =
                 format!("the index is damaged: {}", faults.into_iter().take(3).collect::<Vec<_>>().join("; "));
-            Finding::new(Level::Error, message).remedy(REBUILD).mended_by(rebuild)
+            Finding::new(Level::Error, message).remedy(REBUILD).fixed_by(rebuild)
         }
         Ok(faults) => content(&path, faults.is_some())?,
         // The next command upgrades or replaces it.
@@ -43,7 +43,7 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
             Finding::of(Level::Note, &error)
         }
         Err(error) if error.kind == ErrorKind::CorruptIndex => {
-            Finding::of(Level::Error, &error).remedy(REBUILD).mended_by(rebuild)
+            Finding::of(Level::Error, &error).remedy(REBUILD).fixed_by(rebuild)
         }
         Err(error) => Finding::of(Level::Error, &error),
     });
@@ -59,8 +59,8 @@ fn content(path: &Path, was_looked_through: bool) -> Result<Finding> {
     Ok(if !is_built {
         let message = format!("the index is incomplete: its first build goes on or was broken off, with {held} so far");
         Finding::new(Level::Warning, message)
-            .remedy("Run `ixmcp sync`, which goes on with it. On a full disk, make room first.")
-            .mended_by(sync)
+            .remedy("Run `ixmcp sync`, which goes on with it. On a full disk, free some space first.")
+            .fixed_by(sync)
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))
     } else {
@@ -71,26 +71,25 @@ fn content(path: &Path, was_looked_through: bool) -> Result<Finding> {
 
 /// That the disk is nearly full: then changes are not taken in.
 fn free_space(database: &Path) -> Option<Finding> {
-    let left = files::free_space(database.parent()?).filter(|left| *left < LITTLE_ROOM)?;
+    let left = files::free_space(database.parent()?).filter(|left| *left < MIN_FREE_SPACE)?;
     let message = format!("the disk of the index has {} left", size(left));
-    Some(
-        Finding::new(Level::Warning, message)
-            .remedy("Make room on it: until then changes may be missing from the index, and answers are marked stale."),
-    )
+    Some(Finding::new(Level::Warning, message).remedy(
+        "Free some space on it: until then changes may be missing from the index, and answers are marked stale.",
+    ))
 }
 
 /// An update of some files writes as much into the log.
-const LITTLE_ROOM: u64 = 8 << 20;
+const MIN_FREE_SPACE: u64 = 8 << 20;
 
 const REBUILD: &str =
-    "Run `ixmcp rebuild`: it makes the index anew, and keeps a file that is not ixmcp's as index.db.bad.";
+    "Run `ixmcp rebuild`: it builds the index again, and keeps a file that is not ixmcp's as index.db.bad.";
 
-fn rebuild(ground: &Ground) -> Result<()> {
-    let sources = Arc::clone(&ground.session.sources);
-    index::rebuild(&ground.root, sources, &Progress::default(), &Budget::unlimited()).map(drop)
+fn rebuild(context: &DoctorContext) -> Result<()> {
+    let sources = Arc::clone(&context.session.sources);
+    index::rebuild(&context.root, sources, &Progress::default(), &Budget::unlimited()).map(drop)
 }
 
-fn sync(ground: &Ground) -> Result<()> {
-    let workspace = ground.session.workspaces.at(&ground.root)?;
+fn sync(context: &DoctorContext) -> Result<()> {
+    let workspace = context.session.workspaces.at(&context.root)?;
     workspace.sync(Thoroughness::Changed, &Arc::default(), &Budget::unlimited()).map(drop)
 }

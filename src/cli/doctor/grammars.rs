@@ -1,15 +1,15 @@
 //! Whether the grammars of all languages load, and their queries fit them.
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 use crate::extract::{self, languages};
 
-pub(super) fn look(_: &Ground) -> Result<Vec<Finding>> {
+pub(super) fn look(_: &DoctorContext) -> Result<Vec<Finding>> {
     let all: Vec<_> = languages::LANGUAGES.iter().filter(|language| language.grammar.is_some()).collect();
     let faults: Vec<String> = all.iter().filter_map(|language| extract::fault_of(language)).collect();
     if faults.is_empty() {
         return Ok(vec![Finding::new(Level::Ok, format!("{} languages", all.len()))]);
     }
-    let remedy = "Files of that language are found by their words. Install ixmcp anew, and please report this.";
+    let remedy = "Files of that language are found by their words. Reinstall ixmcp, and please report this.";
     Ok(faults.into_iter().map(|fault| Finding::new(Level::Error, fault).remedy(remedy)).collect())
 }

@@ -1,7 +1,7 @@
-//! `ixmcp doctor`: what is wrong here, and what to do about it.
+//! `ixmcp doctor`: findings about the installation and the repository, with remedies.
 //!
-//! Owns the list of checks and how findings are told. Each check has a file of its own; it looks and changes nothing. What
-//! can be mended without asking anybody carries its own mending, which `--fix` does.
+//! Owns the list of checks and how findings are reported. Each check has a file of its own; it looks and changes nothing. A finding that is safe to fix has a fix, which `--fix` applies.
+//!
 
 mod clients;
 mod daemon;
@@ -30,13 +30,13 @@ use crate::store::{Mode, Snapshot, Store};
 
 /// Look for what keeps ixmcp from working well here, and say what to do about each thing
 ///
-/// Ends with 1 when a finding is an error. An absent daemon, index, model or environment is a note.
+/// Exits with 1 if a finding is an error. An absent daemon, index, model or environment is a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Mend what can be mended safely: rebuild a damaged index, finish one, close a socket to others, end an outdated daemon
+    /// Fix what can be fixed safely: rebuild a damaged index, finish one, close a socket to others, end an outdated daemon
     #[arg(long)]
     fix: bool,
     /// Print the answer as one JSON object
@@ -79,12 +79,12 @@ struct Finding {
     message: String,
     /// What a person can do about it.
     remedy: Option<String>,
-    mend: Option<fn(&Ground) -> Result<()>>,
+    fix: Option<fn(&DoctorContext) -> Result<()>>,
 }
 
 impl Finding {
     fn new(level: Level, message: impl Into<String>) -> Self {
-        Self { level, message: message.into(), remedy: None, mend: None }
+        Self { level, message: message.into(), remedy: None, fix: None }
     }
 
     fn of(level: Level, error: &Error) -> Self {
@@ -95,18 +95,18 @@ impl Finding {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
-    fn mended_by(self, mend: fn(&Ground) -> Result<()>) -> Self {
-        Self { mend: Some(mend), ..self }
+    fn fixed_by(self, fix: fn(&DoctorContext) -> Result<()>) -> Self {
+        Self { fix: Some(fix), ..self }
     }
 }
 
 /// Where the checks look.
-struct Ground<'s> {
+struct DoctorContext<'s> {
     session: &'s Session,
     root: PathBuf,
 }
 
-impl Ground<'_> {
+impl DoctorContext<'_> {
     fn database(&self) -> PathBuf {
         self.root.join(".ixmcp/index.db")
     }
@@ -123,7 +123,7 @@ impl Ground<'_> {
 
 struct Check {
     name: &'static str,
-    look: fn(&Ground) -> Result<Vec<Finding>>,
+    look: fn(&DoctorContext) -> Result<Vec<Finding>>,
 }
 
 static CHECKS: &[Check] = &[
@@ -150,46 +150,46 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return Err(Error::invalid_argument(format!("there is no check {:?}", printable(unknown)))
             .hint(near::one_of(unknown, &names)));
     }
-    let ground = Ground { session, root: session.workspaces.root(&session.start)? };
-    let mut told = Vec::new();
+    let context = DoctorContext { session, root: session.workspaces.root(&session.start)? };
+    let mut reported = Vec::new();
     let mut worst = Level::Ok;
     for check in CHECKS.iter().filter(named) {
         // A check that cannot look has found something, too.
-        let findings = (check.look)(&ground).unwrap_or_else(|error| vec![Finding::of(Level::Error, &error)]);
+        let findings = (check.look)(&context).unwrap_or_else(|error| vec![Finding::of(Level::Error, &error)]);
         for finding in findings {
-            let mended = finding.mend.filter(|_| typed.fix).map(|mend| mend(&ground));
-            let level = if matches!(mended, Some(Ok(()))) { Level::Ok } else { finding.level };
+            let fixed = finding.fix.filter(|_| typed.fix).map(|fix| fix(&context));
+            let level = if matches!(fixed, Some(Ok(()))) { Level::Ok } else { finding.level };
             worst = worst.max(level);
             if typed.json {
-                told.push(json!({
+                reported.push(json!({
                     "check": check.name,
                     "level": level.name(),
                     "message": finding.message,
                     "remedy": finding.remedy,
-                    "fixable": finding.mend.is_some(),
-                    "fixed": mended.as_ref().map(Result::is_ok),
+                    "fixable": finding.fix.is_some(),
+                    "fixed": fixed.as_ref().map(Result::is_ok),
                 }));
             } else {
-                print(check.name, &finding, mended.as_ref(), &session.paint);
+                print(check.name, &finding, fixed.as_ref(), &session.paint);
             }
         }
     }
     if typed.json {
-        output::json(&json!({ "ok": worst < Level::Error, "root": ground.root, "findings": told }));
+        output::json(&json!({ "ok": worst < Level::Error, "root": context.root, "findings": reported }));
     }
     Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })
 }
 
-fn print(check: &str, finding: &Finding, mended: Option<&Result<()>>, paint: &Paint) {
+fn print(check: &str, finding: &Finding, fixed: Option<&Result<()>>, paint: &Paint) {
     let word = paint.in_color(finding.level.color(), &format!("{:<8}", finding.level.name()));
     output::line(&format!("{check:<10} {word} {}", printable(&finding.message)));
     let below = |text: &str| output::line(&format!("{:<19} {}", "", printable(text)));
-    match (mended, &finding.remedy) {
+    match (fixed, &finding.remedy) {
         (Some(Ok(())), _) => below("fixed"),
         (Some(Err(error)), _) => below(&format!("could not be fixed: {error}")),
         (None, Some(remedy)) => {
             below(remedy);
-            if finding.mend.is_some() {
+            if finding.fix.is_some() {
                 below("`ixmcp doctor --fix` does that");
             }
         }

@@ -1,21 +1,21 @@
 //! Whether texts can be embedded, and all of them are.
 
 use super::super::model::answers_nothing;
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::embed::{Embedder, Purpose, built_in};
 use crate::error::Result;
 use crate::model::printable;
 use crate::store::SpaceKey;
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let embedder = built_in();
     let space = embedder.space();
     let knows_words = embedder.embed(Purpose::Query, &["open a file"])?.iter().any(|vector| !vector.is_zero());
     if !knows_words {
-        return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Install ixmcp anew.")]);
+        return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Reinstall ixmcp.")]);
     }
     let key = SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension };
-    let pending = ground.ask(|snapshot| snapshot.vectors_pending(&key));
+    let pending = context.ask(|snapshot| snapshot.vectors_pending(&key));
     let table = match pending {
         Some(pending) if pending > 0 => {
             let message = format!("{pending} chunks have no vector yet: they are found by their words");
@@ -23,16 +23,16 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
         }
         _ => Finding::new(Level::Ok, format!("{}, built in, {} numbers a vector", space.model, space.dimension)),
     };
-    Ok(std::iter::once(table).chain(chosen(ground)?).collect())
+    Ok(std::iter::once(table).chain(chosen(context)?).collect())
 }
 
 /// The model that a person chose, tried.
-fn chosen(ground: &Ground) -> Result<Option<Finding>> {
+fn chosen(context: &DoctorContext) -> Result<Option<Finding>> {
     // A look makes no index.
-    if !ground.database().exists() {
+    if !context.database().exists() {
         return Ok(None);
     }
-    let workspace = ground.session.workspaces.at(&ground.root)?;
+    let workspace = context.session.workspaces.at(&context.root)?;
     let Some(name) = workspace.chosen_model() else { return Ok(None) };
     let shown = printable(&name);
     Ok(Some(match workspace.transformer() {

@@ -5,19 +5,19 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use serde_json::{Map, Value};
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::serve::launch;
 
 const TAKEN: &str = "The daemon goes on without it. Give it another by the setting daemon.tcp, or turn it off.";
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
-    let Some(address) = &ground.session.config.daemon.tcp else {
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    let Some(address) = &context.session.config.daemon.tcp else {
         return Ok(vec![Finding::new(Level::Ok, "off, by the settings")]);
     };
-    // A check of its own tells what is wrong with the daemon.
-    let client = launch::find(&ground.root, &ground.session.sources.environment).ok().flatten();
+    // A separate check reports problems of the daemon.
+    let client = launch::find(&context.root, &context.session.sources.environment).ok().flatten();
     let status =
         client.and_then(|mut client| client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
     if let Some(status) = status.transpose()? {

@@ -2,24 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 use crate::platform::paths::PATH_SEPARATOR;
 
 const PYTHON: &str = "python";
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
-    let has_python = ground.ask(|snapshot| Ok(!snapshot.paths(Some(PYTHON))?.is_empty()));
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    let has_python = context.ask(|snapshot| Ok(!snapshot.paths(Some(PYTHON))?.is_empty()));
     if has_python == Some(false) {
         return Ok(vec![Finding::new(Level::Ok, "there is no Python here")]);
     }
-    let environment = &ground.session.sources.environment;
+    let environment = &context.session.sources.environment;
     let on_path = |name: &str| -> Option<PathBuf> {
         let folders = environment.get("PATH")?.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(name));
         folders.into_iter().find(|program| program.is_file())
     };
     let mut findings = Vec::new();
-    if let Some(program) = &ground.session.config.python.server {
+    if let Some(program) = &context.session.config.python.server {
         let is_there = program.is_file() || program.to_str().and_then(on_path).is_some();
         findings.push(if is_there {
             Finding::new(Level::Ok, format!("{} answers of types", program.display()))
@@ -28,14 +28,14 @@ pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
                 .remedy("Install ty, name it by the setting python.ty, or set python.engine = \"embedded\".")
         });
     }
-    let own = ground.root.join(".venv");
+    let own = context.root.join(".venv");
     let named = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().find_map(|name| environment.get(name).map(PathBuf::from));
     findings.push(match named.or_else(|| own.exists().then(|| own.clone())) {
         Some(folder) if has_libraries(&folder) => {
             Finding::new(Level::Ok, format!("libraries come from {}", folder.display()))
         }
-        Some(folder) => Finding::new(Level::Warning, format!("{} is no Python environment", folder.display()))
-            .remedy("Make it anew by `python3 -m venv .venv`, or unset the variable that names it."),
+        Some(folder) => Finding::new(Level::Warning, format!("{} is not a Python environment", folder.display()))
+            .remedy("Create it again with `python3 -m venv .venv`, or unset the variable that names it."),
         None => match on_path("python3") {
             Some(program) => Finding::new(Level::Ok, format!("libraries come from {}", program.display())),
             None => Finding::new(Level::Note, "there is no Python environment: types of libraries are unknown")

@@ -1,12 +1,12 @@
 //! Whether the settings can be read, and which of them are not taken.
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::config::{Config, Warning};
 use crate::error::Result;
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
-    let sources = &ground.session.sources;
-    let (_, warnings) = Config::load(&sources.flags, &sources.environment, Some(&ground.root))?;
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    let sources = &context.session.sources;
+    let (_, warnings) = Config::load(&sources.flags, &sources.environment, Some(&context.root))?;
     if warnings.is_empty() {
         return Ok(vec![Finding::new(Level::Ok, "all settings are understood")]);
     }

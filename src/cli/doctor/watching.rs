@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Finding, Ground, Level};
+use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 
 const WATCHES: &str = "/proc/sys/fs/inotify/max_user_watches";
@@ -10,12 +10,12 @@ const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
 /// Editors and other daemons watch, too.
 const FEW_INSTANCES: u64 = 64;
 
-pub(super) fn look(ground: &Ground) -> Result<Vec<Finding>> {
+pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let limit = |file: &str| std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let Some(watches) = limit(WATCHES) else {
         return Ok(vec![Finding::new(Level::Ok, "this system sets no limit to watches")]);
     };
-    let folders = ground.ask(|snapshot| {
+    let folders = context.ask(|snapshot| {
         let mut folders: HashSet<String> = HashSet::new();
         for (path, _) in snapshot.paths(None)? {
             // Every folder above a file has a watch of its own.

@@ -1,6 +1,6 @@
 //! Changing one field of a file's front matter, and not a byte more. Pure: text in, text out.
 //!
-//! Owns how a value is written where one stands already: the list's own style, the quotes that are there, the line ends of
+//! Owns how a value is written next to an existing one: the list's own style, the quotes that are there, the line ends of
 //! the file. After each change the result is read again: what was not asked for must mean what it meant before, else
 //! nothing is changed and the person is sent to an editor.
 
@@ -105,7 +105,7 @@ impl File<'_> {
         let start = self.behind_colon(key).ok_or_else(|| by_hand(field))?;
         let lead = &self.text[start..value.range.start];
         if lead.trim_start().starts_with(['|', '>']) {
-            // A block's sign stands before its text, and goes with it.
+            // A block's indicator precedes its text, and is removed with it.
             let end = value.range.start + old.trim_end().len();
             return Ok(Some((start..end, format!(" {written}"))));
         }
@@ -237,7 +237,7 @@ impl File<'_> {
         }
     }
 
-    /// What stands on the line before an item of a block list: its indent and dash.
+    /// What is on the line before an item of a block list: its indent and dash.
     fn dash_before(&self, item: &Node) -> Option<&str> {
         let start = self.text[..item.range.start].rfind('\n').map_or(0, |newline| newline + 1);
         let lead = &self.text[start..item.range.start];
@@ -245,7 +245,7 @@ impl File<'_> {
         (lead[..dash].trim().is_empty() && lead[dash + 1..].trim().is_empty()).then_some(lead)
     }
 
-    /// The start of the line after the one that `at` stands on.
+    /// The start of the line after the one that `at` is on.
     fn line_end_after(&self, at: usize) -> usize {
         self.text[at..self.yaml.end].find('\n').map_or(self.yaml.end, |newline| at + newline + 1)
     }

@@ -1,4 +1,4 @@
-//! `ixmcp entity path|cycles|ready`: questions that need the whole graph.
+//! `ixmcp entity path|cycles|ready`: queries that need the whole graph.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -42,7 +42,7 @@ impl Way {
     }
 }
 
-/// Entities that wait for each other in a circle of depends_on and blocks
+/// Entities that wait for each other in a cycle of depends_on and blocks
 #[derive(Debug, Args)]
 pub(super) struct Cycles {
     /// Print the answer as one JSON object
@@ -83,8 +83,8 @@ pub(super) fn cycles(session: &Session, typed: &Cycles) -> Result<Outcome> {
     if typed.json {
         output::json(&json!({ "total": cycles.len(), "cycles": cycles }));
     } else {
-        for circle in &cycles {
-            let around: Vec<&str> = circle.iter().chain(circle.first()).map(String::as_str).collect();
+        for cycle in &cycles {
+            let around: Vec<&str> = cycle.iter().chain(cycle.first()).map(String::as_str).collect();
             output::line(&printable(&around.join(" waits for ")));
         }
         if cycles.is_empty() {

@@ -26,7 +26,7 @@ use crate::query::entities;
 use crate::query::near;
 use crate::store::StoredEntity;
 
-/// Make the folder .ixchel for decisions, issues, ideas and notes beside the code
+/// Make the folder .ixchel for decisions, issues, ideas and notes next to the code
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Init {
     /// Print the answer as one JSON object
@@ -43,7 +43,7 @@ pub(super) struct Create {
     /// What it is called
     #[arg(required = true)]
     title: Vec<String>,
-    /// Where it stands: open, proposed, accepted, …
+    /// Its status: open, proposed, accepted, …
     #[arg(long)]
     status: Option<String>,
     /// A tag; may be given several times
@@ -329,7 +329,7 @@ fn tags_in(text: &str) -> Vec<String> {
 }
 
 fn has_item(text: &str, field: &str, item: &str) -> bool {
-    // What would change nothing is there; what cannot be changed is told by the change itself.
+    // What would change nothing is there; the change itself reports what cannot be changed.
     matches!(amend(text, field, &Change::Add(item.to_owned())), Ok(None))
 }
 
@@ -393,7 +393,7 @@ fn field_name(name: &str) -> Result<String> {
     if fits {
         return Ok(name.to_owned());
     }
-    Err(Error::invalid_argument(format!("{:?} is no name of a field", printable(name)))
+    Err(Error::invalid_argument(format!("{:?} is not a name of a field", printable(name)))
         .hint("Use letters, digits, _ and -, such as depends_on."))
 }
 
@@ -410,7 +410,7 @@ fn relationship(name: &str) -> Result<String> {
 fn bare_tag(tag: &str) -> Result<String> {
     let bare = tag.trim().trim_start_matches('#').trim();
     if bare.is_empty() || bare.contains(['\n', '\r', ',']) {
-        return Err(Error::invalid_argument(format!("{:?} is no tag", printable(tag)))
+        return Err(Error::invalid_argument(format!("{:?} is not a tag", printable(tag)))
             .hint("Give words without commas or line breaks."));
     }
     Ok(bare.to_owned())

@@ -1,8 +1,8 @@
-//! `ixmcp eval --pairs`: questions beside texts that answer them and texts that do not, and what is known of each pair.
+//! `ixmcp eval --pairs`: queries next to texts that answer them and texts that do not, and what is known of each pair.
 //!
-//! What the score of documents is fitted from, by `fixtures/search/calibrate.py`. Right are the places that a question names
-//! (of a file, all its chunks: one of them answers), and of prose what follows a first sentence, or stands under a heading that
-//! was taken away. Unrelated are chunks drawn from the question's tree, its own files left out, and from other trees.
+//! What the score of documents is fitted from, by `fixtures/search/calibrate.py`. Right are the spans that a query names
+//! (of a file, all its chunks: one of them answers), and of prose what follows a first sentence, or is under a heading that was removed.
+//! Unrelated are chunks drawn from the query's tree, its own files left out, and from other trees.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -20,18 +20,18 @@ use crate::query::measure::{Random, Target};
 use crate::query::smart::relevance::{self, Passage};
 use crate::store::{DocumentPiece, Snapshot, text_to_embed};
 
-/// Unrelated texts beside each question, from its own tree and from others.
+/// Unrelated texts next to each query, from its own tree and from others.
 const DRAWN: usize = 12;
 /// Chunks of a tree that are drawn from.
 const POOL: usize = 300;
-/// Questions made of the prose of one tree.
+/// Queries made of the prose of one tree.
 const MADE: usize = 40;
-/// Prose that questions are made of, and words of a sentence that is one.
+/// Prose that queries are made of, and words of a sentence that is one.
 const PROSE: &[&str] = &["markdown", "restructuredtext", "text"];
 const LEAST_TEXT: usize = 300;
 const WORDS: std::ops::RangeInclusive<usize> = 5..=25;
 
-/// A question with the texts that answer it; where there are several in a group, one of them does.
+/// A query with the texts that answer it; where there are several in a group, one of them does.
 struct Posed {
     half: Option<String>,
     kind: String,
@@ -41,10 +41,10 @@ struct Posed {
     right: Vec<(usize, Passage)>,
 }
 
-pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
+pub(super) fn print(session: &Session, queries: &[Asked]) -> Result<()> {
     let budget = Budget::unlimited();
     let mut trees: BTreeMap<Option<&str>, Vec<&Asked>> = BTreeMap::new();
-    for asked in questions {
+    for asked in queries {
         trees.entry(asked.tree.as_deref()).or_default().push(asked);
     }
     let mut random = Random(7);
@@ -76,8 +76,8 @@ pub(super) fn print(session: &Session, questions: &[Asked]) -> Result<()> {
             for asked in of_tree {
                 posed.push(named(snapshot, by, asked)?);
             }
-            for question in posed {
-                print_one(snapshot, by, *tree, &question, (&pools[tree], &others), &mut random)?;
+            for query in posed {
+                print_one(snapshot, by, *tree, &query, (&pools[tree], &others), &mut random)?;
             }
             Ok(())
         })?;
@@ -139,7 +139,7 @@ fn embedder(model: Option<&Arc<Transformer>>) -> &dyn Embedder {
 /// Vectors of texts, by model.
 type Known = Mutex<HashMap<(Space, String), Vector>>;
 
-/// A model that embeds no passage twice: many questions have the same files for an answer.
+/// A model that embeds no passage twice: many queries have the same files for an answer.
 struct Remembering<'m> {
     model: &'m dyn Embedder,
     known: &'m Known,
@@ -191,7 +191,7 @@ fn draw(snapshot: &Snapshot, by: &dyn Embedder, random: &mut Random) -> Result<V
     Ok(drawn)
 }
 
-/// A question of the set, with the chunks of the places that it names.
+/// A query of the set, with the chunks of the spans that it names.
 fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed> {
     let targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
     let mut right = Vec::new();
@@ -211,7 +211,7 @@ fn named(snapshot: &Snapshot, by: &dyn Embedder, asked: &Asked) -> Result<Posed>
     })
 }
 
-/// Questions made of prose: in turn the first sentence of a chunk, and the heading above one.
+/// Queries made of prose: in turn the first sentence of a chunk, and the heading above one.
 fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &mut Random) -> Result<Vec<Posed>> {
     let mut prose = Vec::new();
     for (path, language) in snapshot.paths(None)? {

@@ -56,7 +56,7 @@ const SHAPE: f64 = 1.6;
 const LARGE: usize = 400;
 /// Corners of edges in one part: the layout takes the square of their number.
 const MOST_CORNERS: usize = 3_000;
-/// A drawing of more than this is no help, and takes minutes.
+/// A larger drawing does not help, and takes minutes.
 const MOST_NODES: usize = 3_000;
 /// The layers are found by walks as deep as the graph.
 const STACK_BYTES: usize = 256 << 20;
@@ -380,14 +380,14 @@ fn far_edges(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeSet<us
     spans[near..].iter().map(|(_, at)| *at).collect()
 }
 
-/// How far each node is from a beginning, by the longest way; edges that close a circle aside.
+/// How far each node is from a beginning, by the longest path, without edges that close a cycle.
 fn rough_layers(picture: &Picture, nodes: &[usize], edges: &[usize]) -> BTreeMap<usize, usize> {
     let mut next: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &at in edges {
         next.entry(picture.edges[at].from).or_default().push(picture.edges[at].to);
     }
     let nexts = |node: usize| next.get(&node).into_iter().flatten().copied();
-    // In the order in which a walk leaves them, backwards: then every edge that closes no circle leads forwards.
+    // In the order in which a walk leaves them, backwards: then every edge that closes no cycle leads forwards.
     let (mut order, mut seen) = (Vec::new(), BTreeSet::new());
     for &start in nodes {
         if !seen.insert(start) {

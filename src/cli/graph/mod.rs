@@ -85,7 +85,7 @@ struct Edge {
 }
 
 impl Picture {
-    /// Edges that lead the same way as one line, which names all of them: lines beside each other take room and tell no more.
+    /// Edges that lead the same way as one line, which names all of them: lines next to each other take space and add nothing.
     fn with_edges_merged(mut self) -> Self {
         self.edges.dedup_by(|next, kept| {
             let is_parallel = (next.from, next.to) == (kept.from, kept.to);
@@ -98,7 +98,7 @@ impl Picture {
     }
 }
 
-/// The kinds with their colours: fill and line, dark enough to be told apart in print.
+/// The kinds with their colours: fill and line, dark enough to be distinguished in print.
 const COLORS: &[(&str, &str, &str)] = &[
     ("decision", "#dbeafe", "#1d4ed8"),
     ("issue", "#fee2e2", "#b91c1c"),

@@ -1,6 +1,6 @@
-//! Pulling the items of layers towards what they are tied to: shorter edges, and no more empty room than needed.
+//! Pulling the items of layers towards what they are tied to: shorter edges, and no more empty space than needed.
 //!
-//! Owns the places along each layer. Which layer an item is in, and in which order, is given. Each layer in turn is set to
+//! Owns the positions along each layer. Which layer an item is in, and in which order, is given. Each layer in turn is set to
 //! the places nearest to where its items' neighbours pull, as far as order and gaps allow (isotonic regression).
 
 /// Something in a layer: a box, or a point that an edge passes through.
@@ -8,9 +8,9 @@
 pub(super) struct Item {
     /// Which layer.
     pub layer: usize,
-    /// Along the layer: first where it stands in the order, in the end its place.
+    /// Along the layer: first its index in the order, in the end its position.
     pub at: f64,
-    /// Half of the room it takes.
+    /// Half of its width.
     pub half: f64,
     /// How much it resists.
     pub weight: f64,
@@ -33,7 +33,7 @@ pub(super) fn settle(items: &mut [Item]) {
     for sweep in 0..SWEEPS {
         for step in 0..count {
             let layer = &layers[if sweep % 2 == 0 { step } else { count - 1 - step }];
-            place(items, layer);
+            arrange(items, layer);
         }
     }
 }
@@ -45,7 +45,7 @@ struct Block {
     items: usize,
 }
 
-fn place(items: &mut [Item], layer: &[usize]) {
+fn arrange(items: &mut [Item], layer: &[usize]) {
     let mut blocks: Vec<Block> = Vec::new();
     let mut offsets = Vec::with_capacity(layer.len());
     let mut offset = 0.0;
@@ -101,6 +101,6 @@ mod tests {
         assert!(items[0].at + 10.0 <= items[1].at + 0.01 && items[1].at + 10.0 <= items[2].at + 0.01);
         assert!((items[0].at - items[3].at).abs() < 1.0);
         assert!((items[4].at - f64::midpoint(items[1].at, items[2].at)).abs() < 1.0);
-        assert!((items[2].at - items[1].at - 10.0).abs() < 1.0, "no more room than needed");
+        assert!((items[2].at - items[1].at - 10.0).abs() < 1.0, "no more space than needed");
     }
 }

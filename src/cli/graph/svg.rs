@@ -8,8 +8,8 @@ use super::{Edge, Node, Picture, colors};
 
 const LEGEND: f64 = 34.0;
 const REL_CHARS: usize = 26;
-/// What is told of something under the pointer.
-const TOLD_CHARS: usize = 400;
+/// The length of tooltips.
+const MAX_TOOLTIP_CHARS: usize = 400;
 
 /// `edges` are counted before those that lead the same way became one line.
 pub(super) fn draw(picture: &Picture, layout: &Layout, edges: usize) -> String {
@@ -73,14 +73,14 @@ fn draw_node(svg: &mut String, node: &Node, placed: &Placed) {
     let (fill, line) = colors(node.kind.as_deref());
     let dash = if node.kind.is_none() { " stroke-dasharray=\"4 3\"" } else { "" };
     let (left, top) = (placed.x - placed.width / 2.0, placed.y - placed.height / 2.0);
-    let told = match &node.status {
+    let described = match &node.status {
         Some(status) => format!("{}: {} [{status}]", node.id, node.title),
         None => format!("{}: {}", node.id, node.title),
     };
     let _ = writeln!(
         svg,
         "<g><title>{}</title><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"6\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"1.3\"{dash}/>",
-        escaped(&cut(&told, TOLD_CHARS)),
+        escaped(&cut(&described, MAX_TOOLTIP_CHARS)),
         placed.width,
         placed.height,
     );
@@ -109,11 +109,11 @@ fn draw_edge(svg: &mut String, picture: &Picture, edge: &Edge, route: &Route) {
         let _ = write!(path, " C{middle:.1},{:.1} {middle:.1},{y:.1} {x:.1},{y:.1}", last.1);
         last = (x, y);
     }
-    let told = format!("{} {} {}", picture.nodes[edge.from].id, edge.rel, picture.nodes[edge.to].id);
+    let described = format!("{} {} {}", picture.nodes[edge.from].id, edge.rel, picture.nodes[edge.to].id);
     let _ = writeln!(
         svg,
         "<path d=\"{path}\" fill=\"none\" stroke=\"#9ca3af\" stroke-width=\"1.2\" marker-end=\"url(#arrow)\"><title>{}</title></path>",
-        escaped(&cut(&told, TOLD_CHARS)),
+        escaped(&cut(&described, MAX_TOOLTIP_CHARS)),
     );
 }
 

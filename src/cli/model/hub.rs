@@ -35,7 +35,7 @@ pub(super) struct Hub {
 }
 
 /// What the hub says of a file before it comes.
-struct Told {
+struct Download {
     /// SHA-256, hexadecimal, of a large file.
     checksum: Option<String>,
     size: Option<u64>,
@@ -78,7 +78,7 @@ impl Hub {
             let before = length(&part);
             match self.go_on(name, revision, file, &part) {
                 Ok(None) => return Ok(false),
-                Ok(Some(told)) if fits(&told, &part)? => {
+                Ok(Some(described)) if fits(&described, &part)? => {
                     fs::rename(&part, to).map_err(|error| Error::io("put", to, error))?;
                     return Ok(true);
                 }
@@ -106,10 +106,16 @@ impl Hub {
     }
 
     /// Fetches what `part` lacks.
-    fn go_on(&self, name: &str, revision: &str, file: &str, part: &Path) -> std::result::Result<Option<Told>, Failed> {
+    fn go_on(
+        &self,
+        name: &str,
+        revision: &str,
+        file: &str,
+        part: &Path,
+    ) -> std::result::Result<Option<Download>, Failed> {
         let have = length(part);
         let mut url = format!("{}/{name}/resolve/{revision}/{file}", self.base);
-        let mut told = Told { checksum: None, size: None };
+        let mut described = Download { checksum: None, size: None };
         for _ in 0..=MOST_REDIRECTS {
             let mut request = self.agent.get(&url);
             if have > 0 {
@@ -120,7 +126,7 @@ impl Hub {
                 request = request.header("Authorization", format!("Bearer {token}"));
             }
             let response = request.call().map_err(|error| self.failed(&error))?;
-            hear(response.headers(), &mut told);
+            hear(response.headers(), &mut described);
             match response.status() {
                 status if status.is_redirection() => {
                     let next = header(response.headers(), "location").unwrap_or_default();
@@ -132,15 +138,15 @@ impl Hub {
                     }
                 }
                 StatusCode::OK | StatusCode::PARTIAL_CONTENT => {
-                    receive(response, file, have, part, &mut told)?;
-                    return Ok(Some(told));
+                    receive(response, file, have, part, &mut described)?;
+                    return Ok(Some(described));
                 }
                 // All of it is there, or too much.
-                StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(Some(told)),
+                StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(Some(described)),
                 StatusCode::NOT_FOUND => return Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                     return Err(Failed::Refused(
-                        Error::not_found(format!("the hub shows {name} to nobody, or not to you"))
+                        Error::not_found(format!("the hub has no model {name}, or you have no access to it"))
                             .hint("Look at the name. If the model asks for consent, give it there and set HF_TOKEN."),
                     ));
                 }
@@ -175,7 +181,7 @@ impl Hub {
 const NO_WAY: &[ErrorKind] =
     &[ErrorKind::ConnectionRefused, ErrorKind::HostUnreachable, ErrorKind::NetworkUnreachable, ErrorKind::NotFound];
 
-/// What the standard library says of a name that nobody knows: its kind has no name of its own.
+/// What the standard library reports for an unknown name: its kind has no name of its own.
 const NO_NAME: &str = "failed to lookup address";
 
 const WAYS: &str = "Look at the network, at HTTPS_PROXY and NO_PROXY, and at HF_ENDPOINT where a mirror is to be asked; or bring the \
@@ -206,11 +212,11 @@ fn origin(url: &str) -> &str {
 }
 
 /// Large files have their checksum where they are linked from.
-fn hear(headers: &HeaderMap, told: &mut Told) {
+fn hear(headers: &HeaderMap, described: &mut Download) {
     let tag = header(headers, "x-linked-etag").map(|tag| tag.trim_start_matches("W/").trim_matches('"').to_lowercase());
     let is_checksum = |tag: &String| tag.len() == 64 && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
-    told.checksum = tag.filter(is_checksum).or_else(|| told.checksum.take());
-    told.size = header(headers, "x-linked-size").and_then(|size| size.parse().ok()).or(told.size);
+    described.checksum = tag.filter(is_checksum).or_else(|| described.checksum.take());
+    described.size = header(headers, "x-linked-size").and_then(|size| size.parse().ok()).or(described.size);
 }
 
 fn receive(
@@ -218,7 +224,7 @@ fn receive(
     file: &str,
     have: u64,
     part: &Path,
-    told: &mut Told,
+    described: &mut Download,
 ) -> std::result::Result<(), Failed> {
     let failed = |error| Failed::Refused(Error::io("write", part, error));
     // A server that knows no ranges sends all of it again.
@@ -226,19 +232,19 @@ fn receive(
     let mut options = OpenOptions::new();
     let mut out = options.create(true).append(from > 0).write(true).truncate(from == 0).open(part).map_err(failed)?;
     let total = response.body().content_length().map(|length| from + length);
-    told.size = told.size.or(total);
+    described.size = described.size.or(total);
     if total.is_some_and(|total| total > LARGEST) {
         return Err(refused(format!("{file} is too large")));
     }
     let mut reader = response.into_body().into_reader().take(LARGEST);
-    let (mut room, mut done, mut last) = (vec![0; 1 << 16], from, Instant::now());
+    let (mut buffer, mut done, mut last) = (vec![0; 1 << 16], from, Instant::now());
     loop {
-        let count = match reader.read(&mut room) {
+        let count = match reader.read(&mut buffer) {
             Ok(0) => break,
             Ok(count) => count,
             Err(error) => return Err(Failed::Broken(error.to_string())),
         };
-        out.write_all(&room[..count]).map_err(failed)?;
+        out.write_all(&buffer[..count]).map_err(failed)?;
         done += count as u64;
         if last.elapsed() >= TELL {
             last = Instant::now();
@@ -258,21 +264,21 @@ fn length(path: &Path) -> u64 {
 }
 
 /// Whether the file is what the hub says.
-fn fits(told: &Told, part: &Path) -> Result<bool> {
-    if told.size.is_some_and(|size| size != length(part)) {
+fn fits(described: &Download, part: &Path) -> Result<bool> {
+    if described.size.is_some_and(|size| size != length(part)) {
         return Ok(false);
     }
-    let Some(checksum) = &told.checksum else { return Ok(true) };
+    let Some(checksum) = &described.checksum else { return Ok(true) };
     let failed = |error| Error::io("read", part, error);
     let mut file = File::open(part).map_err(failed)?;
     let mut hasher = Sha256::new();
-    let mut room = vec![0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     loop {
-        let count = file.read(&mut room).map_err(failed)?;
+        let count = file.read(&mut buffer).map_err(failed)?;
         if count == 0 {
             break;
         }
-        hasher.update(&room[..count]);
+        hasher.update(&buffer[..count]);
     }
     let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(found == *checksum)

@@ -43,7 +43,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let to = model_store::folder_of(&store, name)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if typed.revision.is_empty() || typed.revision.contains("..") || !typed.revision.chars().all(is_plain) {
-        return Err(Error::invalid_argument("--revision is no name of a branch, a tag or a commit")
+        return Err(Error::invalid_argument("--revision is not a name of a branch, a tag or a commit")
             .hint("It is `main` where it is not given."));
     }
     // Until it is whole it lies where no list looks; the next try finds there what came already.
@@ -55,7 +55,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// A path in place of a name.
+/// A path instead of a name.
 fn is_here(typed: &str, path: &Path) -> Error {
     let shown = printable(typed);
     let error = Error::invalid_argument(format!("{shown} is a path; `pull` takes a name"));

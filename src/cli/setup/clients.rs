@@ -15,11 +15,11 @@ pub(in crate::cli) struct Client {
     /// The object that holds the servers.
     pub servers: &'static str,
     /// `None`: it has no settings of a project.
-    pub project: Option<fn(&Places) -> PathBuf>,
-    pub user: fn(&Places) -> Option<PathBuf>,
+    pub project: Option<fn(&ConfigFolders) -> PathBuf>,
+    pub user: fn(&ConfigFolders) -> Option<PathBuf>,
     /// What shows that a person uses it.
     pub traces: &'static [&'static str],
-    /// What a file that was not there begins with, beside the entry.
+    /// What a file that was not there begins with, next to the entry.
     pub head: fn() -> Value,
     entry: fn(&str, &Path) -> Value,
     /// Whether its entry does.
@@ -36,7 +36,7 @@ pub(in crate::cli) enum Format {
 }
 
 /// Folders that settings are found in.
-pub(in crate::cli) struct Places {
+pub(in crate::cli) struct ConfigFolders {
     pub root: PathBuf,
     pub home: Option<PathBuf>,
     /// `~/.config`.
@@ -45,7 +45,7 @@ pub(in crate::cli) struct Places {
     pub codex: Option<PathBuf>,
 }
 
-impl Places {
+impl ConfigFolders {
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let home = environment.home().map(Path::to_owned);
         let config = environment.config_folder().and_then(|folder| folder.parent().map(Path::to_owned));
@@ -79,7 +79,7 @@ fn stdio(command: &str, arguments: &[&str]) -> Value {
     json!({ "type": "stdio", "command": command, "args": arguments })
 }
 
-/// What editors put the folder in place of.
+/// What editors put the folder instead of.
 const WORKSPACE: &str = "${workspaceFolder}";
 
 pub(in crate::cli) static CLIENTS: &[Client] = &[
@@ -87,8 +87,8 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "claude-code",
         format: Format::Json,
         servers: "mcpServers",
-        project: Some(|places| places.root.join(".mcp.json")),
-        user: |places| places.home(".claude.json"),
+        project: Some(|config_files| config_files.root.join(".mcp.json")),
+        user: |config_files| config_files.home(".claude.json"),
         traces: &[".mcp.json", ".claude", "~/.claude.json"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp"]),
@@ -100,7 +100,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         format: Format::Json,
         servers: "mcpServers",
         project: None,
-        user: |places| places.application("Claude/claude_desktop_config.json"),
+        user: |config_files| config_files.application("Claude/claude_desktop_config.json"),
         traces: &["~/.config/Claude", "~/Library/Application Support/Claude", "~/AppData/Roaming/Claude"],
         head: || json!({}),
         // It belongs to no project: the repository must be named.
@@ -112,8 +112,8 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "cursor",
         format: Format::Json,
         servers: "mcpServers",
-        project: Some(|places| places.root.join(".cursor/mcp.json")),
-        user: |places| places.home(".cursor/mcp.json"),
+        project: Some(|config_files| config_files.root.join(".cursor/mcp.json")),
+        user: |config_files| config_files.home(".cursor/mcp.json"),
         traces: &[".cursor", "~/.cursor"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
@@ -124,8 +124,8 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "vscode",
         format: Format::Json,
         servers: "servers",
-        project: Some(|places| places.root.join(".vscode/mcp.json")),
-        user: |places| places.application("Code/User/mcp.json"),
+        project: Some(|config_files| config_files.root.join(".vscode/mcp.json")),
+        user: |config_files| config_files.application("Code/User/mcp.json"),
         traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
         head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
@@ -136,9 +136,13 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "codex",
         format: Format::Toml,
         servers: "mcp_servers",
-        project: Some(|places| places.root.join(".codex/config.toml")),
-        user: |places| {
-            places.codex.as_ref().map(|folder| folder.join("config.toml")).or(places.home(".codex/config.toml"))
+        project: Some(|config_files| config_files.root.join(".codex/config.toml")),
+        user: |config_files| {
+            config_files
+                .codex
+                .as_ref()
+                .map(|folder| folder.join("config.toml"))
+                .or(config_files.home(".codex/config.toml"))
         },
         traces: &[".codex", "~/.codex"],
         head: || json!({}),
@@ -150,8 +154,8 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "zed",
         format: Format::Json,
         servers: "context_servers",
-        project: Some(|places| places.root.join(".zed/settings.json")),
-        user: |places| places.config.as_ref().map(|config| config.join("zed/settings.json")),
+        project: Some(|config_files| config_files.root.join(".zed/settings.json")),
+        user: |config_files| config_files.config.as_ref().map(|config| config.join("zed/settings.json")),
         traces: &[".zed", "~/.config/zed"],
         head: || json!({}),
         entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
@@ -162,8 +166,8 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "gemini",
         format: Format::Json,
         servers: "mcpServers",
-        project: Some(|places| places.root.join(".gemini/settings.json")),
-        user: |places| places.home(".gemini/settings.json"),
+        project: Some(|config_files| config_files.root.join(".gemini/settings.json")),
+        user: |config_files| config_files.home(".gemini/settings.json"),
         traces: &[".gemini", "~/.gemini"],
         head: || json!({}),
         entry: |command, _| program(command, &["mcp"]),
@@ -174,9 +178,9 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         name: "opencode",
         format: Format::Json,
         servers: "mcp",
-        project: Some(|places| first_there(&places.root, "opencode.jsonc", "opencode.json")),
-        user: |places| {
-            let folder = places.config.as_ref()?.join("opencode");
+        project: Some(|config_files| first_there(&config_files.root, "opencode.jsonc", "opencode.json")),
+        user: |config_files| {
+            let folder = config_files.config.as_ref()?.join("opencode");
             Some(first_there(&folder, "opencode.jsonc", "opencode.json"))
         },
         traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
@@ -203,10 +207,10 @@ impl Client {
     }
 
     /// Whether the person seems to use it, here or at all.
-    pub fn is_used(&self, places: &Places) -> bool {
+    pub fn is_used(&self, config_files: &ConfigFolders) -> bool {
         self.traces.iter().any(|trace| match trace.strip_prefix("~/") {
-            Some(below) => places.home(below).is_some_and(|path| path.exists()),
-            None => places.root.join(trace).exists(),
+            Some(below) => config_files.home(below).is_some_and(|path| path.exists()),
+            None => config_files.root.join(trace).exists(),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! JSON with comments, changed in one place: every other byte stays.
 //!
-//! Owns finding members in the text. What the result must say is checked by whoever asks, on its value.
+//! Owns finding members in the text. The caller checks the value of the result.
 
 use std::ops::Range;
 
@@ -121,14 +121,14 @@ fn start(text: &str) -> usize {
     if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
 }
 
-/// How the text indents: the first member that has a line of its own tells.
+/// How the text indents: the first member that has a line of its own shows it.
 fn indent(text: &str) -> String {
     let mut lines = text.lines().skip(1).filter(|line| line.trim_start().starts_with('"'));
     let first = lines.next().map(|line| &line[..line.len() - line.trim_start().len()]);
     first.filter(|first| !first.is_empty()).unwrap_or("  ").to_owned()
 }
 
-/// What stands before the first word of the line.
+/// The indentation of the line.
 fn margin(text: &str, at: usize) -> String {
     let line = &text[text[..at].rfind('\n').map_or(start(text), |end| end + 1)..at];
     line[..line.len() - line.trim_start().len()].to_owned()
@@ -217,7 +217,7 @@ impl Object {
 }
 
 fn no_json() -> Error {
-    Error::invalid_argument("the file is no JSON").hint("Mend it, or add the entry by hand: see --print.")
+    Error::invalid_argument("the file is not JSON").hint("Fix it, or add the entry by hand: see --print.")
 }
 
 fn root(text: &str) -> Result<Object> {
@@ -228,8 +228,8 @@ fn root(text: &str) -> Result<Object> {
 
 fn object_at(text: &str, at: usize, name: &str) -> Result<Object> {
     if !text[at..].starts_with('{') {
-        return Err(Error::invalid_argument(format!("`{name}` is no object there"))
-            .hint("Mend it, or add the entry by hand: see --print."));
+        return Err(Error::invalid_argument(format!("`{name}` is not an object there"))
+            .hint("Fix it, or add the entry by hand: see --print."));
     }
     Reader { text, at }.object(0).ok_or_else(no_json)
 }

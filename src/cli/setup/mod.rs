@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json as value_of};
 
-use self::clients::{CLIENTS, Client, Format, Places};
+use self::clients::{CLIENTS, Client, ConfigFolders, Format};
 use super::known::Known;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
@@ -75,11 +75,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         (Err(error), Scope::User) => (session.start.clone(), Some(error)),
         (Err(error), Scope::Project) => return Err(error),
     };
-    let places = Places::of(&root, &session.sources.environment);
+    let config_files = ConfigFolders::of(&root, &session.sources.environment);
     let command = command(session, typed.scope);
     let mut answers = Vec::new();
     let (mut any, mut declined) = (false, false);
-    let (without, chosen): (Vec<_>, Vec<_>) = chosen(typed, &places)?
+    let (without, chosen): (Vec<_>, Vec<_>) = chosen(typed, &config_files)?
         .into_iter()
         .partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
     match nowhere {
@@ -88,10 +88,11 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         None => {}
     }
     for client in chosen {
-        let Some(file) = file(client, typed.scope, &places) else {
+        let Some(file) = file(client, typed.scope, &config_files) else {
             if !typed.all {
-                return Err(Error::invalid_path(format!("nobody can tell where {} keeps its settings", client.name))
-                    .hint("Set HOME."));
+                return Err(
+                    Error::invalid_path(format!("the settings folder of {} is unknown", client.name)).hint("Set HOME.")
+                );
             }
             continue;
         };
@@ -115,7 +116,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if typed.json {
             answers.push(value_of!({ "client": client.name, "file": file, "changes": changes, "written": is_wanted }));
         } else {
-            output::note(&format!("{}: {}", client.name, told(typed, changes, is_wanted, &file)));
+            output::note(&format!("{}: {}", client.name, described(typed, changes, is_wanted, &file)));
             if let (Some(trust), true, Scope::Project) = (client.trust, is_wanted && !typed.remove, typed.scope) {
                 output::note(&format!("    {trust}"));
             }
@@ -129,7 +130,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if declined { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn told(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String {
+fn described(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String {
     let file = printable(&file.to_string_lossy());
     match (changes, written, typed.remove) {
         (false, _, false) => format!("is set up in {file}"),
@@ -145,14 +146,14 @@ fn client_names() -> Vec<&'static str> {
 }
 
 /// The clients that are meant.
-fn chosen(typed: &Arguments, places: &Places) -> Result<Vec<&'static Client>> {
+fn chosen(typed: &Arguments, config_files: &ConfigFolders) -> Result<Vec<&'static Client>> {
     let has_scope = |client: &&Client| typed.scope == Scope::User || client.project.is_some();
     if typed.all {
         return Ok(CLIENTS.iter().filter(has_scope).collect());
     }
     let names = client_names();
     if typed.clients.is_empty() {
-        let used: Vec<_> = CLIENTS.iter().filter(has_scope).filter(|client| client.is_used(places)).collect();
+        let used: Vec<_> = CLIENTS.iter().filter(has_scope).filter(|client| client.is_used(config_files)).collect();
         if used.is_empty() {
             return Err(Error::invalid_argument("no client was found here")
                 .hint(format!("Name one or more: {}; or --all.", names.join(", "))));
@@ -169,10 +170,10 @@ fn chosen(typed: &Arguments, places: &Places) -> Result<Vec<&'static Client>> {
 }
 
 /// Where an entry for that scope goes. A client without settings of projects has but the person's own.
-pub(super) fn file(client: &Client, scope: Scope, places: &Places) -> Option<PathBuf> {
+pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) -> Option<PathBuf> {
     match (scope, client.project) {
-        (Scope::Project, Some(project)) => Some(project(places)),
-        _ => (client.user)(places),
+        (Scope::Project, Some(project)) => Some(project(config_files)),
+        _ => (client.user)(config_files),
     }
 }
 
@@ -215,7 +216,7 @@ fn read(file: &Path) -> Result<Option<String>> {
         Err(error) => return Err(Error::io("read", file, error)),
     };
     if !data.is_file() || data.len() > LARGEST {
-        return Err(Error::invalid_path(format!("{} is no settings file", file.display())).hint("Move it away."));
+        return Err(Error::invalid_path(format!("{} is not a settings file", file.display())).hint("Move it away."));
     }
     let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
     String::from_utf8(bytes).map(Some).map_err(|_| {
@@ -309,16 +310,16 @@ fn not_read(client: &Client) -> Error {
     .hint(format!("Add a server named {NAME} by hand, which is started by `{NAME} mcp`; docs/mcp-clients.md shows its entry for each client."))
 }
 
-/// Asks on a terminal. Elsewhere the question cannot be asked, which counts as no: what stdin holds is not read, since a pipe
-/// that nobody closes would keep the command waiting.
+/// Asks on a terminal. Elsewhere the query cannot be asked, which counts as no: what stdin holds is not read, since an open pipe would block the command.
+///
 fn agreed(file: &Path) -> Result<bool> {
     let shown = printable(&file.to_string_lossy());
     if !std::io::stdin().is_terminal() {
-        output::note(&format!("stdin is no terminal, so nobody can be asked about {shown}; --yes writes it"));
+        output::note(&format!("stdin is not a terminal, so the prompt for {shown} cannot be shown; --yes writes it"));
         return Ok(false);
     }
     let mut stderr = std::io::stderr().lock();
-    // Nobody to ask is nobody who agrees.
+    // Without an answer, nothing is written.
     let asked = write!(stderr, "write {shown}? [y/N] ").and_then(|()| stderr.flush());
     let mut answer = String::new();
     if asked.is_ok() {
