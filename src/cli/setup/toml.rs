@@ -136,13 +136,7 @@ mod tests {
         let pieces = ["é", "\"", "'", "[", "]", "=", "#", "\n", "\r", " ", "[mcp_servers.ixmcp]", "\n\n", "command"];
         let mut random = Random(5);
         for _ in 0..10_000 {
-            let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
-            for _ in 0..=random.below(4) {
-                let at = random.below(text.len() + 1);
-                let end = (at + random.below(6)).min(text.len());
-                text.splice(at..end, pieces[random.below(pieces.len())].chars());
-            }
-            let text: String = text.into_iter().collect();
+            let text = random.spliced(&texts, &pieces, 6);
             let entry = json!({ "command": "x", "args": ["mcp"] });
             let changed = set(&text, "mcp_servers", "ixmcp", &entry);
             assert!(!remove(&changed, "mcp_servers", "ixmcp").contains("command = \"x\""), "{text:?}");

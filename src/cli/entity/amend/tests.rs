@@ -197,13 +197,7 @@ fn broken_front_matter_is_changed_or_refused() {
     ];
     let mut random = Random(7);
     for _ in 0..6_000 {
-        let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
-        for _ in 0..=random.below(4) {
-            let at = random.below(text.len() + 1);
-            let end = (at + random.below(5)).min(text.len());
-            text.splice(at..end, pieces[random.below(pieces.len())].chars());
-        }
-        let text: String = text.into_iter().collect();
+        let text = random.spliced(&texts, &pieces, 5);
         let item = ["a", "b", "é", ""][random.below(4)].to_owned();
         let change = match random.below(4) {
             0 => Change::Set(item),
