@@ -16,8 +16,8 @@ use crate::serve::page::{Page, PageSettings};
 
 /// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
 ///
-/// Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which holds a token: who knows it can read this
-/// repository's index, and no one can change anything. A running daemon answers; none is started.
+/// Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which contains a token. With it, this repository's index can be read, and
+/// nothing can be changed. A running daemon answers; none is started.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --port 7780 --no-open")]
 pub(super) struct Arguments {

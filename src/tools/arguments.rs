@@ -12,14 +12,14 @@ use serde_json::{Map, Value, json};
 use super::refusal::refused;
 use crate::error::{Error, Result};
 
-/// Arguments that every tool takes, told apart from its own.
+/// Arguments that every tool takes, separated from its own.
 #[derive(Debug, Default)]
 pub(super) struct Common {
     pub repo: Option<String>,
     pub timeout_ms: Option<u64>,
 }
 
-/// The longest text an argument may have: a question longer than this is a mistake, and costs everybody's time.
+/// The longest text an argument may have: a longer query is a mistake, and slow.
 const MAX_TEXT: usize = 10_000;
 
 /// No file system takes a longer path.
@@ -41,7 +41,7 @@ pub(super) fn make_whole(value: &mut Value) {
 }
 
 fn whole(number: f64) -> Option<Value> {
-    /// Above this not every whole number can be told from its neighbours.
+    /// Above this not every whole number is exact.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if number.fract() != 0.0 || number < -EXACT {
         return None;

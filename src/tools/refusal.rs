@@ -1,6 +1,6 @@
-//! Arguments that do not fit: serde's words, turned into those of somebody who calls a tool.
+//! Errors for invalid arguments: serde's messages, rewritten for callers of a tool.
 //!
-//! Owns the texts alone; which arguments a tool takes is its own struct's to say.
+//! Owns the texts alone; the tool's own struct defines its arguments.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::model::printable;
 use crate::query::near;
 
 /// What serde quotes back may be as long as the argument.
-const LONGEST: usize = 300;
+const MAX_CHARS: usize = 300;
 
 /// What serde expects, in its words and in ours.
 const EXPECTED: &[(&str, &str)] = &[
@@ -37,14 +37,14 @@ pub(super) fn refused(error: &serde_path_to_error::Error<serde_json::Error>, sch
     if let Some(missing) = quoted("missing field `") {
         return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
     }
-    let told = brief(&misfit(&said).unwrap_or_else(|| format!(": {said}")));
+    let message = brief(&misfit(&said).unwrap_or_else(|| format!(": {said}")));
     let whose = if path == "." { "the arguments".to_owned() } else { format!("argument `{}`", brief(&path)) };
     let about = described(&path, schema).unwrap_or("See the tool's input schema.");
-    Error::invalid_argument(format!("{whose}{told}")).hint(about)
+    Error::invalid_argument(format!("{whose}{message}")).hint(about)
 }
 
 fn brief(text: &str) -> String {
-    printable(&text.chars().take(LONGEST).collect::<String>())
+    printable(&text.chars().take(MAX_CHARS).collect::<String>())
 }
 
 /// A name that no argument has, at that place.
@@ -57,8 +57,8 @@ fn not_taken(unknown: &str, path: &str, schema: &Value) -> Error {
     let taken = around.map_or(own, |name| properties(&schema["properties"][name]));
     let has = |fields: Option<&Map<String, Value>>| fields.is_some_and(|fields| fields.contains_key(unknown));
     if let Some(around) = around.filter(|_| has(own)) {
-        return Error::invalid_argument(format!("argument `{shown}` stands in `{around}`, where it does not belong"))
-            .hint(format!("Give `{shown}` beside `{around}`."));
+        return Error::invalid_argument(format!("argument `{shown}` is in `{around}`, where it does not belong"))
+            .hint(format!("Give `{shown}` next to `{around}`."));
     }
     let within = own.into_iter().flatten().find(|(_, value)| around.is_none() && has(properties(value)));
     if let Some((name, _)) = within {

@@ -9,15 +9,15 @@ use crate::secrets;
 
 /// Cuts the list `field` of `answer` so that all of it fits `cap` bytes of compact JSON, and says so.
 ///
-/// `offset` is where the list began; `next_offset` and `truncated` are set anew. One item always stays: an answer that
-/// shows nothing helps nobody.
+/// `offset` is where the list began; `next_offset` and `truncated` are updated. One item always stays: an empty page
+/// would not help.
 pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     let size = json_size(answer);
     if size <= cap {
         return;
     }
     let Some(items) = answer.get_mut(field).and_then(Value::as_array_mut) else { return };
-    // Room for `truncated` and `next_offset`, should they not be there yet.
+    // Bytes for `truncated` and `next_offset`, if they are not there yet.
     let mut over = (size + 48).saturating_sub(cap);
     while over > 0 && items.len() > 1 {
         let Some(last) = items.pop() else { break };
@@ -59,7 +59,7 @@ pub(super) fn shrunk<T: Serialize>(items: usize, cap: Option<usize>, make: impl 
 }
 
 /// How much of `text` fits so many bytes of JSON, in bytes of the text.
-pub(super) fn fitting(text: &str, room: usize) -> usize {
+pub(super) fn fitting(text: &str, limit: usize) -> usize {
     let mut used = 0;
     let ends = text.char_indices().find(|(_, c)| {
         used += match c {
@@ -67,7 +67,7 @@ pub(super) fn fitting(text: &str, room: usize) -> usize {
             c if c.is_ascii_control() => 6,
             c => c.len_utf8(),
         };
-        used > room
+        used > limit
     });
     ends.map_or(text.len(), |(at, _)| at)
 }

@@ -278,7 +278,7 @@ fn faults_of_huge_and_wrong_arguments_are_reported_in_a_few_words() {
             json!({ "query": "x", "options": { "minScore": "a" } }),
             "must be a number, not text. Least score, 0 to 1",
         ),
-        ("search_documents", json!({ "query": "x", "options": { "offset": 2 } }), "Give `offset` beside `options`."),
+        ("search_documents", json!({ "query": "x", "options": { "offset": 2 } }), "Give `offset` next to `options`."),
         (
             "search_documents",
             json!({ "query": "x", "minScore": 0.5 }),

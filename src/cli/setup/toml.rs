@@ -1,7 +1,7 @@
 //! TOML, changed in one table: every other byte stays.
 //!
 //! Owns finding the table by its header, as people and programs write it. A table that is written in another way is left to
-//! them: what the result says is checked by whoever asks.
+//! them: the caller checks the result.
 
 use serde_json::Value;
 
