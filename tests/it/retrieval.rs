@@ -140,7 +140,7 @@ fn unusable_labels_are_refused_or_reported() {
         reported(r#"{"query": "a", "relevant": ["gone.py", "a.py"]}"#)
             .contains("1 relevant files are not in the index")
     );
-    assert!(reported("\n\n").contains("no question"));
+    assert!(reported("\n\n").contains("no query"));
     let output = evaluated("\u{feff}{\"query\": \"a\", \"relevant\": [\"./a.py\"]}");
     let table = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && table.contains("| 1.000 |"), "{table}");
