@@ -125,6 +125,11 @@ impl Error {
         Self::new(ErrorKind::Internal, message)
     }
 
+    /// The system did not start a thread.
+    pub fn no_thread(error: std::io::Error) -> Self {
+        Self::internal("cannot start a thread").caused_by(error)
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -15,8 +15,9 @@
 //!
 //! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
 //! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
-//! (splitting identifiers), `locked` (mutexes), `platform` (what differs by operating system), [`secrets`] (detects
-//! secrets by name and content), [`config`] (settings; the only reader of the environment).
+//! (splitting identifiers), `locked` (mutexes), `platform` (what differs by operating system), `child_process` (work that
+//! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
+//! reader of the environment).
 //!
 //! # A file is saved
 //!
@@ -79,6 +80,7 @@ pub mod serve;
 pub mod cli;
 
 pub mod budget;
+mod child_process;
 pub mod config;
 pub mod error;
 mod locked;

@@ -1,167 +1,116 @@
-//! Readers of documents in a process of their own, for formats whose files have brought down many a program.
+//! Reads documents. Formats whose files often crash their readers are read in a child process.
 //!
-//! Owns both ends: the bytes go in on stdin, the document comes back on stdout, and the process has so much memory and
-//! processor time and no more. Whatever it does, the file is skipped and the run goes on.
+//! Owns both ends: the file goes to stdin, the document comes from stdout, and memory and CPU time are limited. Whatever
+//! the child process does, at most its file is skipped.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::locked;
 use super::pipeline::STACK_BYTES;
 use super::room::{Place, Room};
+use crate::child_process::{own_end, run_to_end};
 use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};
 use crate::model::SkipReason;
 use crate::platform::process;
 
-/// Of address space, for one that is read alone because the usual was not enough.
-const MOST_MEMORY: u64 = 2 << 30;
-/// The program itself and a large document together take a third.
+/// Bytes of address space for a document that needs more than the others. Such documents are read one at a time.
+const MAX_MEMORY: u64 = 2 << 30;
+/// Bytes of address space. The program and a large document together need a third.
 const USUAL_MEMORY: u64 = 768 << 20;
-/// One that took this share before it gave up may have asked for all of it: room grows by doubling.
-const SHARE: u64 = 6;
-/// Of documents that are read in this process.
-const MOST_AT_ONCE: u64 = 192 << 20;
-/// Seconds of processor time.
-const MOST_TIME: u64 = 20;
-/// For a process that waits for something, or for a processor.
-const LONGEST: Duration = Duration::from_secs(120);
-/// Text and places of the largest document there is room for.
-const MOST_TOLD: u64 = 128 << 20;
-/// Of what it has to say besides.
-const MOST_WORDS: u64 = 1 << 16;
-/// So a Rust program ends that is refused memory.
+/// A reader that failed after it used this fraction of its memory may have requested all of it: buffers double.
+const MEMORY_FRACTION: u64 = 6;
+/// Bytes of the documents that are read in process at the same time.
+const MAX_IN_PROCESS: u64 = 192 << 20;
+/// CPU time in seconds.
+const MAX_CPU_SECONDS: u64 = 20;
+/// For a child process that waits, for example for a processor.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Bytes of text and outline of one document.
+const MAX_OUTPUT: u64 = 128 << 20;
+/// What a Rust program writes to stderr when it runs out of memory.
 const OUT_OF_MEMORY: &[u8] = b"memory allocation of ";
-/// How soon the end of a process is noticed that has said nothing.
-const LOOK: Duration = Duration::from_millis(5);
 
+/// What the child process writes to stdout.
 #[derive(Deserialize, Serialize)]
-struct Told {
+struct ReadResult {
     document: Option<Document>,
     refused: Option<String>,
 }
 
-/// What a format's reader makes of these bytes, read by another process of `program` if the format is one that needs it.
-/// However many ask at once, those that take much memory take turns.
+/// Reads a document, in a child process of `program` if its format is risky. Documents that need much memory wait for
+/// each other.
 pub(super) fn read(
     program: Option<&Path>,
     format: &'static Format,
     bytes: &[u8],
 ) -> std::result::Result<Document, SkipReason> {
     let Some(program) = program.filter(|_| format.is_risky) else {
-        let _place = Place::in_room(&ROOM, format.weight(bytes));
-        return caught(format, bytes);
+        let _place = Place::in_room(&IN_PROCESS, format.weight(bytes));
+        return read_in_process(format, bytes);
     };
-    match apart(program, format, bytes, USUAL_MEMORY) {
+    match read_in_child(program, format, bytes, USUAL_MEMORY) {
         Err(SkipReason::Overweight) => {
             static ALONE: Mutex<()> = Mutex::new(());
             let _alone = locked(&ALONE);
-            apart(program, format, bytes, MOST_MEMORY)
+            read_in_child(program, format, bytes, MAX_MEMORY)
         }
         read => read,
     }
 }
 
-/// What the documents take together that are read in this process.
-static ROOM: Room = Room::of(MOST_AT_ONCE);
+static IN_PROCESS: Room = Room::of(MAX_IN_PROCESS);
 
-fn apart(
+fn read_in_child(
     program: &Path,
     format: &'static Format,
     bytes: &[u8],
     memory: u64,
 ) -> std::result::Result<Document, SkipReason> {
     let mut command = Command::new(program);
-    command
-        .arg("read")
-        .arg(format.name)
-        .arg("--memory")
-        .arg(memory.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    // Perhaps there is no room for another process now: the file is looked at again.
-    let mut child = command.spawn().map_err(|_| SkipReason::Unreadable)?;
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else { return Err(SkipReason::Unreadable) };
-    let (told, last_words) = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // Whoever does not read to the end has said why.
-            let _ = stdin.write_all(bytes);
-        });
-        let told = scope.spawn(move || {
-            let mut told = Vec::new();
-            stdout.take(MOST_TOLD).read_to_end(&mut told).map(|_| told)
-        });
-        let last_words = scope.spawn(move || {
-            let mut words = Vec::new();
-            let mut stderr = stderr;
-            let _ = stderr.by_ref().take(MOST_WORDS).read_to_end(&mut words);
-            // One that goes on talking must not wait for a listener.
-            let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            words
-        });
-        let started = Instant::now();
-        while !told.is_finished() && started.elapsed() < LONGEST {
-            std::thread::sleep(LOOK);
+    command.arg("read").arg(format.name).arg("--memory").arg(memory.to_string());
+    // The system may lack resources for another process at the moment: the file is read again later.
+    let finished = run_to_end(command, bytes, TIMEOUT, MAX_OUTPUT).map_err(|_| SkipReason::Unreadable)?;
+    let Some(finished) = finished else { return Err(SkipReason::Overrun) };
+    match serde_json::from_slice(&finished.stdout) {
+        Ok(ReadResult { document: Some(document), .. }) => Ok(document),
+        Ok(ReadResult { refused: Some(reason), .. }) => {
+            Err(SkipReason::from_name(&reason).unwrap_or(SkipReason::Malformed))
         }
-        let in_time = told.is_finished();
-        end(&mut child);
-        let told = told.join().ok().and_then(std::result::Result::ok).filter(|_| in_time);
-        (told, last_words.join().unwrap_or_default())
-    });
-    let status = child.wait();
-    let Some(told) = told else { return Err(SkipReason::Overrun) };
-    match serde_json::from_slice::<Told>(&told) {
-        Ok(Told { document: Some(document), .. }) => Ok(document),
-        Ok(Told { refused: Some(reason), .. }) => Err(SkipReason::from_name(&reason).unwrap_or(SkipReason::Malformed)),
-        _ if status.is_ok_and(process::ran_out_of_time) => Err(SkipReason::Overrun),
-        _ if memchr::memmem::find(&last_words, OUT_OF_MEMORY).is_some() => Err(SkipReason::Overweight),
+        _ if finished.status.is_some_and(process::ran_out_of_time) => Err(SkipReason::Overrun),
+        _ if memchr::memmem::find(&finished.stderr, OUT_OF_MEMORY).is_some() => Err(SkipReason::Overweight),
         _ => Err(SkipReason::Malformed),
     }
 }
 
-/// One that has said all ends by itself; one that has not is ended.
-fn end(child: &mut Child) {
-    if !matches!(child.try_wait(), Ok(Some(_))) {
-        let give_up = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < give_up && matches!(child.try_wait(), Ok(None)) {
-            std::thread::sleep(LOOK);
-        }
-        // It may have ended just now.
-        let _ = child.kill();
-    }
-}
-
-fn caught(format: &'static Format, bytes: &[u8]) -> std::result::Result<Document, SkipReason> {
+fn read_in_process(format: &'static Format, bytes: &[u8]) -> std::result::Result<Document, SkipReason> {
     catch_unwind(AssertUnwindSafe(|| format.read(bytes))).unwrap_or(Err(SkipReason::Malformed))
 }
 
-/// The other end: reads one document of that format from stdin.
+/// The main function of the child process: reads one document from stdin.
 pub fn serve_reader(format: &str, memory: u64) -> Result<()> {
     let format = documents::by_name(format).ok_or_else(|| Error::invalid_argument("there is no such format"))?;
-    let limited = process::limit(memory.min(MOST_MEMORY), Some(MOST_TIME));
-    limited.map_err(|error| Error::internal("a limit cannot be set").caused_by(error))?;
+    let memory = memory.min(MAX_MEMORY);
+    own_end::limit(memory, Some(MAX_CPU_SECONDS))?;
     let mut bytes = Vec::new();
-    let failed = |error: std::io::Error| Error::internal("a pipe broke").caused_by(error);
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-    let reader = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || caught(format, &bytes));
-    let reader = reader.map_err(failed)?;
-    // Some readers take it for a fault of the file that they are refused memory.
-    let is_large = || process::peak_memory().is_some_and(|peak| peak > memory.min(MOST_MEMORY) / SHARE);
-    let told = match reader.join().unwrap_or(Err(SkipReason::Malformed)) {
-        Err(SkipReason::Malformed) if is_large() => {
-            Told { document: None, refused: Some(SkipReason::Overweight.as_str().to_owned()) }
-        }
-        Ok(document) => Told { document: Some(document), refused: None },
-        Err(reason) => Told { document: None, refused: Some(reason.as_str().to_owned()) },
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|error| Error::internal("cannot read from a pipe").caused_by(error))?;
+    let reader = std::thread::Builder::new().stack_size(STACK_BYTES);
+    let reader = reader.spawn(move || read_in_process(format, &bytes)).map_err(Error::no_thread)?;
+    // Some readers report failed allocations as malformed files.
+    let is_large = || process::peak_memory().is_some_and(|peak| peak > memory / MEMORY_FRACTION);
+    let read = match reader.join().unwrap_or(Err(SkipReason::Malformed)) {
+        Err(SkipReason::Malformed) if is_large() => Err(SkipReason::Overweight),
+        read => read,
     };
-    serde_json::to_writer(std::io::stdout().lock(), &told)
-        .map_err(|error| Error::internal("a document could not be told").caused_by(error))
+    let refused = read.as_ref().err().map(|reason| reason.as_str().to_owned());
+    own_end::send(&ReadResult { document: read.ok(), refused }, &[]);
+    Ok(())
 }

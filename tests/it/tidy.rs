@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, mutexes,
-/// detection of secrets.
-const BASE: &[&str] = &["model", "error", "budget", "words", "platform", "locked", "panics", "secrets"];
+/// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
+/// processes, mutexes, detection of secrets.
+const BASE: &[&str] =
+    &["model", "error", "budget", "words", "platform", "child_process", "locked", "panics", "secrets"];
 
 /// The modules that each module may import, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -17,6 +18,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("panics", &["error"]),
     ("secrets", &[]),
     ("platform", &["model"]),
+    ("child_process", &["error", "locked", "platform"]),
     ("config", &[]),
     ("scan", &["config"]),
     ("extract", &[]),
@@ -65,6 +67,8 @@ const CALLS_ONLY_IN: &[(&str, &[&str])] = &[
     // What one operating system has and another has not.
     ("std::os::", &["platform"]),
     ("signal::unix", &["platform"]),
+    // Requests to child processes, their timeouts and their end.
+    ("ChildStdin", &["child_process"]),
     (".canonicalize()", &["platform"]),
     ("#[cfg(unix)]", &["platform"]),
     ("#[cfg(windows)]", &["platform"]),

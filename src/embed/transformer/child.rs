@@ -1,24 +1,23 @@
 //! Runs a model in a child process, because the runtimes trust a model's file, and files come from anywhere.
 //!
-//! Owns both ends and the pipes between them. If a file makes a runtime crash, hang or exhaust memory, only the child
+//! Owns both ends, the messages between them, and the number of restarts. If a file makes a runtime crash, hang or exhaust memory, only the child
 //! process ends, by its limits or killed by its parent.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::BufRead;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread::Builder;
+use std::time::Instant;
 
+use crossbeam_channel::unbounded;
 use serde::{Deserialize, Serialize};
 
 use super::{Output, Runner, RunnerConfig, runner, unusable};
+use crate::child_process::{ChildProcess, Group, Pending, Received, STARTUP, framing, own_end};
 use crate::error::{Error, Fault, Result};
 use crate::locked::locked;
-use crate::platform::process;
 
 /// Bytes of address space, in addition to those that depend on the file's size.
 const MAX_MEMORY: u64 = 2 << 30;
@@ -56,17 +55,13 @@ enum Message {
     Output {
         id: u64,
         shape: Vec<usize>,
+        #[serde(skip)]
+        values: Vec<f32>,
     },
     Failed {
         id: u64,
         fault: Fault,
     },
-}
-
-/// A successful answer.
-enum Answer {
-    Ready { device: String, warning: Option<String> },
-    Output(Output),
 }
 
 pub struct ChildRunner {
@@ -96,7 +91,7 @@ impl ChildRunner {
     fn process(&self) -> Result<Arc<Process>> {
         let mut current = locked(&self.process);
         let (process, starts) = &mut *current;
-        if locked(&process.pending).is_none() {
+        if !process.child.is_alive() {
             if *starts == MAX_STARTS {
                 return Err(unusable("its process ended repeatedly"));
             }
@@ -121,14 +116,8 @@ impl Runner for ChildRunner {
     }
 }
 
-/// In-flight requests by id; `None` once the process has ended.
-type Pending = Mutex<Option<HashMap<u64, Sender<Result<Answer>>>>>;
-
 struct Process {
-    child: Mutex<std::process::Child>,
-    stdin: Mutex<ChildStdin>,
-    pending: Arc<Pending>,
-    next: AtomicU64,
+    child: Arc<ChildProcess<Message>>,
     config: RunnerConfig,
 }
 
@@ -137,95 +126,56 @@ impl Process {
         let mut command = Command::new(program);
         command.arg("embedder").arg(model).args(["--gpu", config.gpu.name()]);
         command.args(config.library.iter().flat_map(|library| ["--library".as_ref(), library.as_os_str()]));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        process::own_group(&mut command);
-        let mut child = command.spawn().map_err(|error| Error::io("start", program, error))?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::internal("a model's process has no pipes"));
+        let deliver = |child: &ChildProcess<Message>, message| match message {
+            Message::Ready { .. } | Message::Refused(_) => child.answer(STARTUP, message),
+            Message::Output { id, .. } | Message::Failed { id, .. } => child.answer(id, message),
         };
-        let (sender, receiver) = channel();
-        let pending = Arc::new(Mutex::new(Some(HashMap::from([(READY, sender)]))));
-        let process = Self {
-            child: Mutex::new(child),
-            stdin: Mutex::new(stdin),
-            pending: Arc::clone(&pending),
-            next: AtomicU64::new(READY + 1),
-            config: config.clone(),
-        };
-        let reader = Builder::new().name("model-reports".to_owned());
-        reader.spawn(move || read_messages(BufReader::new(stdout), &pending)).map_err(no_thread)?;
-        match process.wait(&receiver) {
-            Some(Ok(Answer::Ready { device, warning })) => Ok((process, device, warning)),
+        let started = ChildProcess::start(command, Group::Own, |stdout| receive(stdout), deliver);
+        let (child, startup) = started.map_err(|error| Error::io("start", program, error))?;
+        let process = Self { child, config: config.clone() };
+        match process.wait(&startup) {
+            Some(Ok(Message::Ready { device, warning })) => Ok((process, device, warning)),
+            Some(Ok(Message::Refused(fault))) => Err(fault.into()),
             Some(Err(error)) => Err(error),
-            Some(Ok(Answer::Output(_))) | None => Err(unusable("its process crashed while loading it")),
+            Some(Ok(_)) | None => Err(unusable("its process crashed while loading it")),
         }
     }
 
     /// The output for a text; `None` if the process ended before it answered.
     fn run(&self, ids: &[i64]) -> Option<Result<Output>> {
-        let (sender, receiver) = channel();
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        locked(&self.pending).as_mut()?.insert(id, sender);
-        let mut line = serde_json::to_vec(&Request { id, tokens: ids.to_vec() }).ok()?;
-        line.push(b'\n');
-        // If the process has ended, the thread that reads its messages disconnects the receiver.
-        let _ = locked(&self.stdin).write_all(&line);
-        match self.wait(&receiver)? {
-            Ok(Answer::Output(output)) => Some(Ok(output)),
-            Ok(Answer::Ready { .. }) => Some(Err(Error::internal("a model reported twice that it is ready"))),
-            Err(error) => Some(Err(error)),
-        }
+        let pending = self.child.begin();
+        self.child.send(&framing::line(&Request { id: pending.id, tokens: ids.to_vec() }));
+        Some(match self.wait(&pending)? {
+            Ok(Message::Output { shape, values, .. }) => Ok(Output { shape, values }),
+            Ok(Message::Failed { fault, .. } | Message::Refused(fault)) => Err(fault.into()),
+            Ok(Message::Ready { .. }) => Err(Error::internal("a model reported twice that it is ready")),
+            Err(error) => Err(error),
+        })
     }
 
-    fn wait(&self, receiver: &Receiver<Result<Answer>>) -> Option<Result<Answer>> {
-        match receiver.recv_timeout(self.config.timeout) {
-            Ok(answer) => Some(answer),
-            Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => {
-                process::kill_group(&mut locked(&self.child));
+    /// The response; `None` if the process ended before.
+    fn wait(&self, pending: &Pending<Message>) -> Option<Result<Message>> {
+        match pending.wait(Some(Instant::now() + self.config.timeout), || false) {
+            Received::Message(message) => Some(Ok(message)),
+            Received::Exited => None,
+            Received::TimedOut | Received::Cancelled => {
+                self.child.kill();
                 Some(Err(unusable("it takes too long")))
             }
         }
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        process::kill_group(&mut locked(&self.child));
+/// The next message, with its values.
+fn receive(stdout: &mut impl BufRead) -> Option<Message> {
+    let mut message = framing::read_line(stdout, MAX_LINE_BYTES)?;
+    if let Message::Output { shape, values, .. } = &mut message {
+        *values = read_values(stdout, shape)?;
     }
+    Some(message)
 }
 
-/// The id under which the first message is awaited.
-const READY: u64 = 0;
-
-/// Delivers messages until the output ends or is malformed.
-fn read_messages(mut stdout: impl BufRead, pending: &Pending) {
-    let deliver = |id: u64, answer: Result<Answer>| {
-        if let Some(waiting) = locked(pending).as_mut().and_then(|pending| pending.remove(&id)) {
-            let _timed_out = waiting.send(answer);
-        }
-    };
-    while let Some(message) = read_message(&mut stdout) {
-        match message {
-            Message::Ready { device, warning } => deliver(READY, Ok(Answer::Ready { device, warning })),
-            Message::Refused(fault) => deliver(READY, Err(fault.into())),
-            Message::Failed { id, fault } => deliver(id, Err(fault.into())),
-            Message::Output { id, shape } => match read_values(&mut stdout, &shape) {
-                Some(values) => deliver(id, Ok(Answer::Output(Output { shape, values }))),
-                None => break,
-            },
-        }
-    }
-    locked(pending).take();
-}
-
-fn read_message(stdout: &mut impl BufRead) -> Option<Message> {
-    let mut line = Vec::new();
-    stdout.take(MAX_LINE_BYTES).read_until(b'\n', &mut line).ok()?;
-    serde_json::from_slice(&line).ok()
-}
-
-fn read_values(stdout: &mut impl Read, shape: &[usize]) -> Option<Vec<f32>> {
+fn read_values(stdout: &mut impl BufRead, shape: &[usize]) -> Option<Vec<f32>> {
     let count = shape.iter().try_fold(1_usize, |count, &axis| count.checked_mul(axis))?;
     let mut bytes = vec![0; count.checked_mul(4).filter(|_| count <= MAX_NUMBERS)?];
     stdout.read_exact(&mut bytes).ok()?;
@@ -238,60 +188,36 @@ pub fn serve(model: &Path, config: &RunnerConfig) -> Result<()> {
     if config.library.is_none() {
         // No limit for ONNX Runtime: a GPU's driver reserves far more address space than it uses.
         let limit = MAX_MEMORY.saturating_add(size.saturating_mul(COPIES));
-        process::limit(limit, None).map_err(|error| Error::internal("cannot set the memory limit").caused_by(error))?;
+        own_end::limit(limit, None)?;
     }
     let (path, config) = (model.to_owned(), config.clone());
     let load = move || catch_panic(|| runner(&path, &config));
-    let loaded = Builder::new().stack_size(STACK_BYTES).spawn(load).map_err(no_thread)?;
+    let loaded = Builder::new().stack_size(STACK_BYTES).spawn(load).map_err(Error::no_thread)?;
     let loaded = loaded.join().unwrap_or_else(|_| Err(unusable("the runtime crashed while loading it")));
-    let out = Arc::new(Mutex::new(std::io::stdout()));
     let (runner, warning) = match loaded {
         Ok(loaded) => loaded,
-        Err(error) => return send(&out, &Message::Refused((&error).into()), &[]),
-    };
-    send(&out, &Message::Ready { device: runner.device(), warning }, &[])?;
-    let runner: Arc<dyn Runner> = runner.into();
-    let (requests, queue) = channel::<Request>();
-    let queue = Arc::new(Mutex::new(queue));
-    for _ in 0..THREADS {
-        let (queue, out, runner) = (Arc::clone(&queue), Arc::clone(&out), Arc::clone(&runner));
-        let work = move || {
-            loop {
-                let next = locked(&queue).recv();
-                let Ok(Request { id, tokens }) = next else { return };
-                let sent = match catch_panic(|| runner.run(&tokens)) {
-                    Ok(Output { shape, values }) => send(&out, &Message::Output { id, shape }, &values),
-                    Err(error) => send(&out, &Message::Failed { id, fault: (&error).into() }, &[]),
-                };
-                if sent.is_err() {
-                    return;
-                }
-            }
-        };
-        Builder::new().stack_size(STACK_BYTES).spawn(work).map_err(no_thread)?;
-    }
-    for line in std::io::stdin().lock().lines() {
-        let Some(request) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };
-        if requests.send(request).is_err() {
-            break;
+        Err(error) => {
+            own_end::send(&Message::Refused((&error).into()), &[]);
+            return Ok(());
         }
+    };
+    own_end::send(&Message::Ready { device: runner.device(), warning }, &[]);
+    let runner: Arc<dyn Runner> = runner.into();
+    let (requests, queue) = unbounded();
+    let run = move |Request { id, tokens }: Request| match catch_panic(|| runner.run(&tokens)) {
+        Ok(Output { shape, values }) => {
+            let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            own_end::send(&Message::Output { id, shape, values: Vec::new() }, &bytes);
+        }
+        Err(error) => own_end::send(&Message::Failed { id, fault: (&error).into() }, &[]),
+    };
+    own_end::start_workers("model", THREADS, STACK_BYTES, &queue, run)?;
+    for request in own_end::requests() {
+        let _workers_outlive_this = requests.send(request);
     }
     Ok(())
 }
 
 fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unusable("the runtime crashed")))
-}
-
-fn send(out: &Mutex<impl Write>, message: &Message, values: &[f32]) -> Result<()> {
-    let failed = |error: std::io::Error| Error::internal("cannot write to a pipe").caused_by(error);
-    let mut bytes = serde_json::to_vec(message).map_err(|error| failed(error.into()))?;
-    bytes.push(b'\n');
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    let mut out = locked(out);
-    out.write_all(&bytes).and_then(|()| out.flush()).map_err(failed)
-}
-
-fn no_thread(error: std::io::Error) -> Error {
-    Error::internal("cannot start a thread").caused_by(error)
 }

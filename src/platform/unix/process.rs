@@ -53,9 +53,18 @@ pub fn limit(memory: u64, seconds: Option<u64>) -> io::Result<()> {
 
 /// The peak memory of this process in bytes, if the system reports it.
 pub fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
+    memory("self", "VmHWM:")
+}
+
+/// The resident memory of a process in bytes, if the system reports it.
+pub fn resident_memory(pid: u32) -> Option<u64> {
+    memory(&pid.to_string(), "VmRSS:")
+}
+
+fn memory(process: &str, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let size = status.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(size.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 /// Whether a process was killed because it exceeded its CPU time limit.

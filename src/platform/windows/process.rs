@@ -47,6 +47,11 @@ pub const fn peak_memory() -> Option<u64> {
     None
 }
 
+/// Not implemented.
+pub const fn resident_memory(_pid: u32) -> Option<u64> {
+    None
+}
+
 /// Always false: there is no such limit.
 pub const fn ran_out_of_time(_: ExitStatus) -> bool {
     false
