@@ -1,113 +1,95 @@
-//! JSON with comments, changed in one place: every other byte stays.
+//! JSON with comments, edited in one place: every other byte stays.
 //!
-//! Owns finding members in the text. The caller checks the value of the result.
+//! Owns where a text is changed; `jsonc_parser` finds its members. Does not own what the result must say: the caller
+//! checks its value.
 
 use std::ops::Range;
 
+use jsonc_parser::ast::{self, Object, ObjectProp};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use super::clients::ordered;
 use crate::error::{Error, Result};
 
-/// More levels than settings have.
-const MAX_DEPTH: usize = 100;
+/// JSON but for comments and trailing commas.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
-/// What a text says, comments and trailing commas left out.
+/// The value of a text; an empty object if it has none.
 pub(super) fn value(text: &str) -> Option<Value> {
-    let mut plain = String::with_capacity(text.len());
-    let mut reader = Reader { text, at: start(text) };
-    while reader.at < text.len() {
-        let from = reader.at;
-        reader.skip_blank();
-        if reader.at > from {
-            plain.push(' ');
-        } else if text[from..].starts_with('"') {
-            reader.string()?;
-            plain.push_str(&text[from..reader.at]);
-        } else {
-            let c = text[from..].chars().next()?;
-            // A comma before a bracket that closes.
-            if matches!(c, '}' | ']') && plain.trim_end().ends_with(',') {
-                plain.truncate(plain.trim_end().len() - 1);
-            }
-            plain.push(c);
-            reader.at += c.len_utf8();
-        }
-    }
-    if plain.trim().is_empty() {
-        Some(Value::Object(serde_json::Map::new()))
-    } else {
-        serde_json::from_str(&plain).ok()
-    }
+    let value = parse(split_mark(text).1).ok()?;
+    Some(value.map_or_else(|| Value::Object(serde_json::Map::new()), Value::from))
 }
 
-/// The text with `value` at `path`: members that are missing are made, at the end of their object.
+/// The text with `value` at `path`. Missing members are added at the end of their object.
 pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<String> {
-    let mut text = text.to_owned();
-    if text[start(&text)..].trim().is_empty() {
-        text.push_str("{}\n");
-    }
+    let (mark, text) = split_mark(text);
+    let text = if text.trim().is_empty() { format!("{text}{{}}\n") } else { text.to_owned() };
     let step = indent(&text);
-    let root = root(&text)?;
-    let mut object = root;
+    let root = parse(&text)?;
+    let mut object = root.as_ref().and_then(ast::Value::as_object).ok_or_else(not_json)?;
     for (depth, name) in path.iter().enumerate() {
         let rest = &path[depth + 1..];
-        match object.member(name) {
+        match member(object, name) {
             None => {
                 let wrapped = rest.iter().rev().fold(value.clone(), |inner, name| serde_json::json!({ *name: inner }));
-                return Ok(insert(&text, &object, name, &wrapped, &step));
+                return Ok(format!("{mark}{}", insert(&text, object, name, &wrapped, &step)));
             }
             Some(member) if rest.is_empty() => {
-                let written = shown(value, &margin(&text, member.key.start), &step);
-                return Ok(replaced(&text, member.value.clone(), &written));
+                let written = shown(value, &margin(&text, member.start()), &step);
+                return Ok(format!("{mark}{}", replaced(&text, member.value.start()..member.end(), &written)));
             }
-            Some(member) => object = object_at(&text, member.value.start, name)?,
+            Some(member) => object = object_of(member, name)?,
         }
     }
-    Ok(text)
+    Ok(format!("{mark}{text}"))
 }
 
-/// The text without the member at `path`; as it is when there is none.
+/// The text without the member at `path`; unchanged if there is none.
 pub(super) fn remove(text: &str, path: &[&str]) -> Result<String> {
-    let mut object = match root(text) {
-        Ok(object) => object,
-        Err(_) if text.trim().is_empty() => return Ok(text.to_owned()),
-        Err(error) => return Err(error),
-    };
+    let (mark, body) = split_mark(text);
+    let Some(root) = parse(body)? else { return Ok(text.to_owned()) };
+    let mut object = root.as_object().ok_or_else(not_json)?;
     for (depth, name) in path.iter().enumerate() {
-        let Some(at) = object.members.iter().rposition(|member| member.name == *name) else {
+        let Some(at) = object.properties.iter().rposition(|member| member.name.as_str() == *name) else {
             return Ok(text.to_owned());
         };
+        let member = &object.properties[at];
         if depth + 1 < path.len() {
-            object = object_at(text, object.members[at].value.start, name)?;
+            object = object_of(member, name)?;
             continue;
         }
-        let member = &object.members[at];
-        let mut end = member.value.end;
-        let mut reader = Reader { text, at: end };
-        reader.skip_blank();
-        let has_comma = text[reader.at..].starts_with(',');
-        if has_comma {
-            end = reader.at + 1;
-        }
-        let mut from = member.key.start;
-        let before = text[..from].trim_end_matches([' ', '\t']);
-        let after = text[end..].trim_start_matches([' ', '\t']);
-        // A line of its own goes whole.
+        let (mut from, mut end) = (member.start(), member.end());
+        let comma = comma_after(body, end);
+        end = comma.map_or(end, |comma| comma + 1);
+        let before = body[..from].trim_end_matches([' ', '\t']);
+        let after = body[end..].trim_start_matches([' ', '\t']);
+        // A member on its own line is removed with the line.
         if before.ends_with('\n') && (after.is_empty() || after.starts_with(['\n', '\r'])) {
-            end = text.len() - after.len();
+            end = body.len() - after.len();
             from = before.strip_suffix('\n').map_or(before.len(), |line| line.strip_suffix('\r').unwrap_or(line).len());
         }
-        let mut changed = replaced(text, from..end, "");
-        // What was before it is the last now.
-        if !has_comma && let Some(last) = at.checked_sub(1).map(|before| &object.members[before]) {
-            let mut reader = Reader { text, at: last.value.end };
-            reader.skip_blank();
-            if text[reader.at..].starts_with(',') && reader.at < from {
-                changed.remove(reader.at);
-            }
+        let mut changed = replaced(body, from..end, "");
+        // The member before it is the last one now.
+        if comma.is_none()
+            && let Some(last) = at.checked_sub(1).map(|before| &object.properties[before])
+            && let Some(comma) = comma_after(body, last.end()).filter(|comma| *comma < from)
+        {
+            changed.remove(comma);
         }
-        return Ok(changed);
+        return Ok(format!("{mark}{changed}"));
     }
     Ok(text.to_owned())
 }
@@ -116,67 +98,38 @@ fn replaced(text: &str, range: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..range.start], &text[range.end..])
 }
 
-/// Behind a byte order mark.
-fn start(text: &str) -> usize {
-    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
-}
-
-/// How the text indents: the first member that has a line of its own shows it.
+/// The indentation of the text: that of the first member on its own line.
 fn indent(text: &str) -> String {
     let mut lines = text.lines().skip(1).filter(|line| line.trim_start().starts_with('"'));
     let first = lines.next().map(|line| &line[..line.len() - line.trim_start().len()]);
     first.filter(|first| !first.is_empty()).unwrap_or("  ").to_owned()
 }
 
-/// The indentation of the line.
+/// The indentation of a line.
 fn margin(text: &str, at: usize) -> String {
-    let line = &text[text[..at].rfind('\n').map_or(start(text), |end| end + 1)..at];
+    let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
     line[..line.len() - line.trim_start().len()].to_owned()
 }
 
 fn insert(text: &str, object: &Object, name: &str, value: &Value, step: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let outer = margin(text, object.range.start);
-    let inner = match object
-        .members
-        .iter()
-        .find(|member| text[..member.key.start].trim_end_matches([' ', '\t']).ends_with('\n'))
-    {
-        Some(member) => margin(text, member.key.start),
+    let outer = margin(text, object.start());
+    let has_own_line = |member: &&ObjectProp| text[..member.start()].trim_end_matches([' ', '\t']).ends_with('\n');
+    let inner = match object.properties.iter().find(has_own_line) {
+        Some(member) => margin(text, member.start()),
         None => format!("{outer}{step}"),
     };
     let member = format!("{inner}{}: {}", Value::from(name), shown(value, &inner, step)).replace('\n', end);
-    let close = object.range.end - 1;
-    let body = text[..close].trim_end();
-    let mut changed = text[..object.range.start].to_owned();
-    let before = &text[object.range.start..body.len()];
-    match object.members.last() {
-        Some(last) => {
-            let mut reader = Reader { text, at: last.value.end };
-            reader.skip_blank();
-            let has_comma = text[reader.at..].starts_with(',');
-            let place = last.value.end - object.range.start;
-            changed.push_str(&before[..place]);
-            if !has_comma {
-                changed.push(',');
-            }
-            changed.push_str(&before[place..]);
-            changed.push_str(end);
-            changed.push_str(&member);
-            if has_comma {
-                changed.push(',');
-            }
-        }
-        None => {
-            changed.push_str(before);
-            changed.push_str(end);
-            changed.push_str(&member);
+    let close = object.end() - 1;
+    let mut changed = text[..close].trim_end().to_owned();
+    let mut added = format!("{end}{member}");
+    if let Some(last) = object.properties.last() {
+        match comma_after(text, last.end()) {
+            Some(_) => added.push(','),
+            None => changed.insert(last.end(), ','),
         }
     }
-    changed.push_str(end);
-    changed.push_str(&outer);
-    changed.push_str(&text[close..]);
-    changed
+    format!("{changed}{added}{end}{outer}{}", &text[close..])
 }
 
 /// A value over several lines, lists of words on one.
@@ -197,147 +150,42 @@ fn shown(value: &Value, margin: &str, step: &str) -> String {
     }
 }
 
-struct Object {
-    /// From bracket to bracket.
-    range: Range<usize>,
-    members: Vec<Member>,
+/// The byte order mark that a text may begin with, and the rest.
+fn split_mark(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
-struct Member {
-    name: String,
-    key: Range<usize>,
-    value: Range<usize>,
+fn parse(text: &str) -> Result<Option<ast::Value<'_>>> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS);
+    parsed.map(|parsed| parsed.value).map_err(|error| not_json().caused_by(error))
 }
 
-impl Object {
-    /// Of several with one name the last is what readers take.
-    fn member(&self, name: &str) -> Option<&Member> {
-        self.members.iter().rev().find(|member| member.name == name)
-    }
+/// Of several members with the same name, readers use the last.
+fn member<'o, 't>(object: &'o Object<'t>, name: &str) -> Option<&'o ObjectProp<'t>> {
+    object.properties.iter().rfind(|member| member.name.as_str() == name)
 }
 
-fn no_json() -> Error {
+fn object_of<'o, 't>(member: &'o ObjectProp<'t>, name: &str) -> Result<&'o Object<'t>> {
+    member.value.as_object().ok_or_else(|| {
+        Error::invalid_argument(format!("`{name}` is not an object there"))
+            .hint("Fix it, or add the entry by hand: see --print.")
+    })
+}
+
+fn not_json() -> Error {
     Error::invalid_argument("the file is not JSON").hint("Fix it, or add the entry by hand: see --print.")
 }
 
-fn root(text: &str) -> Result<Object> {
-    let mut reader = Reader { text, at: start(text) };
-    reader.skip_blank();
-    reader.object(0).ok_or_else(no_json)
-}
-
-fn object_at(text: &str, at: usize, name: &str) -> Result<Object> {
-    if !text[at..].starts_with('{') {
-        return Err(Error::invalid_argument(format!("`{name}` is not an object there"))
-            .hint("Fix it, or add the entry by hand: see --print."));
-    }
-    Reader { text, at }.object(0).ok_or_else(no_json)
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    /// White space and comments.
-    fn skip_blank(&mut self) {
-        loop {
-            let rest = self.rest();
-            let blank = rest.len() - rest.trim_start().len();
-            let comment = match &rest[blank..] {
-                words if words.starts_with("//") => words.find('\n').unwrap_or(words.len()),
-                words if words.starts_with("/*") => words.find("*/").map_or(words.len(), |end| end + 2),
-                _ => 0,
-            };
-            self.at += blank + comment;
-            if comment == 0 {
-                return;
-            }
-        }
-    }
-
-    fn take(&mut self, sign: char) -> Option<()> {
-        self.skip_blank();
-        let is_there = self.rest().starts_with(sign);
-        self.at += if is_there { sign.len_utf8() } else { 0 };
-        is_there.then_some(())
-    }
-
-    fn string(&mut self) -> Option<Range<usize>> {
-        let from = self.at;
-        if !self.rest().starts_with('"') {
-            return None;
-        }
-        let bytes = self.text.as_bytes();
-        let mut at = from + 1;
-        while *bytes.get(at)? != b'"' {
-            at += if bytes[at] == b'\\' { 2 } else { 1 };
-        }
-        self.at = at + 1;
-        Some(from..self.at)
-    }
-
-    fn value(&mut self, depth: usize) -> Option<Range<usize>> {
-        self.skip_blank();
-        let from = self.at;
-        match self.rest().chars().next()? {
-            '{' => drop(self.object(depth + 1)?),
-            '[' => self.list(depth + 1)?,
-            '"' => {
-                self.string()?;
-            }
-            _ => {
-                let rest = self.rest();
-                let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
-                self.at += word.unwrap_or(rest.len());
-            }
-        }
-        (self.at > from).then_some(from..self.at)
-    }
-
-    fn list(&mut self, depth: usize) -> Option<()> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        self.take('[')?;
-        loop {
-            if self.take(']').is_some() {
-                return Some(());
-            }
-            self.value(depth)?;
-            if self.take(',').is_none() {
-                return self.take(']');
-            }
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Option<Object> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        self.skip_blank();
-        let from = self.at;
-        self.take('{')?;
-        let mut members = Vec::new();
-        loop {
-            if self.take('}').is_some() {
-                return Some(Object { range: from..self.at, members });
-            }
-            let key = self.string()?;
-            let name = serde_json::from_str(&self.text[key.clone()]).ok()?;
-            self.take(':')?;
-            let value = self.value(depth)?;
-            members.push(Member { name, key, value });
-            if self.take(',').is_none() {
-                self.take('}')?;
-                return Some(Object { range: from..self.at, members });
-            }
-        }
+/// The position of the comma after a member, behind white space and comments.
+fn comma_after(text: &str, mut at: usize) -> Option<usize> {
+    loop {
+        at = text.len() - text[at..].trim_start().len();
+        let rest = &text[at..];
+        at += match rest.get(..2) {
+            Some("//") => rest.find('\n')?,
+            Some("/*") => rest.find("*/")? + 2,
+            _ => return rest.starts_with(',').then_some(at),
+        };
     }
 }
 
@@ -359,7 +207,13 @@ mod tests {
             ["é", "\"", "\\", "{", "}", "[", "]", ",", ":", "//", "/*", "*/", "\n", "\r", " ", "\u{feff}", "\u{2028}"];
         let mut random = Random(3);
         for _ in 0..20_000 {
-            let text = random.spliced(&texts, &pieces, 6);
+            let mut text: Vec<char> = texts[random.below(texts.len())].chars().collect();
+            for _ in 0..=random.below(4) {
+                let at = random.below(text.len() + 1);
+                let end = (at + random.below(6)).min(text.len());
+                text.splice(at..end, pieces[random.below(pieces.len())].chars());
+            }
+            let text: String = text.into_iter().collect();
             let path: &[&str] = [&["mcpServers", "ixmcp"][..], &["mcpServers"], &["ixmcp", "x"]][random.below(3)];
             let _refused = (value(&text), set(&text, path, &json!({ "a": [1] })), remove(&text, path));
         }
