@@ -20,7 +20,7 @@ use crate::model::printable;
 use crate::platform::process;
 
 use keys::Value;
-pub use keys::{Address, KEYS, Key, Kind};
+pub use keys::{Address, KEYS, Key};
 
 /// The repository's settings file, in its root.
 pub const REPOSITORY_FILE: &str = ".ixmcp.toml";

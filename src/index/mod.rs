@@ -42,7 +42,7 @@ use crate::model::RepoPath;
 use crate::scan::Rules;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
-pub use documents::{ChangeReport, DocumentFolder, FolderOptions, FolderReport, RemovalReport, unread_types};
+pub use documents::{DocumentFolder, FolderOptions, FolderReport, unread_types};
 pub use entities::EntityReport;
 pub use reader::serve_reader;
 pub use rebuild::rebuild;
@@ -500,7 +500,7 @@ impl Workspace {
                 }
                 workspace.work_on();
             })
-            .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+            .map_err(Error::no_thread)?;
         *current = Some(Arc::clone(&run));
         Ok(run)
     }

@@ -134,7 +134,7 @@ pub(super) fn apply(
                 .name("extract".to_owned())
                 .stack_size(STACK_BYTES)
                 .spawn_scoped(scope, move || work(job, moved, &tasks, &send, room, budget))
-                .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+                .map_err(Error::no_thread)?;
         }
         drop(send);
         let outcomes = outcomes.into_iter().inspect(|(_, size)| room.give(*size));

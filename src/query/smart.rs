@@ -36,7 +36,7 @@ use crate::words;
 pub(in crate::query) use path_category::PathCategory;
 pub use rerank::{EmbeddedText, Reranker};
 pub use stop::says_nothing;
-pub use weights::{ARMS, Arm, CODE, PROSE, Part, Ranking, Weights};
+pub use weights::{ARMS, Arm, Part, Ranking, Weights};
 
 use exact::Pattern;
 use rerank::{LOOKED_AT, reorder, shares};

@@ -24,7 +24,7 @@ pub use hash::{Content, read, trusted};
 pub use listing_fingerprint::ListingFingerprint;
 pub use resolve::{PathLocation, Resolved, Resolver};
 pub use root::{Homes, is_own_repository, repository_root};
-pub use rules::{Rules, is_rule_file, skipped_by_name};
+pub use rules::{Rules, is_rule_file};
 pub use tracked::git_rule_files;
 pub use walk::is_private_name;
 

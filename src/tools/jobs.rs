@@ -123,7 +123,7 @@ impl Jobs {
             worker.ended.notify_all();
         };
         let spawned = std::thread::Builder::new().name("job".to_owned()).spawn(run);
-        spawned.map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+        spawned.map_err(Error::no_thread)?;
         vacant.insert(Arc::clone(&job));
         Ok(job)
     }

@@ -46,6 +46,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("clap", "cli"),
     ("indicatif", "cli"),
     ("dagre", "cli"),
+    ("jsonc_parser", "cli"),
     ("saphyr_parser", "extract"),
     ("gix_index", "scan"),
     ("ort", "embed"),

@@ -72,7 +72,7 @@ pub(super) fn layout(picture: &Picture) -> Result<Layout> {
         let worker = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, || packed(picture, boxes))
-            .map_err(|error| Error::internal("cannot start a thread").caused_by(error))?;
+            .map_err(Error::no_thread)?;
         worker.join().map_err(|_| {
             Error::internal("this graph could not be laid out").hint("Draw it with --format dot and Graphviz.")
         })
