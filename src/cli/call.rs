@@ -28,6 +28,6 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let arguments: Value = serde_json::from_str(&text).map_err(|error| {
         Error::invalid_argument(format!("--args is not JSON: {error}")).hint("Give an object: --args '{\"limit\": 5}'.")
     })?;
-    output::json(&session.call(&typed.tool, arguments)?);
+    output::json(&session.call_as_json(&typed.tool, arguments)?);
     Ok(Outcome::Found)
 }

@@ -1,5 +1,6 @@
 //! `ixmcp check`: the tool `check` for the command line and CI.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -9,6 +10,7 @@ use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
+use crate::tools::check::{Answer, DiagnosticItem, NoteItem};
 
 /// Type-check the Python project, or some files and folders of it
 ///
@@ -55,53 +57,48 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         "rendered": format == Format::Text,
         "notes": matches!(format, Format::Github | Format::Sarif),
     };
-    let answer = session.call("check", given)?;
-    let found = answer["diagnostics"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<Answer>("check", given)?;
+    let found = &answer.diagnostics;
     match format {
         Format::Text => found.iter().for_each(|one| print(one, &paint)),
         Format::Concise => found.iter().for_each(|one| output::line(&concise(one, &paint))),
-        Format::Json => output::json(&answer),
+        Format::Json => output::json(&answer.json),
         Format::Github => {
             let root = session.workspaces.root(&session.start)?;
             found.iter().for_each(|one| output::line(&annotation(one, &root, &paint)));
         }
-        Format::Sarif => output::json(&sarif(&answer, found)),
+        Format::Sarif => output::json(&sarif(&answer)),
     }
     if matches!(format, Format::Text | Format::Concise) {
         output::note(&summary(&answer));
     }
-    if answer["misconfigured"] == Value::Bool(true) {
+    if answer.misconfigured {
         output::note("the settings are invalid and were ignored");
         return Ok(Outcome::Broken);
     }
     // `--severity error` ignores warnings, so they do not fail the check either.
     let only_errors = typed.severity.as_deref() == Some("error");
     let lets_warnings_pass = typed.exit_zero_on_warning || only_errors;
-    let passes = answer["passed"] == Value::Bool(true) || (lets_warnings_pass && answer["errors"] == 0);
+    let passes = answer.passed || (lets_warnings_pass && answer.errors == 0);
     Ok(if passes { Outcome::Found } else { Outcome::Nothing })
 }
 
-fn summary(answer: &Value) -> String {
-    let number = |value: &Value, one: &str| match value.as_u64() {
-        Some(1) => format!("1 {one}"),
-        _ => format!("{value} {one}s"),
-    };
-    let files = number(&answer["files_checked"], "file");
-    let listed = answer["total"].as_u64().unwrap_or(0);
-    let all = ["errors", "warnings"].iter().filter_map(|kind| answer[kind].as_u64()).sum::<u64>();
-    match (listed, all) {
+fn summary(answer: &Answer) -> String {
+    let count = |number: usize, one: &str| output::count(number as u64, one, &format!("{one}s"));
+    let files = count(answer.files_checked, "file");
+    match (answer.total, answer.errors + answer.warnings) {
         (0, 0) => format!("{files} checked: no problems found"),
         (0, _) => format!(
             "{files} checked: no diagnostics of this severity; {}, {}",
-            number(&answer["errors"], "error"),
-            number(&answer["warnings"], "warning")
+            count(answer.errors, "error"),
+            count(answer.warnings, "warning")
         ),
-        _ => format!("{files} checked: {}", number(&answer["total"], "diagnostic")),
+        (listed, _) => format!("{files} checked: {}", count(listed, "diagnostic")),
     }
 }
 
-fn print(found: &Value, paint: &Paint) {
-    match found["rendered"].as_str() {
+fn print(found: &DiagnosticItem, paint: &Paint) {
+    match &found.rendered {
         // Escapes control characters; line breaks are part of the rendered text.
         Some(rendered) => {
             for line in rendered.trim_end().lines() {
@@ -113,88 +110,88 @@ fn print(found: &Value, paint: &Paint) {
     output::line("");
 }
 
-fn concise(found: &Value, paint: &Paint) -> String {
-    let text = |name: &str| output::text(&found[name]);
-    let position = paint.found(found);
-    let message = found["message"].as_str().unwrap_or_default().replace('\n', " ");
-    format!("{position}: {}[{}] {}", text("severity"), text("code"), printable(&message))
+fn concise(found: &DiagnosticItem, paint: &Paint) -> String {
+    let location = paint.location(&found.file, found.cell, found.line, found.column);
+    let message = found.message.replace('\n', " ");
+    format!("{location}: {}[{}] {}", found.severity, printable(&found.code), printable(&message))
 }
 
 /// A workflow command for GitHub's runner in ty's format: the file by its absolute path, so that it is found regardless
 /// of the checkout folder, and the notes below the message. The runner's special characters are escaped.
-fn annotation(found: &Value, root: &Path, paint: &Paint) -> String {
+fn annotation(found: &DiagnosticItem, root: &Path, paint: &Paint) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let text = |name: &str| found[name].as_str().unwrap_or_default();
-    let level = match text("severity") {
+    let DiagnosticItem { file, line, column, end_line, end_column, code, message, .. } = found;
+    let level = match &*found.severity {
         "error" | "fatal" => "error",
         "warning" => "warning",
         _ => "notice",
     };
-    let title = property(&format!("ty ({})", text("code")));
-    let file = property(&root.join(text("file")).to_string_lossy());
-    let (line, end_line) = (&found["line"], &found["end_line"]);
-    let range = if found["cell"].is_u64() {
+    let title = property(&format!("ty ({code})"));
+    let path = property(&root.join(file).to_string_lossy());
+    let range = if found.cell.is_some() {
         // The lines are relative to a cell, not to the file.
         "line=1,col=1,endLine=1,endColumn=1".to_owned()
     } else if line == end_line {
-        format!("line={line},col={},endLine={end_line},endColumn={}", found["column"], found["end_column"])
+        format!("line={line},col={column},endLine={end_line},endColumn={end_column}")
     } else {
         format!("line={line},endLine={end_line}")
     };
-    let mut message = format!("{}: {}: {}", paint.written(found), text("code"), text("message"));
-    for line in note_lines(found, paint) {
-        message.push('\n');
-        message += &line;
+    let mut text = format!("{}: {code}: {message}", paint.plain_location(file, found.cell, *line, *column));
+    for line in note_lines(&found.notes, paint) {
+        text.push('\n');
+        text += &line;
     }
-    printable(&format!("::{level} title={title},file={file},{range}::{}", data(&message)))
+    printable(&format!("::{level} title={title},file={path},{range}::{}", data(&text)))
 }
 
 /// The notes of a diagnostic as lines.
-fn note_lines(found: &Value, paint: &Paint) -> Vec<String> {
-    let notes = found["notes"].as_array().map_or(&[][..], Vec::as_slice);
+fn note_lines(notes: &[NoteItem], paint: &Paint) -> Vec<String> {
     let mut indent = "  ";
-    let mut line = |note: &Value| {
-        let kind = note["kind"].as_str();
+    let mut line = |note: &NoteItem| {
+        let kind = note.kind.as_deref();
         let own = if kind.is_some() { "  " } else { indent };
         if kind.is_some() {
             // The following notes belong to this one.
             indent = "    ";
         }
-        let position = note["file"].is_string().then(|| paint.written(note));
-        let said = position.as_deref().into_iter().chain(kind).chain(note["message"].as_str());
-        format!("{own}{}", said.collect::<Vec<_>>().join(": "))
+        let location = |file: &String| {
+            paint.plain_location(file, note.cell, note.line.unwrap_or_default(), note.column.unwrap_or_default())
+        };
+        let location = note.file.as_ref().map(location);
+        let parts: Vec<&str> = location.as_deref().into_iter().chain(kind).chain([&*note.message]).collect();
+        format!("{own}{}", parts.join(": "))
     };
     notes.iter().map(&mut line).collect()
 }
 
 /// SARIF 2.1.0.
-fn sarif(answer: &Value, found: &[Value]) -> Value {
-    let mut rules: Vec<&str> = found.iter().filter_map(|one| one["code"].as_str()).collect();
-    rules.sort_unstable();
-    rules.dedup();
-    let result = |one: &Value| {
-        let level = match one["severity"].as_str() {
-            Some("error" | "fatal") => "error",
-            Some("warning") => "warning",
+fn sarif(answer: &Answer) -> Value {
+    let rules: BTreeSet<&str> = answer.diagnostics.iter().map(|one| &*one.code).collect();
+    let result = |one: &DiagnosticItem| {
+        let level = match &*one.severity {
+            "error" | "fatal" => "error",
+            "warning" => "warning",
             _ => "note",
         };
-        let notes = one["notes"].as_array().map_or(&[][..], Vec::as_slice);
-        let mut message = one["message"].as_str().unwrap_or_default().to_owned();
-        for note in notes.iter().filter(|note| !note["file"].is_string()) {
-            message += &format!("\n{}: {}", output::text(&note["kind"]), note["message"].as_str().unwrap_or_default());
+        let mut message = one.message.clone();
+        for note in one.notes.iter().filter(|note| note.file.is_none()) {
+            message += &format!("\n{}: {}", note.kind.as_deref().unwrap_or("info"), note.message);
         }
-        let related = notes.iter().filter(|note| note["file"].is_string()).map(|note| {
-            let mut location = location(note);
-            location["message"] = json!({ "text": note["message"] });
-            location
+        let related = one.notes.iter().filter_map(|note| {
+            let (end_line, end_column) = (note.end_line?, note.end_column?);
+            let mut location =
+                location(note.file.as_ref()?, note.cell, (note.line?, note.column?), (end_line, end_column));
+            location["message"] = json!({ "text": note.message });
+            Some(location)
         });
+        let (start, end) = ((one.line, one.column), (one.end_line, one.end_column));
         let mut result = json!({
-            "ruleId": one["code"],
-            "ruleIndex": rules.iter().position(|rule| Some(*rule) == one["code"].as_str()),
+            "ruleId": one.code,
+            "ruleIndex": rules.iter().position(|rule| *rule == one.code),
             "level": level,
             "message": { "text": message },
-            "locations": [location(one)],
+            "locations": [location(&one.file, one.cell, start, end)],
         });
         let related: Vec<Value> = related.collect();
         if !related.is_empty() {
@@ -212,21 +209,20 @@ fn sarif(answer: &Value, found: &[Value]) -> Value {
                 "rules": rules.iter().map(|rule| json!({ "id": rule })).collect::<Vec<_>>(),
             }},
             "columnKind": "unicodeCodePoints",
-            "invocations": [{ "executionSuccessful": answer["misconfigured"] != Value::Bool(true) }],
-            "results": found.iter().map(result).collect::<Vec<_>>(),
+            "invocations": [{ "executionSuccessful": !answer.misconfigured }],
+            "results": answer.diagnostics.iter().map(result).collect::<Vec<_>>(),
         }],
     })
 }
 
 /// A SARIF location. In notebooks it is the file alone, because lines are relative to cells.
-fn location(found: &Value) -> Value {
-    let file = found["file"].as_str().unwrap_or_default();
+fn location(file: &str, cell: Option<u32>, (line, column): (u32, u32), end: (u32, u32)) -> Value {
     let mut artifact = json!({ "uri": uri(file) });
     if !file.starts_with('/') {
         artifact["uriBaseId"] = "%SRCROOT%".into();
     }
-    if let Some(cell) = found["cell"].as_u64() {
-        let name = format!("cell {cell}:{}:{}", found["line"], found["column"]);
+    if let Some(cell) = cell {
+        let name = format!("cell {cell}:{line}:{column}");
         return json!({
             "physicalLocation": { "artifactLocation": artifact },
             "logicalLocations": [{ "fullyQualifiedName": name }],
@@ -235,10 +231,10 @@ fn location(found: &Value) -> Value {
     json!({ "physicalLocation": {
         "artifactLocation": artifact,
         "region": {
-            "startLine": found["line"],
-            "startColumn": found["column"],
-            "endLine": found["end_line"],
-            "endColumn": found["end_column"],
+            "startLine": line,
+            "startColumn": column,
+            "endLine": end.0,
+            "endColumn": end.1,
         },
     }})
 }
@@ -252,6 +248,11 @@ fn uri(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::answer;
+
+    fn diagnostic(json: &Value) -> DiagnosticItem {
+        answer::typed(json).unwrap()
+    }
 
     #[test]
     fn an_annotation_escapes_its_message() {
@@ -259,7 +260,7 @@ mod tests {
             "file": "a,b:c.py", "line": 1, "column": 2, "end_line": 1, "end_column": 3,
             "severity": "error", "code": "x", "message": "100%\n::error::gotcha",
         });
-        let line = annotation(&found, Path::new("/r"), &Paint::default());
+        let line = annotation(&diagnostic(&found), Path::new("/r"), &Paint::default());
         assert_eq!(line.lines().count(), 1);
         assert!(
             line.starts_with("::error title=ty (x),file=/r/a%2Cb%3Ac.py,line=1,col=2,endLine=1,endColumn=3::"),
@@ -280,7 +281,7 @@ mod tests {
             ],
         });
         assert_eq!(
-            annotation(&found, Path::new("/r"), &Paint::default()),
+            annotation(&diagnostic(&found), Path::new("/r"), &Paint::default()),
             "::warning title=ty (x),file=/r/a.py,line=1,endLine=3::a.py:1:2: x: y%0A  b.py:5:6: Declared%0A  \
              c.py:7:8: info: Told%0A    c.py:9:1: Beside%0A  help: Do"
         );
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_notebook_location_has_no_region() {
-        let location = location(&json!({ "file": "a.ipynb", "cell": 3, "line": 2, "column": 1 }));
+        let location = location("a.ipynb", Some(3), (2, 1), (2, 4));
         assert!(location["physicalLocation"].get("region").is_none());
         assert_eq!(location["logicalLocations"][0]["fullyQualifiedName"], "cell 3:2:1");
     }

@@ -1,18 +1,19 @@
 //! `ixmcp daemon`: the resident process of a repository, started, ended and looked at.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::{Outcome, Session, log, output, sync};
-use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::model::printable;
 use crate::platform::process;
-use crate::serve::ToolListing;
 use crate::serve::daemon::{self, DaemonSettings};
 use crate::serve::launch::{self, Launcher};
 use crate::serve::socket_path::SocketPath;
+use crate::serve::{Status, TcpStatus, ToolListing, ToolStatus};
 
 /// Run, start, stop or look at the repository's daemon
 ///
@@ -138,7 +139,7 @@ fn start(session: &Session, options: &Options, as_json: bool) -> Result<Outcome>
     if as_json {
         output::json(&json!({ "pid": about.pid, "version": about.version, "root": root }));
     } else {
-        output::note(&format!("process {} serves {}", about.pid, crate::model::printable(&root.to_string_lossy())));
+        output::note(&format!("process {} serves {}", about.pid, printable(&root.to_string_lossy())));
     }
     Ok(Outcome::Found)
 }
@@ -156,52 +157,41 @@ fn stop(session: &Session, as_json: bool) -> Result<Outcome> {
 
 fn status(session: &Session, as_json: bool) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
-    let client = launch::find(&root, &session.sources.environment)?;
-    let answer =
-        client.and_then(|mut client| client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
-    let status = answer.transpose()?.unwrap_or_else(|| json!({ "running": false, "root": root }));
-    let is_running = status["running"] == Value::Bool(true);
-    if as_json {
-        output::json(&status);
-    } else if is_running {
-        print(&status);
-    } else {
-        output::note("no daemon runs for this repository");
+    let status = launch::status(&root, &session.sources.environment)?;
+    match &status {
+        Some(status) if as_json => output::json(&json!(status)),
+        Some(status) => print(status),
+        None if as_json => output::json(&json!({ "running": false, "root": root })),
+        None => output::note("no daemon runs for this repository"),
     }
-    Ok(if is_running { Outcome::Found } else { Outcome::Nothing })
+    Ok(if status.is_some() { Outcome::Found } else { Outcome::Nothing })
 }
 
-fn print(status: &Value) {
-    let memory = |name: &str| sync::size(status["memory"][name].as_u64().unwrap_or(0));
-    output::line(&format!("process    {}, release {}", status["pid"], output::text(&status["version"])));
-    output::line(&format!("up         {} s", status["uptime_seconds"]));
-    output::line(&format!("root       {}", output::text(&status["root"])));
-    output::line(&format!("socket     {}", output::text(&status["socket"])));
-    let tcp = match (&status["tcp"]["listening"], &status["tcp"]["failed"]) {
-        (Value::Array(addresses), _) => addresses.iter().map(output::text).collect::<Vec<_>>().join(", "),
-        (_, Value::String(reason)) => crate::model::printable(reason),
-        _ => "off".to_owned(),
+fn print(status: &Status) {
+    let Status { about, memory, uptime_seconds, clients, .. } = status;
+    let size = |bytes: Option<u64>| sync::size(bytes.unwrap_or(0));
+    let path = |path: &Path| printable(&path.to_string_lossy());
+    output::line(&format!("process    {}, release {}", about.pid, printable(&about.version)));
+    output::line(&format!("up         {uptime_seconds} s"));
+    output::line(&format!("root       {}", path(&about.root)));
+    output::line(&format!("socket     {}", path(&status.socket)));
+    let tcp = match &status.tcp {
+        Some(TcpStatus::Listening(addresses)) => printable(&addresses.join(", ")),
+        Some(TcpStatus::Failed(reason)) => printable(reason),
+        None => "off".to_owned(),
     };
     output::line(&format!("tcp        {tcp}"));
-    output::line(&format!("clients    {}", status["clients"]));
-    output::line(&format!(
-        "watching   {}, {} pending",
-        output::text(&status["watch_mode"]),
-        output::count(status["pending_changes"].as_u64().unwrap_or(0), "change", "changes")
-    ));
+    output::line(&format!("clients    {clients}"));
+    let pending = output::count(status.pending_changes, "change", "changes");
+    output::line(&format!("watching   {}, {pending} pending", printable(&status.watch_mode)));
     output::line(&format!(
         "memory     {}, of which {} its own, at most {}",
-        memory("rss_bytes"),
-        memory("own_bytes"),
-        memory("peak_bytes")
+        size(memory.rss_bytes),
+        size(memory.own_bytes),
+        size(memory.peak_bytes)
     ));
-    for (tool, figures) in status["requests"].as_object().into_iter().flatten() {
-        output::line(&format!(
-            "  {tool:<20} {:>8} calls {:>6} errors   p50 {} µs   p99 {} µs",
-            figures["calls"].to_string(),
-            figures["errors"].to_string(),
-            figures["p50_us"],
-            figures["p99_us"]
-        ));
+    for (tool, ToolStatus { calls, errors, p50_us, p99_us }) in &status.requests {
+        let (p50, p99) = (p50_us.unwrap_or_default(), p99_us.unwrap_or_default());
+        output::line(&format!("  {tool:<20} {calls:>8} calls {errors:>6} errors   p50 {p50} µs   p99 {p99} µs"));
     }
 }

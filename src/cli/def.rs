@@ -1,12 +1,12 @@
 //! `ixmcp def`: the tool `goto_definition` for the command line.
 
 use clap::Args;
-use serde_json::Value;
 
-use super::paint::Paint;
 use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::Result;
+use crate::model::printable;
+use crate::tools::goto_definition::Answer;
 
 /// Show where the symbol at a position is defined
 #[derive(Debug, Args)]
@@ -21,22 +21,18 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
-    let answer = session.call("goto_definition", typed.position.arguments(session))?;
-    let found = answer["definitions"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<Answer>("goto_definition", typed.position.arguments(session))?;
+    let found = &answer.definitions;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        found.iter().for_each(|one| print(one, "kind", &paint));
+        for one in found {
+            let location = paint.location(&one.file, one.cell, one.line, one.column);
+            output::line(&format!("{location}  {}  {}", printable(&one.kind), printable(&one.preview)));
+        }
         if found.is_empty() {
             output::note("nothing found: no definition is known of what stands there");
         }
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
-}
-
-/// Prints a position with its line and kind.
-pub(super) fn print(found: &Value, what: &str, paint: &Paint) {
-    let text = |name: &str| output::text(&found[name]);
-    let position = paint.found(found);
-    output::line(&format!("{position}  {}  {}", text(what), text("preview")));
 }

@@ -1,12 +1,15 @@
 //! `ixmcp documents index|update|remove|list|search|show`: the tools on documents, for people.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
+use crate::tools::index_files::{LeftOut, Partial};
+use crate::tools::search_documents::Hit;
+use crate::tools::{get_file_details, index_files, search_documents, stats, update_index};
 
 /// Index folders of documents, and search them
 #[derive(Debug, Args)]
@@ -137,16 +140,16 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
         "chunkSize": typed.chunk_size, "overlap": typed.overlap, "maxFiles": typed.max_files, "fileTypes": typed.types,
     };
     let given = json!({ "folderPath": session.here(&typed.folder), "options": options });
-    let answer = session.call("index_files", given)?;
+    let answer = session.call::<index_files::Answer>("index_files", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
         output::line(&format!(
             "{} of {} files, {} chunks",
-            answer["processedFiles"], answer["totalFiles"], answer["totalChunks"]
+            answer.processed_files, answer.total_files, answer.total_chunks
         ));
-        print_skipped(&answer);
-        if let Some(warning) = answer["warning"].as_str() {
+        print_skipped(&answer.left, &answer.partial);
+        if let Some(warning) = &answer.warning {
             output::note(warning);
         }
     }
@@ -156,50 +159,49 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
 fn update(session: &Session, typed: &Update) -> Result<Outcome> {
     let changes: Vec<String> = typed.changes.iter().map(|change| session.here(change)).collect();
     let given = arguments! { "folderPath": session.here(&typed.folder), "changes": changes };
-    let answer = session.call("update_index", given)?;
+    let answer = session.call::<update_index::Answer>("update_index", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        let count = |name: &str| format!("{} {name}", answer[name]);
-        let counts: Vec<String> = ["added", "updated", "removed", "unchanged"].map(count).into();
-        output::line(&counts.join(", "));
-        print_skipped(&answer);
+        let update_index::Answer { added, updated, removed, unchanged, .. } = &*answer;
+        output::line(&format!("{added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
+        print_skipped(&answer.left, &answer.partial);
     }
     Ok(Outcome::Found)
 }
 
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     let given = json!({ "folderPath": session.here(&typed.folder), "forget": true });
-    let answer = session.call("update_index", given)?;
+    let answer = session.call::<update_index::Answer>("update_index", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        let stay = match answer["unchanged"].as_u64() {
-            None | Some(0) => String::new(),
-            Some(1) => "; 1 stays, as the repository or a folder around indexes it".to_owned(),
-            Some(files) => format!("; {files} stay, as the repository or a folder around indexes them"),
+        let stay = match answer.unchanged {
+            0 => String::new(),
+            1 => "; 1 stays, as the repository or a folder around indexes it".to_owned(),
+            files => format!("; {files} stay, as the repository or a folder around indexes them"),
         };
-        let removed = output::count(answer["removed"].as_u64().unwrap_or(0), "file has", "files have");
+        let removed = output::count(answer.removed as u64, "file has", "files have");
         output::line(&format!("{removed} left the index{stay}"));
     }
     Ok(Outcome::Found)
 }
 
 fn list(session: &Session, typed: &List) -> Result<Outcome> {
-    let stats = session.call("stats", json!({}))?;
-    let folders = stats["document_folders"].as_array().map_or(&[][..], Vec::as_slice);
+    let stats = session.call::<stats::Answer>("stats", json!({}))?;
+    let folders = &stats.document_folders;
     if typed.json {
         output::json(&json!({ "folders": folders }));
     } else {
         for folder in folders {
-            let types: Vec<String> = folder["fileTypes"].as_array().into_iter().flatten().map(output::text).collect();
-            let types = if types.is_empty() { String::new() } else { format!(", of {} alone", types.join(" ")) };
+            let types = folder.file_types.as_deref().unwrap_or_default().join(" ");
+            let types = if types.is_empty() { types } else { format!(", of {} alone", printable(&types)) };
             output::line(&format!(
                 "{}  {}, chunks of {} characters with {} of the one before{types}",
-                output::text(&folder["folderPath"]),
-                output::count(folder["totalFiles"].as_u64().unwrap_or(0), "file", "files"),
-                folder["chunkSize"],
-                folder["overlap"]
+                printable(&folder.folder_path),
+                output::count(folder.total_files as u64, "file", "files"),
+                folder.chunk_size,
+                folder.overlap
             ));
         }
         if folders.is_empty() {
@@ -214,14 +216,14 @@ fn score(text: &str) -> std::result::Result<f64, String> {
     number.ok_or_else(|| "give a number from 0, which shows everything, to 1".to_owned())
 }
 
-fn print_skipped(answer: &Value) {
-    for (list, word) in [("skipped", "skipped"), ("problems", "partial")] {
-        for file in answer[list].as_array().into_iter().flatten() {
-            output::line(&format!("{word}  {}  {}", output::text(&file["path"]), output::text(&file["reason"])));
+fn print_skipped(left: &LeftOut, partial: &Partial) {
+    for (files, word) in [(&left.skipped, "skipped"), (&partial.problems, "partial")] {
+        for file in files {
+            output::line(&format!("{word}  {}  {}", printable(&file.path), printable(&file.reason)));
         }
     }
-    if let Some(total) = answer["totalProblems"].as_u64() {
-        let documents = output::count(total, "document is", "documents are");
+    if let Some(total) = partial.total {
+        let documents = output::count(total as u64, "document is", "documents are");
         output::note(&format!("{documents} in the index in part"));
     }
 }
@@ -232,29 +234,29 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
         "limit": typed.limit, "minScore": typed.min_score, "folderPath": folder, "fileTypes": typed.types,
     };
     let given = json!({ "query": typed.text.join(" "), "offset": typed.offset, "options": options });
-    let answer = session.call("search_documents", given)?;
-    let results = answer["results"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<search_documents::Answer>("search_documents", given)?;
+    let results = &answer.results;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
         results.iter().for_each(|result| print(result, &session.paint));
-        output::note_rest(&answer, "results");
-        match answer["belowMinScore"].as_u64() {
-            None | Some(0) => {}
-            Some(1) => output::note("1 more is less sure: --min-score 0 shows it"),
-            Some(below) => output::note(&format!("{below} more are less sure: --min-score 0 shows them")),
+        answer.note_rest(results.len());
+        match answer.below_min_score {
+            0 => {}
+            1 => output::note("1 more is less sure: --min-score 0 shows it"),
+            below => output::note(&format!("{below} more are less sure: --min-score 0 shows them")),
         }
     }
     Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(result: &Value, paint: &Paint) {
-    let metadata = &result["metadata"];
-    let page = metadata["page"].as_u64().map_or_else(String::new, |page| format!(", page {page}"));
-    let headings: Vec<String> = metadata["headings"].as_array().into_iter().flatten().map(output::text).collect();
-    let place = paint.place(&result["filePath"], &[&metadata["startLine"]]);
-    output::line(&format!("{place}{page}  {}  {:.2}", headings.join(" > "), result["score"].as_f64().unwrap_or(0.0)));
-    for line in result["content"].as_str().unwrap_or_default().lines() {
+fn print(hit: &Hit, paint: &Paint) {
+    let metadata = hit.metadata.as_ref();
+    let page = metadata.and_then(|metadata| metadata.page).map_or_else(String::new, |page| format!(", page {page}"));
+    let headings = metadata.map(|metadata| metadata.headings.join(" > ")).unwrap_or_default();
+    let position = paint.position(&hit.file_path, metadata.map(|metadata| metadata.start_line).as_slice());
+    output::line(&format!("{position}{page}  {}  {:.2}", printable(&headings), hit.score));
+    for line in hit.content.lines() {
         output::line(&format!("    {}", printable(&line.replace('\t', "    "))));
     }
 }
@@ -263,14 +265,14 @@ fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let given = json!({
         "filePath": session.file(&typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
     });
-    let answer = session.call("get_file_details", given)?;
+    let answer = session.call::<get_file_details::Answer>("get_file_details", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        for problem in answer["problems"].as_array().into_iter().flatten() {
-            output::note(&output::text(problem));
+        for problem in &answer.problems {
+            output::note(&printable(problem));
         }
-        for line in answer["content"].as_str().unwrap_or_default().lines() {
+        for line in answer.content.lines() {
             output::line(&printable(&line.replace('\t', "    ")));
         }
     }

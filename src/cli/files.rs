@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{Outcome, Session, arguments, output};
 use crate::budget::Budget;
 use crate::error::Result;
+use crate::tools::list_files::Answer;
 
 /// List the indexed files, or with --skipped those left out and why
 #[derive(Debug, Args)]
@@ -29,15 +30,15 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let given = arguments! { "include": typed.include, "exclude": typed.exclude, "language": typed.language };
-    let answer = session.call("list_files", given)?;
+    let answer = session.call::<Answer>("list_files", given)?;
     if typed.skipped {
         return skipped(session, typed.json);
     }
-    let files = answer["files"].as_array().map_or(&[][..], Vec::as_slice);
+    let files = &answer.files;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        files.iter().for_each(|file| output::line(&session.paint.path(file.as_str().unwrap_or_default())));
+        files.iter().for_each(|file| output::line(&session.paint.path(file)));
         if files.is_empty() {
             output::note_nothing();
         }

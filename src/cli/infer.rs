@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::{Outcome, Session, arguments, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
+use crate::tools::infer_types::{Answer, Edit, SuggestionItem};
 
 /// Show annotations that could be added to a Python file
 ///
@@ -28,10 +28,10 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let file = session.file(&typed.file);
-    let answer = session.call("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
-    let found = answer["suggestions"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<Answer>("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
+    let found = &answer.suggestions;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else if typed.diff {
         // A patch must fit the file.
         let (shown, bytes) = session.workspace()?.read_exactly(&file)?;
@@ -43,31 +43,24 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::raw(&patch);
     } else {
         found.iter().for_each(print);
-        let skipped = answer["total_skipped"].as_u64().unwrap_or(0);
+        let skipped = answer.total_skipped;
         let annotations = output::count(found.len() as u64, "annotation", "annotations");
         output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(found: &Value) {
-    let text = |name: &str| output::text(&found[name]);
-    let container = found["container"].as_str().map_or_else(String::new, |container| format!("{container}."));
-    let what = match found["kind"].as_str() {
-        Some("return") => format!("{container}{} ->", text("name")),
-        _ => format!("{container}{}:", text("name")),
-    };
-    output::line(&format!("{}  {what} {}  ({})", found["line"], text("type"), text("evidence")));
+fn print(found: &SuggestionItem) {
+    let container = found.container.as_ref().map_or_else(String::new, |container| format!("{container}."));
+    let sign = if found.kind == "return" { " ->" } else { ":" };
+    let SuggestionItem { name, line, r#type, evidence, .. } = found;
+    output::line(&printable(&format!("{line}  {container}{name}{sign} {type}  ({evidence})")));
 }
 
 /// The insertions as (line, column, text), sorted and without duplicates.
-fn insertions(found: &[Value]) -> Vec<(usize, usize, String)> {
-    let number = |value: &Value| usize::try_from(value.as_u64().unwrap_or(1)).unwrap_or(1);
-    let of = |edit: &Value| {
-        (number(&edit["line"]), number(&edit["column"]), edit["insert"].as_str().unwrap_or_default().to_owned())
-    };
-    let imports = found.iter().flat_map(|one| one["imports"].as_array().into_iter().flatten());
-    let mut all: Vec<_> = found.iter().map(|one| &one["edit"]).chain(imports).map(of).collect();
+fn insertions(found: &[SuggestionItem]) -> Vec<(usize, usize, String)> {
+    let of = |edit: &Edit| (edit.line as usize, edit.column as usize, edit.insert.clone());
+    let mut all: Vec<_> = found.iter().flat_map(|one| one.imports.iter().chain([&one.edit])).map(of).collect();
     all.sort();
     all.dedup();
     all

@@ -2,6 +2,7 @@
 //!
 //! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
 
+mod answer;
 mod call;
 mod check;
 mod completions;
@@ -53,8 +54,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::answer::Answer;
 use self::output::HowFar;
 use self::paint::{Paint, When};
 use crate::budget::{Budget, Progress};
@@ -318,9 +321,14 @@ impl Session {
         }
     }
 
-    /// Calls a tool as a person does: with all the time the index needs, its progress shown, and no cap on the answer.
+    /// Calls a tool for a command that prints its answer, of the type `A`.
+    fn call<A: DeserializeOwned>(&self, tool: &str, arguments: Value) -> Result<Answer<A>> {
+        Answer::read(self.call_as_json(tool, arguments)?)
+    }
+
+    /// Calls a tool without a limit on the size of its answer, waits while the index is built, and shows the progress.
     /// A running daemon of the repository answers; none is started.
-    fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
+    fn call_as_json(&self, tool: &str, arguments: Value) -> Result<Value> {
         self.called(tool, arguments).map_err(|error| match error.kind {
             // No command has an option for it.
             ErrorKind::Timeout => error

@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::budget::{self, Progress};
 use crate::error::Error;
 use crate::locked::locked;
-use crate::model::printable;
 use crate::serve::client;
 
 /// Work shorter than this shows no progress.
@@ -90,36 +88,6 @@ pub(super) fn count(number: u64, one: &str, many: &str) -> String {
 /// That there is nothing to show, where a person would otherwise see nothing at all.
 pub(super) fn note_nothing() {
     note("nothing found");
-}
-
-/// Whether an answer's list goes on, for a person, and what it may lack; and that there is nothing in it.
-pub(super) fn note_rest(answer: &Value, list: &str) {
-    let is_cut = answer["truncated"] == Value::Bool(true);
-    if !is_cut && answer[list].as_array().is_some_and(Vec::is_empty) {
-        note_nothing();
-    }
-    if is_cut {
-        let shown = answer[list].as_array().map_or(0, Vec::len);
-        let of = answer["total"].as_u64().map_or_else(String::new, |total| format!(" of {total}"));
-        let more =
-            answer["next_offset"].as_u64().map_or_else(String::new, |next| format!("; more with --offset {next}"));
-        note(&format!("{shown}{of} shown{more}"));
-    }
-    if let Some(warning) = answer["warning"].as_str() {
-        note(&printable(warning));
-    }
-    if let Some(reason) = answer["stale"].as_str() {
-        note(&format!("may be outdated: {reason}"));
-    }
-    if let Some(pending) = answer["vectors_pending"].as_u64().filter(|pending| *pending > 0) {
-        let chunks = count(pending, "chunk is", "chunks are");
-        note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
-    }
-}
-
-/// A string of an answer, safe for a terminal.
-pub(super) fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), printable)
 }
 
 /// Does `work` while showing how far it is: a bar on a terminal, a line now and then in a pipe.

@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use serde_json::Value;
 
 use crate::config::Environment;
 use crate::model::printable;
@@ -123,9 +122,8 @@ impl Paint {
         self.linked(path, self.in_color(PATH, &printable(&self.shown(path))))
     }
 
-    /// `path:12:3`, of an answer's own fields.
-    pub(super) fn place(&self, path: &Value, numbers: &[&Value]) -> String {
-        let path = path.as_str().unwrap_or_default();
+    /// `path:12:3`
+    pub(super) fn position(&self, path: &str, numbers: &[u32]) -> String {
         let mut text = self.in_color(PATH, &printable(&self.shown(path)));
         for (at, number) in numbers.iter().enumerate() {
             let number = number.to_string();
@@ -135,23 +133,21 @@ impl Paint {
         self.linked(path, text)
     }
 
-    /// The place of something found: in a notebook, with its cell.
-    pub(super) fn found(&self, found: &Value) -> String {
-        match found["cell"].as_u64() {
+    /// A location for a person; in a notebook, the line is relative to the cell.
+    pub(super) fn location(&self, file: &str, cell: Option<u32>, line: u32, column: u32) -> String {
+        match cell {
             Some(cell) => {
-                let file = self.path(found["file"].as_str().unwrap_or_default());
-                let line = self.in_color(LINE, &found["line"].to_string());
-                format!("{file}:cell {cell}:{line}:{}", found["column"])
+                let (file, line) = (self.path(file), self.in_color(LINE, &line.to_string()));
+                format!("{file}:cell {cell}:{line}:{column}")
             }
-            None => self.place(&found["file"], &[&found["line"], &found["column"]]),
+            None => self.position(file, &[line, column]),
         }
     }
 
-    /// The place of something found, for another program to read.
-    pub(super) fn written(&self, found: &Value) -> String {
-        let path = self.shown(found["file"].as_str().unwrap_or_default());
-        let cell = found["cell"].as_u64().map_or_else(String::new, |cell| format!("cell {cell}:"));
-        format!("{path}:{cell}{}:{}", found["line"], found["column"])
+    /// A location for another program.
+    pub(super) fn plain_location(&self, file: &str, cell: Option<u32>, line: u32, column: u32) -> String {
+        let cell = cell.map_or_else(String::new, |cell| format!("cell {cell}:"));
+        format!("{}:{cell}{line}:{column}", self.shown(file))
     }
 
     /// A line with what matches in it; tabs are four blanks.
@@ -288,7 +284,7 @@ mod tests {
     fn paths_begin_where_the_person_stands() {
         let paint = Paint::default().from("/r/sub".into(), "/r".into());
         for (path, shown) in [("sub/a.py", "a.py"), ("a.py", "/r/a.py"), ("/lib/a.py", "/lib/a.py")] {
-            assert_eq!(paint.place(&Value::from(path), &[&Value::from(1)]), format!("{shown}:1"));
+            assert_eq!(paint.position(path, &[1]), format!("{shown}:1"));
             assert_eq!(paint.quoted(&format!("  --> {path}:1:2")), format!("  --> {shown}:1:2"));
             assert_eq!(paint.quoted(&format!(" ::: {path}:cell 3:1:2")), format!(" ::: {shown}:cell 3:1:2"));
         }
@@ -299,6 +295,6 @@ mod tests {
     #[test]
     fn without_colours_a_line_is_the_text() {
         assert_eq!(Paint::default().matches("a b", std::slice::from_ref(&(0..1))), "a b");
-        assert_eq!(Paint::default().place(&Value::from("a.rs"), &[&Value::from(3), &Value::from(1)]), "a.rs:3:1");
+        assert_eq!(Paint::default().position("a.rs", &[3, 1]), "a.rs:3:1");
     }
 }

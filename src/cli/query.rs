@@ -7,7 +7,9 @@ use super::marks::Marks;
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
+use crate::model::printable;
 use crate::query::exact::Pattern;
+use crate::tools::query::{Answer, Found};
 
 /// Search the repository: ranked by words, or exactly as ripgrep does
 ///
@@ -75,16 +77,16 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.ignore_case {
         given["case_sensitive"] = Value::Bool(false);
     }
-    let answer = session.call("query", given)?;
-    let hits = answer["results"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<Answer>("query", given)?;
+    let hits = &answer.results;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
         let marks = marks(typed)?;
         hits.iter().for_each(|hit| print(hit, &marks, &session.paint));
-        output::note_rest(&answer, "results");
-        if let Some(suggestion) = answer["suggestion"].as_str() {
-            output::note(&format!("did you mean: {}", crate::model::printable(suggestion)));
+        answer.note_rest(hits.len());
+        if let Some(suggestion) = &answer.suggestion {
+            output::note(&format!("did you mean: {}", printable(suggestion)));
         }
     }
     Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Found })
@@ -104,16 +106,15 @@ fn marks(typed: &Arguments) -> Result<Marks> {
     })
 }
 
-fn print(hit: &Value, marks: &Marks, paint: &Paint) {
-    let place = paint.place(&hit["file_path"], &[&hit["line"]]);
-    let symbol = hit["symbol_name"].as_str().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
-    output::line(&format!("{place}{symbol}"));
-    for line in hit["preview"].as_str().unwrap_or_default().split('\n') {
+fn print(hit: &Found, marks: &Marks, paint: &Paint) {
+    let position = paint.position(&hit.file_path, &[hit.line]);
+    let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
+    output::line(&format!("{position}{symbol}"));
+    for line in hit.preview.split('\n') {
         output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
     }
-    if let Some(parts) = hit["parts"].as_object() {
-        let parts: Vec<String> =
-            parts.iter().map(|(name, part)| format!("{name} {:.3}", part.as_f64().unwrap_or(0.0))).collect();
-        output::line(&format!("    = {} ({})", hit["score"], parts.join(", ")));
+    if let Some(parts) = &hit.parts {
+        let parts: Vec<String> = parts.iter().map(|(name, part)| format!("{name} {part:.3}")).collect();
+        output::line(&format!("    = {:?} ({})", hit.score, parts.join(", ")));
     }
 }

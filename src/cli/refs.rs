@@ -2,10 +2,11 @@
 
 use clap::Args;
 
-use super::def::print;
 use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::Result;
+use crate::model::printable;
+use crate::tools::find_references::Answer;
 
 /// Show every reference to the symbol at a position
 #[derive(Debug, Args)]
@@ -27,16 +28,19 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.no_declaration {
         given["include_declaration"] = false.into();
     }
-    let answer = session.call("find_references", given)?;
-    let found = answer["references"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<Answer>("find_references", given)?;
+    let found = &answer.references;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        found.iter().for_each(|one| print(one, "role", &paint));
+        for one in found {
+            let location = paint.location(&one.file, one.cell, one.line, one.column);
+            output::line(&format!("{location}  {}  {}", printable(&one.role), printable(&one.preview)));
+        }
         if found.is_empty() {
             output::note("nothing found: no reference is known to what stands there");
         }
-        if let Some(left_out) = answer["left_out"].as_str() {
+        if let Some(left_out) = &answer.left_out {
             output::note(left_out);
         }
     }

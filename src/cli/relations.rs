@@ -57,13 +57,9 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
 }
 
 fn print(subject: &Subject, paint: &Paint) {
-    let place = |path: &str, numbers: &[u32]| {
-        let numbers: Vec<Value> = numbers.iter().map(|&number| number.into()).collect();
-        paint.place(&path.into(), &numbers.iter().collect::<Vec<_>>())
-    };
     output::line(&match &subject.definition {
         Some(found) => {
-            let at = place(&found.path, &[found.line, found.column]);
+            let at = paint.position(&found.path, &[found.line, found.column]);
             format!("{at}  {} {}", printable(&found.kind), paint.name(&found.name))
         }
         None => paint.path(&subject.path),
@@ -72,7 +68,7 @@ fn print(subject: &Subject, paint: &Paint) {
         output::line(&format!("  {} {}", group.relation, group.total));
         for item in &group.items {
             let how = item.how.as_str();
-            let at = place(&item.path, &[item.line]);
+            let at = paint.position(&item.path, &[item.line]);
             output::line(&format!("    {at}  {} [{how}]", printable(&format!("{} {}", item.kind, item.name))));
         }
         if group.total > group.items.len() {

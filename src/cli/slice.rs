@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
+use crate::tools::get_slice::Answer;
 
 /// Print lines of a file exactly as they are
 #[derive(Debug, Args)]
@@ -22,11 +23,11 @@ pub(super) struct Arguments {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let end = typed.end.unwrap_or(typed.start);
     let given = arguments! { "file_path": session.file(&typed.file), "start_line": typed.start, "end_line": end };
-    let answer = session.call("get_slice", given)?;
+    let answer = session.call::<Answer>("get_slice", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        output::raw(answer["content"].as_str().unwrap_or_default());
+        output::raw(&answer.content);
     }
     Ok(Outcome::Found)
 }

@@ -1,11 +1,14 @@
 //! `ixmcp stats`: the tool `stats`, for people.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Outcome, Session, output, sync};
 use crate::error::Result;
 use crate::model::printable;
+use crate::tools::stats::{Answer, Language};
 
 /// Show what the index holds and how it is kept
 #[derive(Debug, Args)]
@@ -16,39 +19,32 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let answer = session.call("stats", json!({}))?;
+    let answer = session.call::<Answer>("stats", json!({}))?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
         return Ok(Outcome::Found);
     }
-    let number = |name: &str| answer[name].as_u64().unwrap_or(0);
-    output::line(&format!("root        {}", output::text(&answer["root"])));
-    output::line(&format!("files       {}", number("total_files")));
-    output::line(&format!("chunks      {}", number("total_chunks")));
-    output::line(&format!("symbols     {}", number("total_symbols")));
-    output::line(&format!("references  {}", number("total_references")));
-    output::line(&format!(
-        "index       {}, schema {}",
-        sync::size(number("index_size_bytes")),
-        answer["schema_version"]
-    ));
-    if let Some(changed) = answer["last_update"].as_str() {
+    output::line(&format!("root        {}", printable(&answer.root)));
+    output::line(&format!("files       {}", answer.total_files));
+    output::line(&format!("chunks      {}", answer.total_chunks));
+    output::line(&format!("symbols     {}", answer.total_symbols));
+    output::line(&format!("references  {}", answer.total_references));
+    output::line(&format!("index       {}, schema {}", sync::size(answer.index_size_bytes), answer.schema_version));
+    if let Some(changed) = &answer.last_update {
         output::line(&format!("changed     {changed}"));
     }
-    for line in table(&answer["languages"]) {
+    for line in table(&answer.languages) {
         output::line(&line);
     }
     Ok(Outcome::Found)
 }
 
-/// The languages with their files and lines, in columns as wide as what stands in them.
-fn table(languages: &Value) -> Vec<String> {
-    let rows: Vec<[String; 3]> = languages
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(language, counts)| [printable(language), counts["files"].to_string(), counts["lines"].to_string()])
-        .collect();
+/// The languages with their files and lines, in columns as wide as their contents.
+fn table(languages: &BTreeMap<String, Language>) -> Vec<String> {
+    let row = |(language, counts): (&String, &Language)| {
+        [printable(language), counts.files.to_string(), counts.lines.to_string()]
+    };
+    let rows: Vec<[String; 3]> = languages.iter().map(row).collect();
     let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let (first, second, third) = (wide(0), wide(1), wide(2));
     let word = |number: &str, one: &'static str, many: &'static str| if number == "1" { one } else { many };
@@ -65,12 +61,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_languages_are_as_wide_as_what_stands_in_them() {
-        let languages = json!({
-            "a-language-with-a-long-name": { "files": 1, "lines": 1 },
-            "c": { "files": 12, "lines": 3 },
-            "rust": { "files": 123_456_789, "lines": 98_765 },
-        });
+    fn columns_of_languages_are_as_wide_as_their_contents() {
+        let languages = [("a-language-with-a-long-name", 1, 1), ("c", 12, 3), ("rust", 123_456_789, 98_765)];
+        let languages = languages.map(|(name, files, lines)| (name.to_owned(), Language { files, lines })).into();
         assert_eq!(
             table(&languages),
             [
@@ -79,6 +72,6 @@ mod tests {
                 "  rust                         123456789 files  98765 lines",
             ]
         );
-        assert!(table(&Value::Null).is_empty());
+        assert!(table(&BTreeMap::new()).is_empty());
     }
 }

@@ -1,12 +1,12 @@
 //! `ixmcp symbol`: the tool `get_symbol`, for people.
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
 
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
 use crate::error::Result;
 use crate::model::printable;
+use crate::tools::get_symbol::{Answer, Found};
 
 /// Show where a name is defined and used
 #[derive(Debug, Args)]
@@ -56,14 +56,14 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let given = arguments! {
         "symbol_name": typed.name, "kind": typed.kind, "match": how, "limit": typed.limit, "offset": typed.offset,
     };
-    let answer = session.call("get_symbol", given)?;
-    let symbols = answer["symbols"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_nothing = symbols.is_empty() && answer["total"].as_u64().is_none_or(|total| total == 0);
+    let answer = session.call::<Answer>("get_symbol", given)?;
+    let symbols = &answer.symbols;
+    let is_nothing = symbols.is_empty() && answer.total.is_none_or(|total| total == 0);
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));
-        output::note_rest(&answer, "symbols");
+        answer.note_rest(symbols.len());
         if is_nothing && typed.offset == 0 && matches!(typed.r#match, Match::Exact) {
             note_near(session, typed)?;
         }
@@ -71,17 +71,17 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if is_nothing { Outcome::Nothing } else { Outcome::Found })
 }
 
-/// A heading can be a page long: nobody meant to type it.
-const LONGEST_SUGGESTED: usize = 80;
+/// Headings can be a page long, which is no suggestion.
+const MAX_SUGGESTION_LENGTH: usize = 80;
 
 /// Names that may have been meant.
 fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
     let given = arguments! { "symbol_name": typed.name, "kind": typed.kind, "match": "fuzzy", "limit": SUGGESTED };
-    let answer = session.call("get_symbol", given)?;
+    let answer = session.call::<Answer>("get_symbol", given)?;
     let mut names: Vec<String> = Vec::new();
-    for symbol in answer["symbols"].as_array().into_iter().flatten() {
-        let name = symbol["name"].as_str().map(printable).unwrap_or_default();
-        if !names.contains(&name) && name.chars().count() <= LONGEST_SUGGESTED {
+    for symbol in &answer.symbols {
+        let name = printable(&symbol.name);
+        if !names.contains(&name) && name.chars().count() <= MAX_SUGGESTION_LENGTH {
             names.push(name);
         }
     }
@@ -92,13 +92,12 @@ fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn print(symbol: &Value, paint: &Paint) {
-    let text = |name: &str| output::text(&symbol[name]);
-    let part = |name: &str, before: &str| match &symbol[name] {
-        Value::String(part) => format!("{before}{}", printable(part)),
-        _ => String::new(),
+fn print(symbol: &Found, paint: &Paint) {
+    let part = |part: &Option<String>, before: &str| {
+        part.as_ref().map_or_else(String::new, |part| format!("{before}{}", printable(part)))
     };
-    let place = paint.place(&symbol["file_path"], &[&symbol["line"], &symbol["column"]]);
-    let name = paint.name(symbol["name"].as_str().unwrap_or_default());
-    output::line(&format!("{place}  {} {name}{}{}", text("kind"), part("container", " in "), part("signature", "  ")));
+    let position = paint.position(&symbol.file_path, &[symbol.line, symbol.column]);
+    let (kind, name) = (printable(&symbol.kind), paint.name(&symbol.name));
+    let (container, signature) = (part(&symbol.container, " in "), part(&symbol.signature, "  "));
+    output::line(&format!("{position}  {kind} {name}{container}{signature}"));
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, json};
 
 use super::output::{self, HowFar};
-use super::{Outcome, Session};
+use super::{Outcome, Session, answer};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
@@ -103,11 +103,8 @@ fn by_daemon(session: &Session, root: &Path, thoroughness: Thoroughness) -> Opti
     let mut daemon = session.daemon(root)?;
     let params = Map::from_iter([("thoroughness".to_owned(), json!(thoroughness.name()))]);
     let budget = Budget::unlimited();
-    let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/sync", params, &budget, tell)).ok()?;
-    Some(answer.and_then(|report| {
-        let unlike = |error| Error::internal("the daemon answered in another form").caused_by(error);
-        serde_json::from_value(report).map_err(unlike)
-    }))
+    let report = output::with_remote_progress(|tell| daemon.call("ixmcp/sync", params, &budget, tell)).ok()?;
+    Some(report.and_then(|report| answer::typed(&report)))
 }
 
 fn by_hand(session: &Session, root: &Path, thoroughness: Thoroughness) -> Result<Report> {

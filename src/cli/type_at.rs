@@ -5,6 +5,8 @@ use clap::Args;
 use super::position::SourcePosition;
 use super::{Outcome, Session, output};
 use crate::error::Result;
+use crate::model::printable;
+use crate::tools::type_at::Answer;
 
 /// Show the type of the expression at a position of a Python file
 #[derive(Debug, Args)]
@@ -19,18 +21,18 @@ pub(super) struct Arguments {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
-    let answer = session.call("type_at", typed.position.arguments(session))?;
+    let answer = session.call::<Answer>("type_at", typed.position.arguments(session))?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
         return Ok(Outcome::Found);
     }
-    output::line(&format!("{}: {}", output::text(&answer["expression"]), output::text(&answer["type"])));
-    if let Some(definition) = answer.get("definition") {
-        let position = paint.found(definition);
-        output::line(&format!("    {position}  {}", output::text(&definition["preview"])));
+    output::line(&format!("{}: {}", printable(&answer.expression), printable(&answer.r#type)));
+    if let Some(found) = &answer.definition {
+        let location = paint.location(&found.file, found.cell, found.line, found.column);
+        output::line(&format!("    {location}  {}", printable(&found.preview)));
     }
-    for line in answer["docstring"].as_str().unwrap_or_default().lines() {
-        output::line(&format!("    {}", crate::model::printable(line)));
+    for line in answer.docstring.iter().flat_map(|text| text.lines()) {
+        output::line(&format!("    {}", printable(line)));
     }
     Ok(Outcome::Found)
 }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -18,7 +17,7 @@ use tokio::task::JoinSet;
 
 use super::call_router::CallRouter;
 use super::client::About;
-use super::daemon_service::DaemonService;
+use super::daemon_service::{DaemonService, TcpStatus};
 use super::hello::PROTO;
 use super::launch::Launcher;
 use super::socket_path::Claim;
@@ -96,14 +95,14 @@ async fn open_tcp(state: &Arc<DaemonState>, address: &config::Address, listeners
     match tcp::listen(address).await {
         Ok(opened) => {
             let own = |listener: &TcpListener| listener.local_addr().ok().map(|own| own.to_string());
-            state.service.set_tcp_status(json!({ "listening": opened.iter().filter_map(own).collect::<Vec<_>>() }));
+            state.service.set_tcp_status(TcpStatus::Listening(opened.iter().filter_map(own).collect()));
             for listener in opened {
                 listeners.spawn(Arc::clone(state).accept(Listener::Tcp(listener)));
             }
         }
         Err(reason) => {
             tracing::warn!("{reason}: only the Unix socket is served");
-            state.service.set_tcp_status(json!({ "failed": reason }));
+            state.service.set_tcp_status(TcpStatus::Failed(reason));
         }
     }
 }

@@ -12,19 +12,20 @@
 //!
 //! `call` and `sync` report progress if the request has a progress token.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::call_router::CallRouter;
 use super::client::About;
-use super::meters::{self, Meters};
+use super::meters::{self, Memory, Meters, ToolStatus};
 use super::recent::RecentCalls;
 use super::service::{CallContext, Service, ToolCard};
 use crate::budget::{self, Progress};
@@ -36,6 +37,34 @@ use crate::tools;
 /// How long `ixmcp/recent` waits at most.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
+/// What `ixmcp daemon status` prints.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Status {
+    running: bool,
+    #[serde(flatten)]
+    pub about: About,
+    pub uptime_seconds: u64,
+    /// Connected clients, without the one that requests the status.
+    pub clients: usize,
+    pub requests: BTreeMap<String, ToolStatus>,
+    pub pending_changes: u64,
+    pub memory: Memory,
+    pub watch_mode: String,
+    pub socket: PathBuf,
+    /// `None` if the settings turn it off.
+    pub tcp: Option<TcpStatus>,
+}
+
+/// The state of the TCP listener.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpStatus {
+    /// The addresses.
+    Listening(Vec<String>),
+    /// The reason.
+    Failed(String),
+}
+
 pub struct DaemonService {
     router: CallRouter,
     workspace: Arc<Workspace>,
@@ -44,8 +73,7 @@ pub struct DaemonService {
     meters: Meters,
     recent: Arc<RecentCalls>,
     clients: AtomicUsize,
-    /// The status of the TCP listener.
-    tcp: Mutex<Value>,
+    tcp: Mutex<Option<TcpStatus>>,
     socket: PathBuf,
     ending: watch::Sender<bool>,
 }
@@ -60,14 +88,14 @@ impl DaemonService {
             meters: Meters::default(),
             recent: Arc::default(),
             clients: AtomicUsize::new(0),
-            tcp: Mutex::new(Value::Null),
+            tcp: Mutex::default(),
             socket,
             ending: watch::Sender::new(false),
         }
     }
 
-    pub fn set_tcp_status(&self, tcp: Value) {
-        *locked(&self.tcp) = tcp;
+    pub fn set_tcp_status(&self, tcp: TcpStatus) {
+        *locked(&self.tcp) = Some(tcp);
     }
 
     /// Becomes true when all connections, and the daemon itself, should end.
@@ -89,26 +117,21 @@ impl DaemonService {
         ConnectedClient(Arc::clone(self))
     }
 
-    fn status(&self) -> Value {
-        let About { proto, version, pid, root } = &self.about;
+    fn status(&self) -> Status {
         let (done, total) = self.workspace.progress().map_or((0, 0), |progress| progress.files());
         let pending = self.workspace.pending_changes() as u64;
-        json!({
-            "running": true,
-            "pid": pid,
-            "version": version,
-            "proto": proto,
-            "root": root,
-            "uptime_seconds": self.started.elapsed().as_secs(),
-            // The program that requests the status does not count.
-            "clients": self.clients().saturating_sub(1),
-            "requests": self.meters.by_tool(),
-            "pending_changes": pending.max(total.saturating_sub(done)),
-            "memory": meters::memory(),
-            "watch_mode": self.workspace.watch_mode(),
-            "socket": self.socket,
-            "tcp": *locked(&self.tcp),
-        })
+        Status {
+            running: true,
+            about: self.about.clone(),
+            uptime_seconds: self.started.elapsed().as_secs(),
+            clients: self.clients().saturating_sub(1),
+            requests: self.meters.by_tool(),
+            pending_changes: pending.max(total.saturating_sub(done)),
+            memory: meters::memory(),
+            watch_mode: self.workspace.watch_mode().to_owned(),
+            socket: self.socket.clone(),
+            tcp: locked(&self.tcp).clone(),
+        }
     }
 
     fn call_and_record(&self, name: &str, arguments: Value, call: CallContext, way: &'static str) -> Result<Value> {
@@ -204,7 +227,7 @@ impl Service for DaemonService {
     fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
         match name {
             "ixmcp/about" => Ok(json!(self.about)),
-            "ixmcp/status" => Ok(self.status()),
+            "ixmcp/status" => Ok(json!(self.status())),
             "ixmcp/call" => self.control_call(arguments, call),
             "ixmcp/view" => self.control_view(arguments, call),
             "ixmcp/recent" => self.control_recent(arguments, &call),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Map;
 
 use super::client::{self, About, Client, Compatibility, DaemonConnection};
+use super::daemon_service::Status;
 use super::hello::Hello;
 use super::socket_path::SocketPath;
 use crate::budget::Budget;
@@ -105,6 +106,15 @@ pub fn find(root: &Path, environment: &Environment) -> Result<Option<Client>> {
     let runtime = client::runtime()?;
     let connection = runtime.block_on(DaemonConnection::connect(&path, &Hello::ours(root.to_owned())))?;
     Ok(connection.map(|connection| Client::new(connection, runtime)))
+}
+
+/// The status of the daemon of the repository at `root`; `None` if there is none.
+pub fn status(root: &Path, environment: &Environment) -> Result<Option<Status>> {
+    let Some(mut client) = find(root, environment)? else { return Ok(None) };
+    // A daemon that ends before it answers counts as ended.
+    let Ok(answer) = client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}) else { return Ok(None) };
+    let unexpected = |error| Error::internal("the daemon's status has an unexpected form").caused_by(error);
+    serde_json::from_value(answer?).map(Some).map_err(unexpected)
 }
 
 /// Stops the daemon of the repository at `root` and waits for its end. False if there was none.

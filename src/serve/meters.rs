@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::locked::locked;
@@ -47,28 +47,47 @@ impl Meters {
         meter.errors += u64::from(is_error);
     }
 
-    pub fn by_tool(&self) -> Value {
+    pub fn by_tool(&self) -> BTreeMap<String, ToolStatus> {
         let meters = locked(&self.0);
         let of_tool = |(tool, meter): (&String, &Meter)| {
             let mut micros = meter.micros.clone();
             micros.sort_unstable();
-            let at = |percent: usize| micros.get((micros.len() * percent / 100).min(micros.len().saturating_sub(1)));
-            let figures = json!({ "calls": meter.calls, "errors": meter.errors, "p50_us": at(50), "p99_us": at(99) });
-            (tool.clone(), figures)
+            let at = |percent: usize| {
+                micros.get((micros.len() * percent / 100).min(micros.len().saturating_sub(1))).copied()
+            };
+            let status = ToolStatus { calls: meter.calls, errors: meter.errors, p50_us: at(50), p99_us: at(99) };
+            (tool.clone(), status)
         };
-        Value::Object(meters.iter().map(of_tool).collect::<Map<_, _>>())
+        meters.iter().map(of_tool).collect()
     }
 }
 
-/// The memory of this process in bytes, if the system reports it: now, at its peak, and the part of now that is not mapped
-/// from files. Mapped pages of the index are the rest; the system can reclaim them at any time.
-pub fn memory() -> Value {
+/// The calls of one tool, and the percentiles of their latencies.
+#[derive(Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct ToolStatus {
+    pub calls: u64,
+    pub errors: u64,
+    pub p50_us: Option<u64>,
+    pub p99_us: Option<u64>,
+}
+
+/// Bytes of a process, if the system reports them.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Memory {
+    pub rss_bytes: Option<u64>,
+    pub peak_bytes: Option<u64>,
+    /// Not mapped from files. Mapped pages of the index are the rest; the system can reclaim them at any time.
+    pub own_bytes: Option<u64>,
+}
+
+/// The memory of this process.
+pub fn memory() -> Memory {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = |name: &str| -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
     };
-    json!({ "rss_bytes": line("VmRSS:"), "peak_bytes": line("VmHWM:"), "own_bytes": line("RssAnon:") })
+    Memory { rss_bytes: line("VmRSS:"), peak_bytes: line("VmHWM:"), own_bytes: line("RssAnon:") }
 }
 
 #[cfg(test)]
@@ -82,8 +101,8 @@ mod tests {
         meters.counted("query", || Ok(1)).unwrap();
         meters.counted("query", || Err::<(), _>(Error::not_found("nothing"))).unwrap_err();
         meters.counted("query", || -> Result<()> { panic!("on purpose") }).unwrap_err();
-        let figures = &meters.by_tool()["query"];
-        assert_eq!((&figures["calls"], &figures["errors"]), (&json!(3), &json!(2)));
+        let status = &meters.by_tool()["query"];
+        assert_eq!((status.calls, status.errors), (3, 2));
     }
 
     #[test]
@@ -95,7 +114,7 @@ mod tests {
         for micros in 1..=u64::try_from(MAX_LATENCIES).unwrap() {
             meters.count("query", Duration::from_micros(micros), micros == 7);
         }
-        let figures = &meters.by_tool()["query"];
-        assert_eq!(*figures, json!({ "calls": 2000, "errors": 1, "p50_us": 501, "p99_us": 991 }));
+        let status = ToolStatus { calls: 2000, errors: 1, p50_us: Some(501), p99_us: Some(991) };
+        assert_eq!(meters.by_tool()["query"], status);
     }
 }

@@ -45,9 +45,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use call_router::{CallRouter, call_params};
+pub use daemon_service::{Status, TcpStatus};
 pub use framing::MAX_LINE;
 pub use hello::Hello;
 pub use in_flight::MAX_IN_FLIGHT;
+pub use meters::ToolStatus;
 pub use mux::connection;
 pub use progress::ProgressReporter;
 pub use registry::Registry;

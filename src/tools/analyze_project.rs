@@ -28,7 +28,7 @@ pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
 #[serde(deny_unknown_fields)]
 struct Arguments {}
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Answer {
     packages: Vec<Package>,
     totals: Totals,
@@ -38,10 +38,10 @@ struct Answer {
     diagnostics: Vec<Rule>,
     largest: Vec<Large>,
     types: Types,
-    precision: &'static str,
+    precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Package {
     name: String,
     modules: usize,
@@ -49,7 +49,7 @@ struct Package {
     lines: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Totals {
     modules: usize,
     classes: usize,
@@ -59,26 +59,26 @@ struct Totals {
     lines: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Imports {
     edges: usize,
     cycles: Vec<Vec<String>>,
     most_imported: Vec<Imported>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Imported {
     module: String,
     count: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct EntryPoint {
     name: String,
     target: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Annotated {
     parameters: usize,
     returns: usize,
@@ -86,19 +86,19 @@ struct Annotated {
     of_returns: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Rule {
     code: String,
     count: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Large {
     module: String,
     lines: usize,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Types {
     known: usize,
     unknown: usize,
@@ -144,6 +144,6 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         diagnostics: found.diagnostics.into_iter().map(|one| Rule { code: one.name, count: one.count }).collect(),
         largest: found.largest.into_iter().map(|one| Large { module: one.name, lines: one.count }).collect(),
         types: Types { known: found.types.known, unknown: found.types.unknown },
-        precision: "types",
+        precision: "types".to_owned(),
     })
 }

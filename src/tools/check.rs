@@ -1,5 +1,6 @@
 //! `check`: type-check Python files.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -61,64 +62,64 @@ enum SeverityFilter {
     Info,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    diagnostics: Vec<DiagnosticItem>,
-    files_checked: usize,
-    errors: usize,
-    warnings: usize,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub diagnostics: Vec<DiagnosticItem>,
+    pub files_checked: usize,
+    pub errors: usize,
+    pub warnings: usize,
     /// No errors, and no warnings unless the settings let them pass.
-    passed: bool,
+    pub passed: bool,
     /// The settings are invalid, or name something that does not exist. Those settings are ignored.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    misconfigured: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub misconfigured: bool,
     /// Total number of diagnostics; in progress notifications, of files.
-    total: usize,
-    truncated: bool,
+    pub total: usize,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
-    precision: &'static str,
+    pub next_offset: Option<usize>,
+    pub precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct DiagnosticItem {
-    file: String,
-    line: u32,
-    column: u32,
-    end_line: u32,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct DiagnosticItem {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
     /// Exclusive.
-    end_column: u32,
+    pub end_column: u32,
     /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cell: Option<u32>,
-    severity: &'static str,
-    code: String,
-    message: String,
+    pub cell: Option<u32>,
+    pub severity: Cow<'static, str>,
+    pub code: String,
+    pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rendered: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<NoteItem>,
+    pub rendered: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteItem>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct NoteItem {
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct NoteItem {
     /// The location, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
+    pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
+    pub line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<u32>,
+    pub column: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end_line: Option<u32>,
+    pub end_line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end_column: Option<u32>,
+    pub end_column: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cell: Option<u32>,
+    pub cell: Option<u32>,
     /// info, help, warning or error; absent if it describes the location.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    message: String,
+    pub kind: Option<String>,
+    pub message: String,
 }
 
 impl DiagnosticItem {
@@ -131,7 +132,7 @@ impl DiagnosticItem {
             end_line: span.end_line,
             end_column: span.end_column,
             cell: span.cell,
-            severity: found.severity.name(),
+            severity: found.severity.name().into(),
             code: found.code.clone(),
             message: found.message.clone(),
             rendered: found.rendered.clone(),
@@ -204,6 +205,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         warnings,
         misconfigured: checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING),
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
-        precision: "types",
+        precision: "types".to_owned(),
     })
 }

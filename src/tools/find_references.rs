@@ -50,33 +50,33 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    references: Vec<ReferenceItem>,
-    total: usize,
-    truncated: bool,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub references: Vec<ReferenceItem>,
+    pub total: usize,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
     /// Which references are missing, for a method that Python calls implicitly.
     #[serde(skip_serializing_if = "Option::is_none")]
-    left_out: Option<String>,
-    precision: &'static str,
+    pub left_out: Option<String>,
+    pub precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct ReferenceItem {
-    file: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct ReferenceItem {
+    pub file: String,
     /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cell: Option<u32>,
-    line: u32,
-    column: u32,
-    end_line: u32,
-    end_column: u32,
+    pub cell: Option<u32>,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
     /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
     /// definition, call, import, …
-    role: String,
-    preview: String,
+    pub role: String,
+    pub preview: String,
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -114,7 +114,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         next_offset: references.next_offset(),
         references: references.items,
         left_out,
-        precision,
+        precision: precision.to_owned(),
     })
 }
 

@@ -41,39 +41,39 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
-    file_path: String,
-    content: String,
+pub(crate) struct Answer {
+    pub file_path: String,
+    pub content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    chunk_index: Option<u64>,
-    total_chunks: usize,
+    pub chunk_index: Option<u64>,
+    pub total_chunks: usize,
     /// Of the content before `offset`, in the document's text.
-    start_line: u32,
-    end_line: u32,
-    total_lines: u32,
-    file_size: u64,
-    last_modified: String,
+    pub start_line: u32,
+    pub end_line: u32,
+    pub total_lines: u32,
+    pub file_size: u64,
+    pub last_modified: String,
     /// What the file is read as.
-    language: String,
+    pub language: String,
     /// What was detected; absent for a document that is no text on disk, such as a PDF.
     #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<String>,
+    pub encoding: Option<String>,
     /// content and its lines are those of the text that was taken out of the file: on disk there are others, or none.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    extracted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub extracted: bool,
     /// What of the document is not in the index, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    headings: Option<Vec<String>>,
+    pub headings: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<u32>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
+    pub page: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     #[serde(rename = "next_offset", skip_serializing_if = "Option::is_none")]
-    next_offset: Option<u64>,
+    pub next_offset: Option<u64>,
 }
 
 const DEFAULT_CONTEXT: u32 = 3;

@@ -39,24 +39,24 @@ struct Arguments {
     start_column: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    file_path: String,
-    start_line: u64,
-    end_line: u64,
-    content: String,
-    total_lines: u64,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub file_path: String,
+    pub start_line: u64,
+    pub end_line: u64,
+    pub content: String,
+    pub total_lines: u64,
     /// Of the file, where it is not UTF-8: its lines are decoded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    encoding: Option<&'static str>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    lossy: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
+    pub encoding: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lossy: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_start_line: Option<u64>,
+    pub next_start_line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_column: Option<u64>,
+    pub next_column: Option<u64>,
 }
 
 /// What the answer's other fields take of the room, the path aside.
@@ -104,7 +104,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_line: slice.end_line,
         content: slice.content,
         total_lines: slice.total_lines,
-        encoding,
+        encoding: encoding.map(str::to_owned),
         lossy: slice.lossy,
         truncated: slice.next.is_some(),
         next_start_line: slice.next.map(|(line, _)| line),

@@ -1,5 +1,7 @@
 //! `get_symbol`: where a name is defined and used.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,30 +56,30 @@ enum How {
     Fuzzy,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    symbols: Vec<Found>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub symbols: Vec<Found>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    truncated: bool,
+    pub total: Option<usize>,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Found {
-    name: String,
-    kind: String,
-    role: &'static str,
-    file_path: String,
-    line: u32,
-    column: u32,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Found {
+    pub name: String,
+    pub kind: String,
+    pub role: Cow<'static, str>,
+    pub file_path: String,
+    pub line: u32,
+    pub column: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end_line: Option<u32>,
+    pub end_line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    container: Option<String>,
+    pub container: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    signature: Option<String>,
+    pub signature: Option<String>,
 }
 
 const DEFAULT_LIMIT: usize = 100;
@@ -119,7 +121,7 @@ fn shown(found: Occurrence) -> Found {
     Found {
         name: found.name,
         kind: found.kind,
-        role: if found.is_definition { "definition" } else { "reference" },
+        role: if found.is_definition { "definition" } else { "reference" }.into(),
         file_path: found.path,
         line: found.line,
         column: found.column,

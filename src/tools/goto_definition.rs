@@ -42,14 +42,14 @@ struct Arguments {
     column: u32,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    definitions: Vec<DefinitionItem>,
-    precision: &'static str,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub definitions: Vec<DefinitionItem>,
+    pub precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(super) struct DefinitionItem {
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct DefinitionItem {
     pub file: String,
     /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,11 +88,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         };
         return Ok(Answer {
             definitions: definitions.into_iter().map(DefinitionItem::from).collect(),
-            precision: "types",
+            precision: "types".to_owned(),
         });
     }
     let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
-        return Ok(Answer { definitions: Vec::new(), precision: "syntax" });
+        return Ok(Answer { definitions: Vec::new(), precision: "syntax".to_owned() });
     };
     let found = call.read(|snapshot| positions::definitions_at(snapshot, &file.path, arguments.line, &named))?;
     let items = found.into_iter().map(|one| DefinitionItem {
@@ -106,7 +106,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         name: one.name,
         kind: one.kind,
     });
-    Ok(Answer { definitions: items.collect(), precision: "syntax" })
+    Ok(Answer { definitions: items.collect(), precision: "syntax".to_owned() })
 }
 
 /// The name at a position of a file. Fails if the position is past the end of the file or line.

@@ -59,39 +59,39 @@ struct Options {
     file_types: Option<Vec<String>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
-    total_files: usize,
-    processed_files: usize,
-    total_chunks: u64,
+pub(crate) struct Answer {
+    pub total_files: usize,
+    pub processed_files: usize,
+    pub total_chunks: u64,
     #[serde(flatten)]
-    left: LeftOut,
+    pub left: LeftOut,
     #[serde(flatten)]
-    partial: Partial,
+    pub partial: Partial,
     /// Why there is no file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
-    time_ms: u64,
-    index_size_bytes: u64,
+    pub warning: Option<String>,
+    pub time_ms: u64,
+    pub index_size_bytes: u64,
 }
 
 /// A page of the files that are not in the index.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct LeftOut {
-    skipped: Vec<Skipped>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct LeftOut {
+    pub skipped: Vec<Skipped>,
     #[serde(rename = "totalSkipped", skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
+    pub total: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    pub truncated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Skipped {
-    path: String,
-    reason: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Skipped {
+    pub path: String,
+    pub reason: String,
 }
 
 impl LeftOut {
@@ -105,13 +105,13 @@ impl LeftOut {
 }
 
 /// Documents that are in the index, but not all of their text, and such as have none.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Partial {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Skipped>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Partial {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Skipped>,
     /// Where there are more than are shown.
     #[serde(rename = "totalProblems", skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
+    pub total: Option<usize>,
 }
 
 impl Partial {

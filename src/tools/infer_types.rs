@@ -38,45 +38,45 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    suggestions: Vec<SuggestionItem>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub suggestions: Vec<SuggestionItem>,
     /// The first symbols without a suggestion, each with the reason.
-    skipped: Vec<SkippedItem>,
-    total_skipped: usize,
-    total: usize,
-    precision: &'static str,
+    pub skipped: Vec<SkippedItem>,
+    pub total_skipped: usize,
+    pub total: usize,
+    pub precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct SuggestionItem {
-    name: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct SuggestionItem {
+    pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    container: Option<String>,
+    pub container: Option<String>,
     /// parameter, return, variable or attribute.
-    kind: String,
-    line: u32,
-    column: u32,
-    r#type: String,
-    evidence: String,
-    edit: Edit,
+    pub kind: String,
+    pub line: u32,
+    pub column: u32,
+    pub r#type: String,
+    pub evidence: String,
+    pub edit: Edit,
     /// Further edits it needs: imports, and a space after the equals sign of a default. Apply equal ones of several
     /// suggestions once.
-    imports: Vec<Edit>,
+    pub imports: Vec<Edit>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Edit {
-    line: u32,
-    column: u32,
-    insert: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Edit {
+    pub line: u32,
+    pub column: u32,
+    pub insert: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct SkippedItem {
-    name: String,
-    kind: String,
-    reason: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct SkippedItem {
+    pub name: String,
+    pub kind: String,
+    pub reason: String,
 }
 
 /// The maximum number of skipped symbols in an answer over MCP.
@@ -116,6 +116,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         skipped: skipped.collect(),
         total_skipped: inferred.skipped.len(),
         total: inferred.suggestions.len(),
-        precision: "types",
+        precision: "types".to_owned(),
     })
 }

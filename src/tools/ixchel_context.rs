@@ -31,45 +31,45 @@ struct Arguments {
     budget_tokens: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    id: String,
-    items: Vec<Item>,
-    code: Vec<Code>,
-    left_out: Vec<LeftOut>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub id: String,
+    pub items: Vec<Item>,
+    pub code: Vec<Code>,
+    pub left_out: Vec<LeftOut>,
     /// Where `left_out` does not name them all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    left_out_total: Option<usize>,
+    pub left_out_total: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    code_left_out: Option<usize>,
+    pub code_left_out: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Item {
-    id: String,
-    title: String,
-    kind: String,
-    body: String,
-    why: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Item {
+    pub id: String,
+    pub title: String,
+    pub kind: String,
+    pub body: String,
+    pub why: String,
     /// The body goes on; ixchel_show has the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    pub truncated: Option<bool>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Code {
-    path: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Code {
+    pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    symbol: Option<String>,
+    pub symbol: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    why: String,
+    pub line: Option<u32>,
+    pub why: String,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct LeftOut {
-    id: String,
-    title: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct LeftOut {
+    pub id: String,
+    pub title: String,
 }
 
 const BUDGET: usize = 4000;

@@ -52,7 +52,7 @@ enum Direction {
     Both,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Answer {
     id: String,
     title: String,
@@ -68,20 +68,20 @@ struct Answer {
     next_offset: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Targets {
     rel: String,
     targets: Vec<Target>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Sources {
     rel: String,
     sources: Vec<Target>,
 }
 
 /// Without a title: nothing has that id.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 struct Target {
     id: String,
     title: Option<String>,
@@ -102,7 +102,7 @@ impl JsonSchema for Target {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Beyond {
     id: String,
     title: String,

@@ -43,29 +43,29 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    hits: Vec<Hit>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub hits: Vec<Hit>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    truncated: bool,
+    pub total: Option<usize>,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
     /// Pieces of what was searched that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vectors_pending: Option<u64>,
+    pub vectors_pending: Option<u64>,
     /// Filters that matched nothing, with near values; why the chosen model was not used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+    pub warning: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Hit {
-    score: f64,
-    id: String,
-    kind: String,
-    title: String,
-    snippet: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Hit {
+    pub score: f64,
+    pub id: String,
+    pub kind: String,
+    pub title: String,
+    pub snippet: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

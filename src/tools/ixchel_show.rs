@@ -30,20 +30,20 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    id: String,
-    kind: String,
-    title: String,
-    path: String,
-    raw: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub id: String,
+    pub kind: String,
+    pub title: String,
+    pub path: String,
+    pub raw: String,
     /// In characters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
+    pub total: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    pub truncated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
 /// What an answer holds beside the text.

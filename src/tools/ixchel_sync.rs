@@ -36,28 +36,28 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    scanned: usize,
-    added: usize,
-    modified: usize,
-    deleted: usize,
-    unchanged: usize,
-    problems: Vec<Problem>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub scanned: usize,
+    pub added: usize,
+    pub modified: usize,
+    pub deleted: usize,
+    pub unchanged: usize,
+    pub problems: Vec<Problem>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_problems: Option<usize>,
+    pub total_problems: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    pub truncated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Problem {
-    path: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    reason: String,
+    pub line: Option<u32>,
+    pub reason: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

@@ -38,17 +38,17 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    total: usize,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<Vec<Tag>>,
+    pub tags: Option<Vec<Tag>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Vec<Item>>,
+    pub items: Option<Vec<Item>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+    pub truncated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
 impl Answer {
@@ -64,18 +64,18 @@ impl Answer {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Tag {
-    tag: String,
-    count: u64,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Tag {
+    pub tag: String,
+    pub count: u64,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Item {
-    id: String,
-    kind: String,
-    title: String,
-    path: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Item {
+    pub id: String,
+    pub kind: String,
+    pub title: String,
+    pub path: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

@@ -41,14 +41,14 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    files: Vec<String>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub files: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    truncated: bool,
+    pub total: Option<usize>,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

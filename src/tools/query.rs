@@ -1,5 +1,7 @@
 //! `query`: search the repository's text.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,40 +72,40 @@ enum Mode {
     Regex,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    results: Vec<Found>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub results: Vec<Found>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    truncated: bool,
+    pub total: Option<usize>,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
     /// smart, where nothing was found: the question with words that something has.
     #[serde(skip_serializing_if = "Option::is_none")]
-    suggestion: Option<String>,
+    pub suggestion: Option<String>,
     /// smart: chunks that are found by their words alone until their vectors are there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vectors_pending: Option<u64>,
+    pub vectors_pending: Option<u64>,
     /// smart: filters that matched nothing, with near values; why the chosen model was not used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+    pub warning: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Found {
-    file_path: String,
-    line: u32,
-    start_line: u32,
-    end_line: u32,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Found {
+    pub file_path: String,
+    pub line: u32,
+    pub start_line: u32,
+    pub end_line: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    symbol_name: Option<String>,
-    score: f64,
-    preview: String,
+    pub symbol_name: Option<String>,
+    pub score: f64,
+    pub preview: String,
     /// Lines are those of the text that was taken out of the file: read on with get_file_details, not get_slice.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    extracted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub extracted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parts: Option<std::collections::BTreeMap<&'static str, f64>>,
+    pub parts: Option<BTreeMap<String, f64>>,
 }
 
 const DEFAULT_LIMIT: usize = 10;
@@ -160,6 +162,6 @@ fn shown(call: &Call, hit: Hit, explain: bool) -> Found {
         symbol_name: hit.symbol,
         score: hit.score,
         preview: hit.preview,
-        parts: explain.then(|| hit.parts.into_iter().collect()),
+        parts: explain.then(|| hit.parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()),
     }
 }

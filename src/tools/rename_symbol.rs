@@ -39,19 +39,19 @@ struct Arguments {
     new_name: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Answer {
     /// All edits, or none if the rename was refused.
     edits: Vec<Edit>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     refused: Vec<RefusalItem>,
     /// Not edited; review them: the same name where the type is unknown, or a string that may be looked up at run time.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unsure: Vec<RefusalItem>,
-    precision: &'static str,
+    precision: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Edit {
     file: String,
     line: u32,
@@ -61,7 +61,7 @@ struct Edit {
     new_text: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct RefusalItem {
     file: String,
     /// For notebooks, the cell that the lines are relative to.
@@ -103,5 +103,5 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .collect()
     };
     let (refused, unsure) = (items(renamed.refused), items(renamed.unsure));
-    Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types" })
+    Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types".to_owned() })
 }

@@ -64,54 +64,54 @@ struct Options {
     include_embedding: Option<bool>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    results: Vec<Hit>,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub results: Vec<Hit>,
     #[serde(rename = "belowMinScore")]
-    below_min_score: usize,
+    pub below_min_score: usize,
     /// Absent where more chunks were found than could be judged: then there may be more than all pages have.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<usize>,
-    truncated: bool,
+    pub total: Option<usize>,
+    pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
+    pub next_offset: Option<usize>,
     /// Chunks that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vectors_pending: Option<u64>,
+    pub vectors_pending: Option<u64>,
     /// Which types are none, why a model that was chosen had no part in this, and which indexed folders are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+    pub warning: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Hit {
-    id: String,
-    file_path: String,
-    chunk_index: u64,
-    content: String,
-    score: f64,
+pub(crate) struct Hit {
+    pub id: String,
+    pub file_path: String,
+    pub chunk_index: u64,
+    pub content: String,
+    pub score: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<Metadata>,
+    pub metadata: Option<Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    embedding: Option<Vec<i8>>,
+    pub embedding: Option<Vec<i8>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Metadata {
-    file_size: u64,
-    last_modified: String,
-    chunk_offset: u64,
-    start_line: u32,
-    end_line: u32,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    headings: Vec<String>,
+pub(crate) struct Metadata {
+    pub file_size: u64,
+    pub last_modified: String,
+    pub chunk_offset: u64,
+    pub start_line: u32,
+    pub end_line: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    page: Option<u32>,
+    pub page: Option<u32>,
     /// Lines and chunkOffset are those of the text that was taken out of the file; on disk there are others, or none.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    extracted: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub extracted: bool,
 }
 
 const DEFAULT_LIMIT: usize = 10;

@@ -28,76 +28,76 @@ pub(super) static STATS: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {}
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    root: String,
-    total_files: u64,
-    total_chunks: u64,
-    total_symbols: u64,
-    total_references: u64,
-    index_size_bytes: u64,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub root: String,
+    pub total_files: u64,
+    pub total_chunks: u64,
+    pub total_symbols: u64,
+    pub total_references: u64,
+    pub index_size_bytes: u64,
     /// RFC 3339: when the index last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_update: Option<String>,
-    languages: BTreeMap<String, Language>,
-    skipped: BTreeMap<String, u64>,
-    entities: u64,
-    tags: u64,
-    vectors: u64,
+    pub last_update: Option<String>,
+    pub languages: BTreeMap<String, Language>,
+    pub skipped: BTreeMap<String, u64>,
+    pub entities: u64,
+    pub tags: u64,
+    pub vectors: u64,
     /// Chunks that are found by their words alone until they have a vector.
-    vectors_pending: u64,
-    model: Model,
+    pub vectors_pending: u64,
+    pub model: Model,
     #[serde(skip_serializing_if = "Option::is_none")]
-    transformer: Option<Transformer>,
+    pub transformer: Option<Transformer>,
     /// Folders that `index_files` was asked to index.
-    document_folders: Vec<Folder>,
-    schema_version: i64,
+    pub document_folders: Vec<Folder>,
+    pub schema_version: i64,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
-    watch_mode: &'static str,
+    pub watch_mode: String,
 }
 
 /// What texts are embedded with.
-#[derive(Serialize, JsonSchema)]
-struct Model {
-    name: String,
-    dimension: usize,
-    device: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Model {
+    pub name: String,
+    pub dimension: usize,
+    pub device: String,
 }
 
 /// A model that a person chose beside the built-in one.
-#[derive(Serialize, JsonSchema)]
-struct Transformer {
-    name: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Transformer {
+    pub name: String,
     /// What it runs on; absent until a question has it read, and where it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
-    device: Option<String>,
+    pub device: Option<String>,
     /// Absent where nothing was ever embedded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    dimension: Option<usize>,
+    pub dimension: Option<usize>,
     /// Chunks that have its vector; until all have, it looks at the best hits alone.
-    vectors: u64,
+    pub vectors: u64,
     /// Whether its vectors find chunks, too.
-    answers: bool,
+    pub answers: bool,
     /// About how long all chunks still take, when nobody asks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    seconds_left: Option<u64>,
+    pub seconds_left: Option<u64>,
     /// Why it is not used, or not as it was hoped for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
+    pub warning: Option<String>,
 }
 
 /// A folder of documents.
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Folder {
-    folder_path: String,
+pub(crate) struct Folder {
+    pub folder_path: String,
     /// Files of it in the index: neither those of another such folder within it, nor of types that it leaves out.
-    total_files: usize,
-    chunk_size: usize,
-    overlap: usize,
-    max_files: usize,
+    pub total_files: usize,
+    pub chunk_size: usize,
+    pub overlap: usize,
+    pub max_files: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file_types: Option<Vec<String>>,
+    pub file_types: Option<Vec<String>>,
 }
 
 impl From<DocumentFolder> for Folder {
@@ -107,10 +107,10 @@ impl From<DocumentFolder> for Folder {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Language {
-    files: u64,
-    lines: u64,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Language {
+    pub files: u64,
+    pub lines: u64,
 }
 
 /// A time as answers tell it: RFC 3339.
@@ -164,6 +164,6 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         transformer: transformer(call),
         document_folders: folders.into_iter().map(Folder::from).collect(),
         schema_version: schema_version(),
-        watch_mode: workspace.watch_mode(),
+        watch_mode: workspace.watch_mode().to_owned(),
     })
 }

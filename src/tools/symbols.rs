@@ -35,13 +35,13 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 struct Answer {
     /// Each `{name, kind, type?, cell?, line, column, end_line, signature?, children}`.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     symbols: Vec<serde_json::Value>,
     total: usize,
-    precision: &'static str,
+    precision: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -60,7 +60,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let total = all.len();
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
-    Ok(Answer { symbols: all.into_iter().skip(offset).collect(), total, precision })
+    Ok(Answer { symbols: all.into_iter().skip(offset).collect(), total, precision: precision.to_owned() })
 }
 
 fn typed(symbol: &Outline) -> serde_json::Value {

@@ -41,22 +41,22 @@ struct Arguments {
     column: u32,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Answer {
-    r#type: String,
-    expression: String,
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    pub r#type: String,
+    pub expression: String,
     /// For notebooks, the cell that the lines are relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cell: Option<u32>,
-    line: u32,
-    column: u32,
-    end_line: u32,
-    end_column: u32,
+    pub cell: Option<u32>,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
+    pub end_column: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    definition: Option<DefinitionItem>,
+    pub definition: Option<DefinitionItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    docstring: Option<String>,
-    precision: &'static str,
+    pub docstring: Option<String>,
+    pub precision: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -84,6 +84,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_column: found.span.end_column,
         definition: found.definition.map(DefinitionItem::from),
         docstring: found.docstring,
-        precision: "types",
+        precision: "types".to_owned(),
     })
 }

@@ -43,19 +43,19 @@ struct Arguments {
     offset: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
-    added: usize,
-    updated: usize,
-    removed: usize,
-    unchanged: usize,
+pub(crate) struct Answer {
+    pub added: usize,
+    pub updated: usize,
+    pub removed: usize,
+    pub unchanged: usize,
     #[serde(flatten)]
-    left: LeftOut,
+    pub left: LeftOut,
     #[serde(flatten)]
-    partial: Partial,
-    total_chunks: u64,
-    index_size_bytes: u64,
+    pub partial: Partial,
+    pub total_chunks: u64,
+    pub index_size_bytes: u64,
 }
 
 const MOST_CHANGES: usize = 10_000;

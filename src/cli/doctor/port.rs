@@ -3,12 +3,9 @@
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
-use serde_json::{Map, Value};
-
 use super::{DoctorContext, Finding, Level};
-use crate::budget::Budget;
 use crate::error::Result;
-use crate::serve::launch;
+use crate::serve::{TcpStatus, launch};
 
 const TAKEN: &str = "The daemon goes on without it. Give it another by the setting daemon.tcp, or turn it off.";
 
@@ -17,16 +14,13 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         return Ok(vec![Finding::new(Level::Ok, "off, by the settings")]);
     };
     // A separate check reports problems of the daemon.
-    let client = launch::find(&context.root, &context.session.sources.environment).ok().flatten();
-    let status =
-        client.and_then(|mut client| client.call("ixmcp/status", Map::new(), &Budget::unlimited(), &|_| {}).ok());
-    if let Some(status) = status.transpose()? {
-        return Ok(vec![match (&status["tcp"]["listening"], &status["tcp"]["failed"]) {
-            (Value::Array(addresses), _) if !addresses.is_empty() => {
-                let addresses: Vec<&str> = addresses.iter().filter_map(Value::as_str).collect();
+    let status = launch::status(&context.root, &context.session.sources.environment).ok().flatten();
+    if let Some(status) = status {
+        return Ok(vec![match status.tcp {
+            Some(TcpStatus::Listening(addresses)) if !addresses.is_empty() => {
                 Finding::new(Level::Ok, format!("the daemon listens on {}", addresses.join(", ")))
             }
-            (_, Value::String(reason)) => Finding::new(Level::Note, reason.clone()).remedy(TAKEN),
+            Some(TcpStatus::Failed(reason)) => Finding::new(Level::Note, reason).remedy(TAKEN),
             _ => Finding::new(Level::Ok, "the daemon serves no port"),
         }]);
     }

@@ -33,9 +33,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else {
         for finding in &findings {
             let level = if finding.level == Level::Error { "error" } else { "warning" };
-            let line = finding.line.map(Value::from);
-            let place = session.paint.place(&finding.path.as_str().into(), line.as_ref().as_slice());
-            output::line(&format!("{place}: {level}: {}", printable(&finding.message)));
+            let position = session.paint.position(&finding.path, finding.line.as_slice());
+            output::line(&format!("{position}: {level}: {}", printable(&finding.message)));
             if let Some(suggestion) = &finding.suggestion {
                 output::line(&printable(&format!("    {suggestion}")));
             }

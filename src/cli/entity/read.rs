@@ -1,7 +1,7 @@
 //! `ixmcp entity list|show|search|context|tags|sync`: the tools on the graph, for people.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::known::Known;
 use super::super::{Outcome, Session, arguments, output};
@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::extract::entity::{KINDS, NOTE};
 use crate::model::printable;
 use crate::query::{entities, graph};
+use crate::tools::{ixchel_context, ixchel_search, ixchel_show, ixchel_sync, ixchel_tags};
 
 /// List entities, of all kinds or one
 #[derive(Debug, Args)]
@@ -132,11 +133,11 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
 }
 
 pub(super) fn show(session: &Session, typed: &Show) -> Result<Outcome> {
-    let answer = session.call("ixchel_show", json!({ "id": typed.id }))?;
+    let answer = session.call::<ixchel_show::Answer>("ixchel_show", json!({ "id": typed.id }))?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        output::raw(answer["raw"].as_str().unwrap_or_default());
+        output::raw(&answer.raw);
     }
     Ok(Outcome::Found)
 }
@@ -145,81 +146,79 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     let given = arguments! {
         "query": typed.text.join(" "), "kind": typed.kind, "tag": typed.tag, "limit": typed.limit, "offset": typed.offset,
     };
-    let answer = session.call("ixchel_search", given)?;
-    let hits = answer["hits"].as_array().map_or(&[][..], Vec::as_slice);
+    let answer = session.call::<ixchel_search::Answer>("ixchel_search", given)?;
+    let hits = &answer.hits;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         for hit in hits {
-            output::line(&row(&text(&hit["id"]), &text(&hit["kind"]), &text(&hit["title"]), None));
-            if hit["snippet"].as_str().is_some_and(|snippet| !snippet.is_empty()) {
-                output::line(&format!("    {}", output::text(&hit["snippet"])));
+            output::line(&row(&hit.id, &hit.kind, &hit.title, None));
+            if !hit.snippet.is_empty() {
+                output::line(&format!("    {}", printable(&hit.snippet)));
             }
         }
-        output::note_rest(&answer, "hits");
+        answer.note_rest(hits.len());
     }
     Ok(found(!hits.is_empty()))
 }
 
 pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
-    let answer = session.call("ixchel_context", json!({ "id": typed.id, "budget_tokens": typed.budget }))?;
+    let given = json!({ "id": typed.id, "budget_tokens": typed.budget });
+    let answer = session.call::<ixchel_context::Answer>("ixchel_context", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
         return Ok(Outcome::Found);
     }
-    let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
-    for item in list("items") {
-        let (id, title, why) = (output::text(&item["id"]), output::text(&item["title"]), output::text(&item["why"]));
-        output::line(&format!("# {id}  {title}\n({why})\n"));
-        let body: Vec<String> = item["body"].as_str().unwrap_or_default().lines().map(printable).collect();
+    for item in &answer.items {
+        output::line(&format!("# {}  {}\n({})\n", printable(&item.id), printable(&item.title), printable(&item.why)));
+        let body: Vec<String> = item.body.lines().map(printable).collect();
         output::line(&format!("{}\n", body.join("\n")));
     }
-    for code in list("code") {
-        let place = session.paint.place(&code["path"], code.get("line").as_slice());
-        let symbol = code["symbol"].as_str().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
-        output::line(&format!("{place}{symbol}  {}", output::text(&code["why"])));
+    for code in &answer.code {
+        let position = session.paint.position(&code.path, code.line.as_slice());
+        let symbol = code.symbol.as_ref().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
+        output::line(&format!("{position}{symbol}  {}", printable(&code.why)));
     }
-    let left = answer["left_out_total"].as_u64().unwrap_or(list("left_out").len() as u64);
+    let left = answer.left_out_total.unwrap_or(answer.left_out.len());
     if left > 0 {
-        let neighbours = output::count(left, "neighbour", "neighbours");
+        let neighbours = output::count(left as u64, "neighbour", "neighbours");
         output::note(&format!("{neighbours} did not fit; more with --budget"));
     }
     Ok(Outcome::Found)
 }
 
 pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
-    let answer = session.call("ixchel_tags", arguments! { "kind": typed.kind, "untagged": typed.untagged })?;
+    let given = arguments! { "kind": typed.kind, "untagged": typed.untagged };
+    let answer = session.call::<ixchel_tags::Answer>("ixchel_tags", given)?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
     } else {
-        for tag in answer["tags"].as_array().into_iter().flatten() {
-            // A JSON value does not heed a width by itself.
-            output::line(&format!("{:>6}  {}", tag["count"].to_string(), output::text(&tag["tag"])));
+        for tag in answer.tags.iter().flatten() {
+            output::line(&format!("{:>6}  {}", tag.count, printable(&tag.tag)));
         }
-        for item in answer["items"].as_array().into_iter().flatten() {
-            let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-            output::line(&row(&text("id"), &text("kind"), &text("title"), None));
+        for item in answer.items.iter().flatten() {
+            output::line(&row(&item.id, &item.kind, &item.title, None));
         }
-        if answer["total"].as_u64() == Some(0) {
+        if answer.total == 0 {
             output::note_nothing();
         }
     }
-    Ok(found(answer["total"].as_u64() != Some(0)))
+    Ok(found(answer.total > 0))
 }
 
 pub(super) fn sync(session: &Session, typed: &Sync) -> Result<Outcome> {
-    let answer = session.call("ixchel_sync", arguments! { "force": typed.force })?;
+    let answer = session.call::<ixchel_sync::Answer>("ixchel_sync", arguments! { "force": typed.force })?;
     if typed.json {
-        output::json(&answer);
+        output::json(&answer.json);
         return Ok(Outcome::Found);
     }
-    let counts = ["scanned", "added", "modified", "deleted", "unchanged"];
-    let shown: Vec<String> = counts.iter().map(|name| format!("{} {name}", answer[*name])).collect();
-    output::line(&shown.join(", "));
-    for problem in answer["problems"].as_array().into_iter().flatten() {
-        let place = session.paint.place(&problem["path"], problem.get("line").as_slice());
-        output::line(&format!("{place}: {}", output::text(&problem["reason"])));
+    let ixchel_sync::Answer { scanned, added, modified, deleted, unchanged, .. } = &*answer;
+    output::line(&format!(
+        "{scanned} scanned, {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"
+    ));
+    for problem in &answer.problems {
+        let position = session.paint.position(&problem.path, problem.line.as_slice());
+        output::line(&format!("{position}: {}", printable(&problem.reason)));
     }
     Ok(Outcome::Found)
 }

@@ -17,6 +17,7 @@ use crate::embed::{Embedder, built_in, model_store};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::platform::paths::canonical;
+use crate::tools::stats::{self, Answer as Stats};
 
 /// Choose a model that looks at the best answers, too
 ///
@@ -211,38 +212,36 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
     // Only one that was read is known to be whole.
     let workspace = session.workspace()?;
     let wrong = workspace.transformer().err();
-    let mut stats = session.call("stats", json!({}))?;
-    if let (Some(error), Some(name)) = (&wrong, workspace.chosen_model()) {
-        stats["transformer"]["warning"] = answers_nothing(&name, error).to_warning().into();
-    }
-    let model = &stats["transformer"];
+    let Stats { model: table, transformer, total_chunks, .. } = session.call("stats", json!({}))?.typed;
+    let warning = wrong.as_ref().zip(workspace.chosen_model());
+    let warning = warning.map(|(error, name)| answers_nothing(&name, error).to_warning());
+    let transformer = transformer.map(|model| stats::Transformer { warning: warning.or(model.warning), ..model });
     if typed.json {
-        output::json(&json!({ "built_in": stats["model"], "transformer": model }));
+        output::json(&json!({ "built_in": table, "transformer": transformer }));
         return Ok(Outcome::Found);
     }
-    let table = &stats["model"];
-    output::line(&format!("{}, {} numbers a vector", output::text(&table["name"]), table["dimension"]));
-    if model.is_null() {
+    output::line(&format!("{}, {} numbers a vector", printable(&table.name), table.dimension));
+    let Some(model) = transformer else {
         output::line("No other model is used here. `ixmcp model pull` fetches one, `ixmcp model use` chooses it.");
         return Ok(Outcome::Found);
-    }
-    output::line(&printable(&output::text(&model["name"])));
-    if let Some(dimension) = model["dimension"].as_u64() {
-        let device = model["device"].as_str().map_or_else(String::new, |device| format!(", on {}", printable(device)));
+    };
+    output::line(&printable(&model.name));
+    if let Some(dimension) = model.dimension {
+        let device = model.device.map_or_else(String::new, |device| format!(", on {}", printable(&device)));
         output::line(&format!("  {dimension} numbers a vector{device}"));
-        let left = model["seconds_left"].as_u64().map_or_else(String::new, |left| format!(", {}", time_left(left)));
-        output::line(&format!("  {} of {} chunks have its vector{left}", model["vectors"], stats["total_chunks"]));
+        let left = model.seconds_left.map_or_else(String::new, |left| format!(", {}", time_left(left)));
+        output::line(&format!("  {} of {} chunks have its vector{left}", model.vectors, total_chunks));
         let says = if wrong.is_some() {
             "answers nothing"
-        } else if model["answers"] == true {
+        } else if model.answers {
             "finds chunks by itself"
         } else {
             "looks at the best hits"
         };
         output::line(&format!("  it {says}"));
     }
-    if let Some(warning) = model["warning"].as_str() {
-        output::line(&format!("  {}", printable(warning)));
+    if let Some(warning) = model.warning {
+        output::line(&format!("  {}", printable(&warning)));
     }
     Ok(Outcome::Found)
 }

@@ -1,0 +1,73 @@
+//! A tool's answer as commands use it: JSON for `--json`, the tool's own type for text.
+//!
+//! Owns what all answers have in common: that a list continues, and what the answer may lack.
+
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::output;
+use crate::error::{Error, Result};
+use crate::model::printable;
+
+/// An answer in both forms.
+pub(super) struct Answer<A> {
+    pub json: Value,
+    pub typed: A,
+    remarks: Remarks,
+}
+
+/// Fields that the answer of any tool may have.
+#[derive(Deserialize)]
+struct Remarks {
+    #[serde(default)]
+    truncated: bool,
+    total: Option<u64>,
+    next_offset: Option<u64>,
+    warning: Option<String>,
+    stale: Option<String>,
+    vectors_pending: Option<u64>,
+}
+
+impl<A: DeserializeOwned> Answer<A> {
+    pub(super) fn read(json: Value) -> Result<Self> {
+        Ok(Self { typed: typed(&json)?, remarks: typed(&json)?, json })
+    }
+
+    /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
+    pub(super) fn note_rest(&self, shown: usize) {
+        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending } = &self.remarks;
+        if *truncated {
+            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+            let more = next_offset.map_or_else(String::new, |next| format!("; more with --offset {next}"));
+            output::note(&format!("{shown}{of} shown{more}"));
+        } else if shown == 0 {
+            output::note_nothing();
+        }
+        if let Some(warning) = warning {
+            output::note(&printable(warning));
+        }
+        if let Some(reason) = stale {
+            output::note(&format!("may be outdated: {reason}"));
+        }
+        if let Some(pending) = vectors_pending.filter(|pending| *pending > 0) {
+            let chunks = output::count(pending, "chunk is", "chunks are");
+            output::note(&format!("{chunks} found by words alone until vectors are there; ask again in a moment"));
+        }
+    }
+}
+
+impl<A> Deref for Answer<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.typed
+    }
+}
+
+/// The answer of a tool or a daemon as its type.
+pub(super) fn typed<T: DeserializeOwned>(json: &Value) -> Result<T> {
+    T::deserialize(json).map_err(|error| Error::internal("the answer has an unexpected form").caused_by(error))
+}
