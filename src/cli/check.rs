@@ -10,7 +10,8 @@ use super::paint::{Paint, encoded};
 use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::model::printable;
-use crate::tools::check::{Answer, DiagnosticItem, NoteItem};
+use crate::pytypes::values::{Diagnostic, Note, Severity, Span};
+use crate::tools::check::Answer;
 
 /// Type-check the Python project, or some files and folders of it
 ///
@@ -97,7 +98,7 @@ fn summary(answer: &Answer) -> String {
     }
 }
 
-fn print(found: &DiagnosticItem, paint: &Paint) {
+fn print(found: &Diagnostic, paint: &Paint) {
     match &found.rendered {
         // Escapes control characters; line breaks are part of the rendered text.
         Some(rendered) => {
@@ -110,26 +111,32 @@ fn print(found: &DiagnosticItem, paint: &Paint) {
     output::line("");
 }
 
-fn concise(found: &DiagnosticItem, paint: &Paint) -> String {
-    let location = paint.location(&found.file, found.cell, found.line, found.column);
+fn concise(found: &Diagnostic, paint: &Paint) -> String {
+    let location = paint.location(&found.span);
     let message = found.message.replace('\n', " ");
-    format!("{location}: {}[{}] {}", found.severity, printable(&found.code), printable(&message))
+    format!("{location}: {}[{}] {}", found.severity.name(), printable(&found.code), printable(&message))
+}
+
+/// The level of a severity, of which each format has another name for the mildest.
+fn level(severity: Severity, mildest: &'static str) -> &'static str {
+    match severity {
+        Severity::Error | Severity::Fatal => "error",
+        Severity::Warning => "warning",
+        Severity::Info => mildest,
+    }
 }
 
 /// A workflow command for GitHub's runner in ty's format: the file by its absolute path, so that it is found regardless
 /// of the checkout folder, and the notes below the message. The runner's special characters are escaped.
-fn annotation(found: &DiagnosticItem, root: &Path, paint: &Paint) -> String {
+fn annotation(found: &Diagnostic, root: &Path, paint: &Paint) -> String {
     let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let DiagnosticItem { file, line, column, end_line, end_column, code, message, .. } = found;
-    let level = match &*found.severity {
-        "error" | "fatal" => "error",
-        "warning" => "warning",
-        _ => "notice",
-    };
+    let Diagnostic { span, code, message, .. } = found;
+    let Span { file, cell, line, column, end_line, end_column } = span;
+    let level = level(found.severity, "notice");
     let title = property(&format!("ty ({code})"));
     let path = property(&root.join(file).to_string_lossy());
-    let range = if found.cell.is_some() {
+    let range = if cell.is_some() {
         // The lines are relative to a cell, not to the file.
         "line=1,col=1,endLine=1,endColumn=1".to_owned()
     } else if line == end_line {
@@ -137,7 +144,7 @@ fn annotation(found: &DiagnosticItem, root: &Path, paint: &Paint) -> String {
     } else {
         format!("line={line},endLine={end_line}")
     };
-    let mut text = format!("{}: {code}: {message}", paint.plain_location(file, found.cell, *line, *column));
+    let mut text = format!("{}: {code}: {message}", paint.plain_location(span));
     for line in note_lines(&found.notes, paint) {
         text.push('\n');
         text += &line;
@@ -146,19 +153,16 @@ fn annotation(found: &DiagnosticItem, root: &Path, paint: &Paint) -> String {
 }
 
 /// The notes of a diagnostic as lines.
-fn note_lines(notes: &[NoteItem], paint: &Paint) -> Vec<String> {
+fn note_lines(notes: &[Note], paint: &Paint) -> Vec<String> {
     let mut indent = "  ";
-    let mut line = |note: &NoteItem| {
+    let mut line = |note: &Note| {
         let kind = note.kind.as_deref();
         let own = if kind.is_some() { "  " } else { indent };
         if kind.is_some() {
             // The following notes belong to this one.
             indent = "    ";
         }
-        let location = |file: &String| {
-            paint.plain_location(file, note.cell, note.line.unwrap_or_default(), note.column.unwrap_or_default())
-        };
-        let location = note.file.as_ref().map(location);
+        let location = note.span.as_ref().map(|span| paint.plain_location(span));
         let parts: Vec<&str> = location.as_deref().into_iter().chain(kind).chain([&*note.message]).collect();
         format!("{own}{}", parts.join(": "))
     };
@@ -168,30 +172,22 @@ fn note_lines(notes: &[NoteItem], paint: &Paint) -> Vec<String> {
 /// SARIF 2.1.0.
 fn sarif(answer: &Answer) -> Value {
     let rules: BTreeSet<&str> = answer.diagnostics.iter().map(|one| &*one.code).collect();
-    let result = |one: &DiagnosticItem| {
-        let level = match &*one.severity {
-            "error" | "fatal" => "error",
-            "warning" => "warning",
-            _ => "note",
-        };
+    let result = |one: &Diagnostic| {
         let mut message = one.message.clone();
-        for note in one.notes.iter().filter(|note| note.file.is_none()) {
+        for note in one.notes.iter().filter(|note| note.span.is_none()) {
             message += &format!("\n{}: {}", note.kind.as_deref().unwrap_or("info"), note.message);
         }
         let related = one.notes.iter().filter_map(|note| {
-            let (end_line, end_column) = (note.end_line?, note.end_column?);
-            let mut location =
-                location(note.file.as_ref()?, note.cell, (note.line?, note.column?), (end_line, end_column));
+            let mut location = location(note.span.as_ref()?);
             location["message"] = json!({ "text": note.message });
             Some(location)
         });
-        let (start, end) = ((one.line, one.column), (one.end_line, one.end_column));
         let mut result = json!({
             "ruleId": one.code,
             "ruleIndex": rules.iter().position(|rule| *rule == one.code),
-            "level": level,
+            "level": level(one.severity, "note"),
             "message": { "text": message },
-            "locations": [location(&one.file, one.cell, start, end)],
+            "locations": [location(&one.span)],
         });
         let related: Vec<Value> = related.collect();
         if !related.is_empty() {
@@ -216,7 +212,7 @@ fn sarif(answer: &Answer) -> Value {
 }
 
 /// A SARIF location. In notebooks it is the file alone, because lines are relative to cells.
-fn location(file: &str, cell: Option<u32>, (line, column): (u32, u32), end: (u32, u32)) -> Value {
+fn location(Span { file, cell, line, column, end_line, end_column }: &Span) -> Value {
     let mut artifact = json!({ "uri": uri(file) });
     if !file.starts_with('/') {
         artifact["uriBaseId"] = "%SRCROOT%".into();
@@ -233,8 +229,8 @@ fn location(file: &str, cell: Option<u32>, (line, column): (u32, u32), end: (u32
         "region": {
             "startLine": line,
             "startColumn": column,
-            "endLine": end.0,
-            "endColumn": end.1,
+            "endLine": end_line,
+            "endColumn": end_column,
         },
     }})
 }
@@ -250,7 +246,7 @@ mod tests {
     use super::*;
     use crate::cli::answer;
 
-    fn diagnostic(json: &Value) -> DiagnosticItem {
+    fn diagnostic(json: &Value) -> Diagnostic {
         answer::typed(json).unwrap()
     }
 
@@ -274,9 +270,9 @@ mod tests {
         let found = json!({
             "file": "a.py", "line": 1, "column": 2, "end_line": 3, "end_column": 4, "severity": "warning", "code": "x",
             "message": "y", "notes": [
-                { "file": "b.py", "line": 5, "column": 6, "message": "Declared" },
-                { "kind": "info", "message": "Told", "file": "c.py", "line": 7, "column": 8 },
-                { "file": "c.py", "line": 9, "column": 1, "message": "Beside" },
+                { "file": "b.py", "line": 5, "column": 6, "end_line": 5, "end_column": 7, "message": "Declared" },
+                { "kind": "info", "message": "Told", "file": "c.py", "line": 7, "column": 8, "end_line": 7, "end_column": 9 },
+                { "file": "c.py", "line": 9, "column": 1, "end_line": 9, "end_column": 2, "message": "Beside" },
                 { "kind": "help", "message": "Do" },
             ],
         });
@@ -289,7 +285,8 @@ mod tests {
 
     #[test]
     fn a_notebook_location_has_no_region() {
-        let location = location("a.ipynb", Some(3), (2, 1), (2, 4));
+        let span = Span { file: "a.ipynb".into(), cell: Some(3), line: 2, column: 1, end_line: 2, end_column: 4 };
+        let location = location(&span);
         assert!(location["physicalLocation"].get("region").is_none());
         assert_eq!(location["logicalLocations"][0]["fullyQualifiedName"], "cell 3:2:1");
     }

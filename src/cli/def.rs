@@ -27,7 +27,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer.json);
     } else {
         for one in found {
-            let location = paint.location(&one.file, one.cell, one.line, one.column);
+            let location = paint.location(&one.span);
             output::line(&format!("{location}  {}  {}", printable(&one.kind), printable(&one.preview)));
         }
         if found.is_empty() {

@@ -7,7 +7,8 @@ use clap::Args;
 use super::{Outcome, Session, arguments, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
-use crate::tools::infer_types::{Answer, Edit, SuggestionItem};
+use crate::pytypes::values::{Insertion, Suggestion};
+use crate::tools::infer_types::Answer;
 
 /// Show annotations that could be added to a Python file
 ///
@@ -50,16 +51,16 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn print(found: &SuggestionItem) {
+fn print(found: &Suggestion) {
     let container = found.container.as_ref().map_or_else(String::new, |container| format!("{container}."));
     let sign = if found.kind == "return" { " ->" } else { ":" };
-    let SuggestionItem { name, line, r#type, evidence, .. } = found;
-    output::line(&printable(&format!("{line}  {container}{name}{sign} {type}  ({evidence})")));
+    let Suggestion { name, line, display, evidence, .. } = found;
+    output::line(&printable(&format!("{line}  {container}{name}{sign} {display}  ({evidence})")));
 }
 
 /// The insertions as (line, column, text), sorted and without duplicates.
-fn insertions(found: &[SuggestionItem]) -> Vec<(usize, usize, String)> {
-    let of = |edit: &Edit| (edit.line as usize, edit.column as usize, edit.insert.clone());
+fn insertions(found: &[Suggestion]) -> Vec<(usize, usize, String)> {
+    let of = |edit: &Insertion| (edit.line as usize, edit.column as usize, edit.insert.clone());
     let mut all: Vec<_> = found.iter().flat_map(|one| one.imports.iter().chain([&one.edit])).map(of).collect();
     all.sort();
     all.dedup();

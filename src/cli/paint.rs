@@ -11,6 +11,7 @@ use clap::ValueEnum;
 
 use crate::config::Environment;
 use crate::model::printable;
+use crate::pytypes::values::Span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
@@ -134,18 +135,18 @@ impl Paint {
     }
 
     /// A location for a person; in a notebook, the line is relative to the cell.
-    pub(super) fn location(&self, file: &str, cell: Option<u32>, line: u32, column: u32) -> String {
+    pub(super) fn location(&self, Span { file, cell, line, column, .. }: &Span) -> String {
         match cell {
             Some(cell) => {
                 let (file, line) = (self.path(file), self.in_color(LINE, &line.to_string()));
                 format!("{file}:cell {cell}:{line}:{column}")
             }
-            None => self.position(file, &[line, column]),
+            None => self.position(file, &[*line, *column]),
         }
     }
 
     /// A location for another program.
-    pub(super) fn plain_location(&self, file: &str, cell: Option<u32>, line: u32, column: u32) -> String {
+    pub(super) fn plain_location(&self, Span { file, cell, line, column, .. }: &Span) -> String {
         let cell = cell.map_or_else(String::new, |cell| format!("cell {cell}:"));
         format!("{}:{cell}{line}:{column}", self.shown(file))
     }

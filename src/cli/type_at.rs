@@ -28,7 +28,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     output::line(&format!("{}: {}", printable(&answer.expression), printable(&answer.r#type)));
     if let Some(found) = &answer.definition {
-        let location = paint.location(&found.file, found.cell, found.line, found.column);
+        let location = paint.location(&found.span);
         output::line(&format!("    {location}  {}", printable(&found.preview)));
     }
     for line in answer.docstring.iter().flat_map(|text| text.lines()) {

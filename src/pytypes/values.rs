@@ -1,8 +1,9 @@
-//! The queries and answers of a type engine, as plain values that also travel over the pipe.
+//! The queries and answers of a type engine, as plain values that also travel over the pipe and in the answers of tools.
 //!
 //! Owns their shapes. Paths are relative to the repository if they are inside it, and absolute otherwise. Lines and
 //! columns are 1-based, columns count code points, and `end_column` is exclusive.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A position in a file.
@@ -18,7 +19,7 @@ pub struct Position {
 }
 
 /// A range in a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema, Serialize, Deserialize)]
 pub struct Span {
     pub file: String,
     /// For notebooks, the cell that the lines are relative to. Cells are numbered from 1, including Markdown cells.
@@ -128,10 +129,11 @@ pub struct Checked {
     pub warnings_pass: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Diagnostic {
     #[serde(flatten)]
     pub span: Span,
+    #[schemars(with = "String")]
     pub severity: Severity,
     /// The name of the rule.
     pub code: String,
@@ -146,9 +148,9 @@ pub struct Diagnostic {
 pub const INVALID_SETTING: &str = "invalid-setting";
 
 /// A note attached to a diagnostic: a related location, or advice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Note {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(flatten)]
     pub span: Option<Span>,
     /// `info`, `help`, …; `None` if it describes a location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +192,7 @@ pub struct Typed {
     pub docstring: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Definition {
     #[serde(flatten)]
     pub span: Span,
@@ -268,7 +270,7 @@ pub struct Inferred {
     pub skipped: Vec<Skipped>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Suggestion {
     pub name: String,
     /// The qualified name of the enclosing symbol.
@@ -278,6 +280,7 @@ pub struct Suggestion {
     pub kind: String,
     pub line: u32,
     pub column: u32,
+    #[serde(rename = "type")]
     pub display: String,
     /// A sentence about what the annotation is based on.
     pub evidence: String,
@@ -286,14 +289,14 @@ pub struct Suggestion {
 }
 
 /// Text to insert at a position. Identical insertions of several suggestions count as one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Insertion {
     pub line: u32,
     pub column: u32,
     pub insert: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Skipped {
     pub name: String,
     pub kind: String,
@@ -317,7 +320,7 @@ pub struct TextEdit {
     pub new_text: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 pub struct Refusal {
     pub file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -327,7 +330,7 @@ pub struct Refusal {
 }
 
 /// A summary of a project. Every list is bounded and sorted in descending order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Analysis {
     pub packages: Vec<Package>,
     pub totals: Totals,
@@ -335,13 +338,13 @@ pub struct Analysis {
     pub entry_points: Vec<EntryPoint>,
     pub annotated: Annotated,
     /// Counts by rule.
-    pub diagnostics: Vec<Counted>,
+    pub diagnostics: Vec<RuleCount>,
     /// Modules by number of lines.
-    pub largest: Vec<Counted>,
+    pub largest: Vec<ModuleSize>,
     pub types: Known,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Package {
     pub name: String,
     pub modules: usize,
@@ -349,7 +352,7 @@ pub struct Package {
     pub lines: usize,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Totals {
     pub modules: usize,
     pub classes: usize,
@@ -370,26 +373,38 @@ impl Totals {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Imports {
     pub edges: usize,
     pub cycles: Vec<Vec<String>>,
-    pub most_imported: Vec<Counted>,
+    pub most_imported: Vec<ModuleCount>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
-    pub name: String,
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct RuleCount {
+    pub code: String,
     pub count: usize,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct ModuleCount {
+    pub module: String,
+    pub count: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
+pub struct ModuleSize {
+    pub module: String,
+    pub lines: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct EntryPoint {
     pub name: String,
     pub target: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Annotated {
     pub parameters: usize,
     pub returns: usize,
@@ -407,7 +422,7 @@ impl Annotated {
 }
 
 /// How many names, attributes and calls have a known type, and how many do not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Known {
     pub known: usize,
     pub unknown: usize,

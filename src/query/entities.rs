@@ -4,6 +4,9 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::preview::cut;
 use super::{Hit, Page, Searched, near, smart};
 use crate::budget::Budget;
@@ -21,7 +24,7 @@ pub struct Whole {
 }
 
 /// An entity that answers a search, or a document, whose id is its path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, JsonSchema, Serialize, Deserialize)]
 pub struct FoundEntity {
     pub score: f64,
     pub id: String,
@@ -31,7 +34,7 @@ pub struct FoundEntity {
 }
 
 /// Something without a tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Untagged {
     pub id: String,
     pub kind: String,

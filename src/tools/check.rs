@@ -1,6 +1,5 @@
 //! `check`: type-check Python files.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Note, Query, Severity};
+use crate::pytypes::values::{Answer as Answered, Diagnostic, INVALID_SETTING, Query, Severity};
 use crate::query::Page;
 
 pub(super) static CHECK: Declaration = Declaration {
@@ -64,7 +63,7 @@ enum SeverityFilter {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub diagnostics: Vec<DiagnosticItem>,
+    pub diagnostics: Vec<Diagnostic>,
     pub files_checked: usize,
     pub errors: usize,
     pub warnings: usize,
@@ -79,82 +78,6 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
     pub precision: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct DiagnosticItem {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-    pub end_line: u32,
-    /// Exclusive.
-    pub end_column: u32,
-    /// For notebooks, the cell that the lines are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    pub severity: Cow<'static, str>,
-    pub code: String,
-    pub message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rendered: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<NoteItem>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct NoteItem {
-    /// The location, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_column: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    /// info, help, warning or error; absent if it describes the location.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    pub message: String,
-}
-
-impl DiagnosticItem {
-    fn of(found: &Diagnostic) -> Self {
-        let span = &found.span;
-        Self {
-            file: span.file.clone(),
-            line: span.line,
-            column: span.column,
-            end_line: span.end_line,
-            end_column: span.end_column,
-            cell: span.cell,
-            severity: found.severity.name().into(),
-            code: found.code.clone(),
-            message: found.message.clone(),
-            rendered: found.rendered.clone(),
-            notes: found.notes.iter().map(NoteItem::of).collect(),
-        }
-    }
-}
-
-impl NoteItem {
-    fn of(note: &Note) -> Self {
-        let span = note.span.as_ref();
-        Self {
-            file: span.map(|span| span.file.clone()),
-            line: span.map(|span| span.line),
-            column: span.map(|span| span.column),
-            end_line: span.map(|span| span.end_line),
-            end_column: span.map(|span| span.end_column),
-            cell: span.and_then(|span| span.cell),
-            kind: note.kind.clone(),
-            message: note.message.clone(),
-        }
-    }
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -189,12 +112,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
-    let wanted: Vec<_> = checked.diagnostics.iter().filter(|one| fits(one.severity)).collect();
-    let total = wanted.len();
-    let diagnostics = Page::of(wanted, offset, limit).map(DiagnosticItem::of);
     let count = |fits: fn(Severity) -> bool| checked.diagnostics.iter().filter(|one| fits(one.severity)).count();
     let errors = count(|severity| severity >= Severity::Error);
     let warnings = count(|severity| severity == Severity::Warning);
+    let misconfigured = checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING);
+    let wanted: Vec<_> = checked.diagnostics.into_iter().filter(|one| fits(one.severity)).collect();
+    let total = wanted.len();
+    let diagnostics = Page::of(wanted, offset, limit);
     Ok(Answer {
         total,
         truncated: diagnostics.is_cut,
@@ -203,7 +127,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         files_checked: checked.files,
         errors,
         warnings,
-        misconfigured: checked.diagnostics.iter().any(|one| one.code == INVALID_SETTING),
+        misconfigured,
         passed: errors == 0 && (warnings == 0 || checked.warnings_pass),
         precision: "types".to_owned(),
     })

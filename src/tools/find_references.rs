@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::goto_definition::{named, preview, width};
+use super::goto_definition::{named, preview, span_of};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
-use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
+use crate::pytypes::values::{Answer as Answered, Position, Query, Reference, Span};
 use crate::query::Page;
 use crate::query::positions::{self, Mention};
 
@@ -65,14 +65,8 @@ pub(crate) struct Answer {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct ReferenceItem {
-    pub file: String,
-    /// For notebooks, the cell that the lines are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    pub line: u32,
-    pub column: u32,
-    pub end_line: u32,
-    pub end_column: u32,
+    #[serde(flatten)]
+    pub span: Span,
     /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
     /// definition, call, import, …
     pub role: String,
@@ -153,12 +147,7 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
 
 fn mention_item(call: &Call, mention: &Mention, name: &str) -> ReferenceItem {
     ReferenceItem {
-        file: mention.path.clone(),
-        cell: None,
-        line: mention.line,
-        column: mention.column,
-        end_line: mention.line,
-        end_column: mention.column.saturating_add(width(name)),
+        span: span_of(mention.path.clone(), mention.line, mention.column, name),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
         preview: preview(call, &mention.path, mention.line),
     }
@@ -166,15 +155,6 @@ fn mention_item(call: &Call, mention: &Mention, name: &str) -> ReferenceItem {
 
 impl From<Reference> for ReferenceItem {
     fn from(found: Reference) -> Self {
-        Self {
-            file: found.span.file,
-            cell: found.span.cell,
-            line: found.span.line,
-            column: found.span.column,
-            end_line: found.span.end_line,
-            end_column: found.span.end_column,
-            role: found.role.name().to_owned(),
-            preview: found.preview,
-        }
+        Self { span: found.span, role: found.role.name().to_owned(), preview: found.preview }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::engine::{self, File};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Definition, Query};
+use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
 use crate::query::positions::{self, Named};
 use crate::query::slice;
 
@@ -44,39 +44,8 @@ struct Arguments {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub definitions: Vec<DefinitionItem>,
+    pub definitions: Vec<Definition>,
     pub precision: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct DefinitionItem {
-    pub file: String,
-    /// For notebooks, the cell that the lines are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell: Option<u32>,
-    pub line: u32,
-    pub column: u32,
-    pub end_line: u32,
-    pub end_column: u32,
-    pub name: String,
-    pub kind: String,
-    pub preview: String,
-}
-
-impl From<Definition> for DefinitionItem {
-    fn from(found: Definition) -> Self {
-        Self {
-            file: found.span.file,
-            cell: found.span.cell,
-            line: found.span.line,
-            column: found.span.column,
-            end_line: found.span.end_line,
-            end_column: found.span.end_column,
-            name: found.name,
-            kind: found.kind,
-            preview: found.preview,
-        }
-    }
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -86,23 +55,15 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let Answered::Definition { definitions } = engine::ask(call, &Query::Definition(at))? else {
             return Err(engine::unexpected());
         };
-        return Ok(Answer {
-            definitions: definitions.into_iter().map(DefinitionItem::from).collect(),
-            precision: "types".to_owned(),
-        });
+        return Ok(Answer { definitions, precision: "types".to_owned() });
     }
     let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
         return Ok(Answer { definitions: Vec::new(), precision: "syntax".to_owned() });
     };
     let found = call.read(|snapshot| positions::definitions_at(snapshot, &file.path, arguments.line, &named))?;
-    let items = found.into_iter().map(|one| DefinitionItem {
+    let items = found.into_iter().map(|one| Definition {
         preview: preview(call, &one.path, one.line),
-        end_line: one.line,
-        end_column: one.column.saturating_add(width(&one.name)),
-        file: one.path,
-        cell: None,
-        line: one.line,
-        column: one.column,
+        span: span_of(one.path, one.line, one.column, &one.name),
         name: one.name,
         kind: one.kind,
     });
@@ -131,6 +92,8 @@ pub(super) fn preview(call: &Call, path: &str, line: u32) -> String {
     found.map(|found| found.content.trim().chars().take(MAX_LENGTH).collect()).unwrap_or_default()
 }
 
-pub(super) fn width(name: &str) -> u32 {
-    u32::try_from(name.chars().count()).unwrap_or(u32::MAX)
+/// The span of a name that begins at a position.
+pub(super) fn span_of(file: String, line: u32, column: u32, name: &str) -> Span {
+    let width = u32::try_from(name.chars().count()).unwrap_or(u32::MAX);
+    Span { file, cell: None, line, column, end_line: line, end_column: column.saturating_add(width) }
 }

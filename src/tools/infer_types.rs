@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Insertion, Query};
+use crate::pytypes::values::{Answer as Answered, Query, Skipped, Suggestion};
 
 pub(super) static INFER_TYPES: Declaration = Declaration {
     asks_index: false,
@@ -40,43 +40,12 @@ struct Arguments {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub suggestions: Vec<SuggestionItem>,
+    pub suggestions: Vec<Suggestion>,
     /// The first symbols without a suggestion, each with the reason.
-    pub skipped: Vec<SkippedItem>,
+    pub skipped: Vec<Skipped>,
     pub total_skipped: usize,
     pub total: usize,
     pub precision: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct SuggestionItem {
-    pub name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
-    /// parameter, return, variable or attribute.
-    pub kind: String,
-    pub line: u32,
-    pub column: u32,
-    pub r#type: String,
-    pub evidence: String,
-    pub edit: Edit,
-    /// Further edits it needs: imports, and a space after the equals sign of a default. Apply equal ones of several
-    /// suggestions once.
-    pub imports: Vec<Edit>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Edit {
-    pub line: u32,
-    pub column: u32,
-    pub insert: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct SkippedItem {
-    pub name: String,
-    pub kind: String,
-    pub reason: String,
 }
 
 /// The maximum number of skipped symbols in an answer over MCP.
@@ -92,30 +61,13 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let symbol = arguments.symbol.clone().filter(|symbol| !symbol.trim().is_empty());
     let query = Query::Infer { file: file.absolute.to_string_lossy().into_owned(), symbol };
     let Answered::Infer(inferred) = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
-    let edit = |one: &Insertion| Edit { line: one.line, column: one.column, insert: one.insert.clone() };
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
-    let suggestions = inferred.suggestions.iter().skip(offset).map(|one| SuggestionItem {
-        name: one.name.clone(),
-        container: one.container.clone(),
-        kind: one.kind.clone(),
-        line: one.line,
-        column: one.column,
-        r#type: one.display.clone(),
-        evidence: one.evidence.clone(),
-        edit: edit(&one.edit),
-        imports: one.imports.iter().map(edit).collect(),
-    });
     let max = if call.cap().is_some() { MAX_SKIPPED } else { usize::MAX };
-    let skipped = inferred.skipped.iter().take(max).map(|one| SkippedItem {
-        name: one.name.clone(),
-        kind: one.kind.clone(),
-        reason: one.reason.clone(),
-    });
     Ok(Answer {
-        suggestions: suggestions.collect(),
-        skipped: skipped.collect(),
         total_skipped: inferred.skipped.len(),
         total: inferred.suggestions.len(),
+        suggestions: inferred.suggestions.into_iter().skip(offset).collect(),
+        skipped: inferred.skipped.into_iter().take(max).collect(),
         precision: "types".to_owned(),
     })
 }

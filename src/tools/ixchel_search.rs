@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::index::Part;
-use crate::query::entities;
+use crate::query::entities::{self, FoundEntity};
 
 pub(super) static IXCHEL_SEARCH: Declaration = declare! {
     run;
@@ -45,7 +45,7 @@ struct Arguments {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub hits: Vec<Hit>,
+    pub hits: Vec<FoundEntity>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     pub truncated: bool,
@@ -57,15 +57,6 @@ pub(crate) struct Answer {
     /// Filters that matched nothing, with near values; why the chosen model was not used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Hit {
-    pub score: f64,
-    pub id: String,
-    pub kind: String,
-    pub title: String,
-    pub snippet: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -86,11 +77,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total: found.page.total,
         truncated: found.page.is_cut,
         next_offset: found.page.next_offset(),
-        hits: found
-            .page
-            .items
-            .into_iter()
-            .map(|hit| Hit { score: hit.score, id: hit.id, kind: hit.kind, title: hit.title, snippet: hit.snippet })
-            .collect(),
+        hits: found.page.items,
     })
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::Result;
-use crate::query::{Page, entities};
+use crate::query::Page;
+use crate::query::entities::{self, Untagged};
 
 pub(super) static IXCHEL_TAGS: Declaration = declare! {
     run;
@@ -44,7 +45,7 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<Tag>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub items: Option<Vec<Item>>,
+    pub items: Option<Vec<Untagged>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,14 +71,6 @@ pub(crate) struct Tag {
     pub count: u64,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Item {
-    pub id: String,
-    pub kind: String,
-    pub title: String,
-    pub path: String,
-}
-
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let kind = arguments.kind.as_deref();
@@ -86,13 +79,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Ok(render::shrunk(all.len().min(limit), call.cap(), |kept| {
             let page = Page::of(all.clone(), offset, kept);
             let answer = Answer::about(&page);
-            let items = page.items.into_iter().map(|found| Item {
-                id: found.id,
-                kind: found.kind,
-                title: found.title,
-                path: found.path,
-            });
-            Answer { items: Some(items.collect()), ..answer }
+            Answer { items: Some(page.items), ..answer }
         }));
     }
     let all = call.read_entities(|snapshot| entities::tags(snapshot, kind))?;

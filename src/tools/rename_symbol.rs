@@ -44,10 +44,10 @@ struct Answer {
     /// All edits, or none if the rename was refused.
     edits: Vec<Edit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<RefusalItem>,
+    refused: Vec<Refusal>,
     /// Not edited; review them: the same name where the type is unknown, or a string that may be looked up at run time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    unsure: Vec<RefusalItem>,
+    unsure: Vec<Refusal>,
     precision: String,
 }
 
@@ -59,16 +59,6 @@ struct Edit {
     end_line: u32,
     end_column: u32,
     new_text: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-struct RefusalItem {
-    file: String,
-    /// For notebooks, the cell that the lines are relative to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cell: Option<u32>,
-    line: u32,
-    reason: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -97,11 +87,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_column: edit.span.end_column,
         new_text: edit.new_text,
     });
-    let items = |all: Vec<Refusal>| {
-        all.into_iter()
-            .map(|one| RefusalItem { file: one.file, cell: one.cell, line: one.line, reason: one.reason })
-            .collect()
-    };
-    let (refused, unsure) = (items(renamed.refused), items(renamed.unsure));
-    Ok(Answer { edits: edits.collect(), refused, unsure, precision: "types".to_owned() })
+    Ok(Answer {
+        edits: edits.collect(),
+        refused: renamed.refused,
+        unsure: renamed.unsure,
+        precision: "types".to_owned(),
+    })
 }

@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine;
-use super::goto_definition::DefinitionItem;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Query};
+use crate::pytypes::values::{Answer as Answered, Definition, Query};
 
 pub(super) static TYPE_AT: Declaration = Declaration {
     asks_index: false,
@@ -53,7 +52,7 @@ pub(crate) struct Answer {
     pub end_line: u32,
     pub end_column: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub definition: Option<DefinitionItem>,
+    pub definition: Option<Definition>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docstring: Option<String>,
     pub precision: String,
@@ -82,7 +81,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         column: found.span.column,
         end_line: found.span.end_line,
         end_column: found.span.end_column,
-        definition: found.definition.map(DefinitionItem::from),
+        definition: found.definition,
         docstring: found.docstring,
         precision: "types".to_owned(),
     })

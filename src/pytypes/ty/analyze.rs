@@ -20,7 +20,9 @@ use super::db::{Database, Db as _};
 use super::display::PathDisplay;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::entry_points;
-use crate::pytypes::values::{Analysis, Annotated, Counted, EntryPoint, Imports, Known, Package, Totals};
+use crate::pytypes::values::{
+    Analysis, Annotated, EntryPoint, Imports, Known, ModuleCount, ModuleSize, Package, RuleCount, Totals,
+};
 
 /// The maximum number of items in each list of the answer.
 const MAX_ITEMS: usize = 20;
@@ -55,7 +57,6 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
     let mut analysis = Analysis::default();
     let mut packages: BTreeMap<String, Package> = BTreeMap::new();
     let mut codes: BTreeMap<String, usize> = BTreeMap::new();
-    let mut largest: Vec<(usize, String)> = Vec::new();
     for (_, one) in &facts {
         analysis.totals.add(&one.totals);
         analysis.annotated.add(&one.annotated);
@@ -69,7 +70,7 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
         for (code, count) in &one.codes {
             *codes.entry(code.clone()).or_default() += count;
         }
-        largest.push((one.totals.lines, one.module.clone()));
+        analysis.largest.push(ModuleSize { module: one.module.clone(), lines: one.totals.lines });
         if one.is_script && analysis.entry_points.len() < MAX_ITEMS {
             analysis.entry_points.push(EntryPoint { name: one.module.clone(), target: "__main__".to_owned() });
         }
@@ -78,9 +79,9 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
     analysis.packages = packages.into_values().collect();
     analysis.packages.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.name.cmp(&b.name)));
     analysis.packages.truncate(MAX_ITEMS);
-    analysis.diagnostics = largest_counts(codes);
-    largest.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    analysis.largest = largest.into_iter().take(MAX_ITEMS).map(|(count, name)| Counted { name, count }).collect();
+    analysis.diagnostics = largest_counts(codes).map(|(code, count)| RuleCount { code, count }).collect();
+    analysis.largest.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.module.cmp(&b.module)));
+    analysis.largest.truncate(MAX_ITEMS);
     let mut declared = scripts(db, &display.root);
     declared.append(&mut analysis.entry_points);
     declared.truncate(MAX_ITEMS);
@@ -89,11 +90,10 @@ pub(super) fn analyze(db: &Database, files: &[File], display: &PathDisplay, obse
 }
 
 /// The largest counts, sorted by name where they are equal.
-fn largest_counts(counts: BTreeMap<String, usize>) -> Vec<Counted> {
-    let mut counted: Vec<Counted> = counts.into_iter().map(|(name, count)| Counted { name, count }).collect();
-    counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
-    counted.truncate(MAX_ITEMS);
-    counted
+fn largest_counts(counts: BTreeMap<String, usize>) -> impl Iterator<Item = (String, usize)> {
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts.into_iter().take(MAX_ITEMS)
 }
 
 fn of_file(db: &Database, file: File, display: &PathDisplay) -> Facts {
@@ -238,7 +238,8 @@ fn imports(facts: &[(File, Facts)]) -> Imports {
     let mut cycles: Vec<Vec<String>> = strongly_connected_components(&graph).into_iter().map(names).collect();
     cycles.sort();
     cycles.truncate(MAX_ITEMS);
-    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported: largest_counts(counts) }
+    let most_imported = largest_counts(counts).map(|(module, count)| ModuleCount { module, count }).collect();
+    Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported }
 }
 
 /// The strongly connected components with two or more nodes (Tarjan). Iterative, because import chains can be long.
