@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspaces};
+use ixmcp::tools::Tools;
 use serde_json::{Value, json};
 
 use asked::{ask, caller};
@@ -114,9 +115,9 @@ fn main() {
     let environment = Environment::new([], root.with_file_name("no-home"), root.clone());
     let sources = Sources { flags: Flags::default(), environment };
     let caller = caller(&root, Some(24 << 10));
-    let ask = |workspaces: &Workspaces, tool: &str, arguments: Value| ask(workspaces, &caller, tool, arguments);
+    let ask = |tools: &Tools, tool: &str, arguments: Value| ask(tools, &caller, tool, arguments);
 
-    let swept = Workspaces::new(sources.clone(), Watching::No);
+    let swept = Tools::new(Arc::new(Workspaces::new(sources.clone(), Watching::No)));
     let (time, answer) = ask(&swept, "ixchel_sync", json!({}));
     println!("{count} entities, about {edges} edges; first build {time:.2?}, {} problems", answer["total_problems"]);
     figure("sync, nothing changed", "150 ms", (0..15).map(|_| ask(&swept, "ixchel_sync", json!({})).0));
@@ -135,7 +136,7 @@ fn main() {
     );
     drop(swept);
 
-    let watched = Arc::new(Workspaces::new(sources, Watching::Yes));
+    let watched = Tools::new(Arc::new(Workspaces::new(sources, Watching::Yes)));
     ask(&watched, "ixchel_sync", json!({}));
     figure(
         "sync after one edit, watched",

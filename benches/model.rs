@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspace, Workspaces};
+use ixmcp::tools::Tools;
 use ixmcp::store::Snapshot;
 use serde_json::json;
 
@@ -67,14 +68,15 @@ fn main() {
     let queries = index.read(&Budget::unlimited(), queries).unwrap();
     drop(index);
 
-    let watched = Workspaces::new(sources, Watching::Yes);
+    let watched = Arc::new(Workspaces::new(sources, Watching::Yes));
+    let tools = Tools::new(Arc::clone(&watched));
     let caller = caller(&root, None);
     let search = |query: &str| {
         let arguments = json!({ "query": query, "options": { "minScore": 0 } });
-        ask(&watched, &caller, "search_documents", arguments)
+        ask(&tools, &caller, "search_documents", arguments)
     };
     // The model is read in the background once somebody asks.
-    let stats = || ask(&watched, &caller, "stats", json!({})).1;
+    let stats = || ask(&tools, &caller, "stats", json!({})).1;
     while search("what is read first").1.get("vectors_pending").is_some() || stats()["transformer"]["device"].is_null()
     {
         std::thread::sleep(Duration::from_millis(50));

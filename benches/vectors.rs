@@ -19,6 +19,7 @@ use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::embed::{Embedder, Purpose, Vector, built_in};
 use ixmcp::index::{Watching, Workspace, Workspaces};
+use ixmcp::tools::Tools;
 use ixmcp::store::{ChunkId, Scope, Snapshot, SpaceId};
 use serde_json::{Value, json};
 
@@ -61,9 +62,9 @@ fn measure(root: &Path) {
     let row = |what: &str, hold: &str, came: String| println!("| {name} | {what} | {hold} | {came} |");
     let environment = Environment::new([], root.with_file_name("no-home"), root.to_owned());
     let sources = Sources { flags: Flags::default(), environment };
-    let watched = Workspaces::new(sources.clone(), Watching::Yes);
+    let tools = Tools::new(Arc::new(Workspaces::new(sources.clone(), Watching::Yes)));
     let caller = caller(root, None);
-    let ask = |tool: &str, arguments: Value| ask(&watched, &caller, tool, arguments);
+    let ask = |tool: &str, arguments: Value| ask(&tools, &caller, tool, arguments);
     ask("stats", json!({}));
     let index = Workspace::open(root, Arc::new(sources)).unwrap();
     index.embed(&Budget::unlimited()).unwrap();

@@ -1,32 +1,29 @@
-//! Asking a tool as a process that stays would, with all the time that takes.
+//! Calling a tool as a long-lived process would, and measuring its latency.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ixmcp::budget::Budget;
-use ixmcp::index::Workspaces;
-use ixmcp::tools::{self, Caller};
+use ixmcp::tools::{Request, Tools};
 use serde_json::Value;
 
-/// The caller for the repository at `root`; an answer has at most `cap` bytes.
-pub fn caller(root: &Path, cap: Option<usize>) -> Caller {
-    Caller {
-        root: root.to_owned(),
-        cap,
-        budget: Budget::unlimited(),
-        timeout: Some(Duration::MAX),
-        python: BTreeMap::new(),
-        tell: None,
-        jobs: Arc::default(),
-        is_last: false,
-    }
+/// Who calls: a client of the repository at `root`, for answers of at most `cap` bytes.
+pub struct Caller {
+    root: PathBuf,
+    cap: Option<usize>,
 }
 
-/// How long the answer took, and what it was.
-pub fn ask(workspaces: &Workspaces, caller: &Caller, tool: &str, arguments: Value) -> (Duration, Value) {
+pub fn caller(root: &Path, cap: Option<usize>) -> Caller {
+    Caller { root: root.to_owned(), cap }
+}
+
+/// The latency of a call, and its answer.
+pub fn ask(tools: &Tools, caller: &Caller, tool: &str, arguments: Value) -> (Duration, Value) {
+    let request = Request {
+        cap: caller.cap,
+        index_timeout: Some(Duration::MAX),
+        ..Request::new(tool, arguments, caller.root.clone())
+    };
     let begun = Instant::now();
-    let answer = tools::call(workspaces, tool, arguments, caller).unwrap();
+    let answer = tools.call(request).unwrap();
     (begun.elapsed(), answer)
 }

@@ -68,7 +68,7 @@ use crate::panics;
 use crate::serve;
 use crate::serve::client::Client;
 use crate::store::Snapshot;
-use crate::tools::{self, Caller};
+use crate::tools::{self, OnProgress, Request, Tools};
 
 /// Over the options that every command takes.
 const EVERYWHERE: &str = "Everywhere";
@@ -352,24 +352,22 @@ impl Session {
         if tools::find(tool)?.asks_index {
             freshen(&workspace, &budget)?;
         }
-        let far = Arc::new(Progress::default());
-        let telling = Arc::clone(&far);
-        let tell: tools::Tell = Arc::new(move |done, total| {
-            telling.total_bytes.store(total, Ordering::Relaxed);
-            telling.done_bytes.store(done, Ordering::Relaxed);
+        let shown = Arc::new(Progress::default());
+        let progress = Arc::clone(&shown);
+        let on_progress: OnProgress = Arc::new(move |done, total| {
+            progress.total_bytes.store(total, Ordering::Relaxed);
+            progress.done_bytes.store(done, Ordering::Relaxed);
         });
-        let caller = Caller {
-            root: self.start.clone(),
-            cap: None,
-            budget,
-            patience: Some(Duration::MAX),
+        let request = Request {
             python: self.sources.environment.python(),
-            tell: Some(tell),
-            jobs: Arc::default(),
+            budget,
+            index_timeout: Some(Duration::MAX),
+            on_progress: Some(on_progress),
             is_last: true,
+            ..Request::new(tool, arguments, self.start.clone())
         };
-        let work = || tools::call(&self.workspaces, tool, arguments, &caller);
-        output::with_progress(|| HowFar::of(&far), work)
+        let tools = Tools::new(Arc::clone(&self.workspaces));
+        output::with_progress(|| HowFar::of(&shown), || tools.call(request))
     }
 
     /// Asks the index itself, made fresh before: for questions that no tool asks.

@@ -8,18 +8,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::client::Client;
+use super::client::{Client, RemoteProgress};
 use super::launch::Launcher;
-use super::service::{CallContext, Service, ToolCard};
-use super::{ClientScope, Registry};
+use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
-use crate::tools;
+use crate::tools::{self, ClientScope, Request, TOOLS, Tools};
 
-/// The registry for calls of this process's repository, and the connections to other daemons.
+/// The tools of this process, and the connections to other daemons.
 pub struct CallRouter {
-    registry: Registry,
+    tools: Tools,
     workspaces: Arc<Workspaces>,
     environment: Environment,
     /// The root of this process's repository; `None` if it is unknown.
@@ -35,15 +34,15 @@ impl CallRouter {
         own: Option<PathBuf>,
         launcher: Option<Launcher>,
     ) -> Self {
-        Self { registry: Registry::new(Arc::clone(&workspaces)), workspaces, environment, own, launcher }
+        Self { tools: Tools::new(Arc::clone(&workspaces)), workspaces, environment, own, launcher }
     }
 
     /// Answers a view of the web page, always for this process's own repository.
-    pub fn view(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        self.registry.view(name, arguments, call)
+    pub fn view(&self, request: Request) -> Result<Value> {
+        self.tools.view(request)
     }
 
-    fn other_daemon(&self, root: &Path, call: &CallContext) -> Option<Client> {
+    fn other_daemon(&self, root: &Path, request: &Request) -> Option<Client> {
         if let Some(client) = Client::find(root, root, &self.environment) {
             return Some(client);
         }
@@ -52,36 +51,36 @@ impl CallRouter {
             tracing::warn!(%error, "cannot start another repository's daemon: its call is answered in this process");
             return None;
         }
-        call.budget.check().ok()?;
+        request.budget.check().ok()?;
         Client::find(root, root, &self.environment)
     }
 }
 
 impl Service for CallRouter {
     fn tools(&self) -> Vec<ToolCard> {
-        self.registry.tools()
+        TOOLS.iter().map(|tool| ToolCard::from(*tool)).collect()
     }
 
-    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        tools::find(name)?;
-        let root = self.workspaces.root_of(arguments["repo"].as_str(), &call.root);
+    fn call(&self, request: Request) -> Result<Value> {
+        tools::find(&request.tool)?;
+        let root = self.workspaces.root_of(request.arguments["repo"].as_str(), &request.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,
             // The call itself reports an invalid root.
-            _ => return self.registry.call(name, arguments, call),
+            _ => return self.tools.call(request),
         };
-        if call.scope == ClientScope::Repository {
+        if request.scope == ClientScope::Repository {
             return Err(Error::new(ErrorKind::InvalidPath, "over TCP, the daemon serves only its own repository")
                 .hint("Use that repository's socket, or `ixmcp mcp`."));
         }
-        let Some(mut other) = self.other_daemon(&root, &call) else {
-            return self.registry.call(name, arguments, call);
+        let Some(mut other) = self.other_daemon(&root, &request) else { return self.tools.call(request) };
+        let params = call_params(&request.tool, &request.arguments, request.cap, false);
+        let report = |progress: RemoteProgress| {
+            if let Some(on_progress) = &request.on_progress {
+                on_progress(progress.done, progress.total);
+            }
         };
-        let params = call_params(name, &arguments, call.cap, false);
-        let report = |progress: super::client::RemoteProgress| {
-            call.progress.report(progress.done, Some(progress.total), "");
-        };
-        match other.call("ixmcp/call", params, &call.budget, &report) {
+        match other.call("ixmcp/call", params, &request.budget, &report) {
             Ok(answer) => answer,
             Err(_) => Err(Error::new(ErrorKind::Busy, "the other repository's daemon ended before it answered")
                 .hint("Send the call again.")),

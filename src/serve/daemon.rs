@@ -21,12 +21,13 @@ use super::daemon_service::{DaemonService, TcpStatus};
 use super::hello::PROTO;
 use super::launch::Launcher;
 use super::socket_path::Claim;
-use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, envelope, mux, tcp, token};
+use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess, envelope, tcp, token};
 use crate::config::{self, Environment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
 use crate::platform::process::{self, TerminationSignal};
 use crate::platform::socket;
+use crate::tools::DEADLINE;
 
 /// Connections that may be open at once.
 const MAX_CLIENTS: usize = 1024;
@@ -166,7 +167,7 @@ struct DaemonState {
 impl DaemonState {
     fn policy(&self, writing: WriteAccess, scope: ClientScope) -> ConnectionPolicy {
         let (root, listing) = (self.root.clone(), self.listing.clone());
-        ConnectionPolicy { root, listing, writing, scope, drain: mux::DEADLINE }
+        ConnectionPolicy { root, listing, writing, scope, drain: DEADLINE }
     }
 
     async fn accept(self: Arc<Self>, listener: Listener) {

@@ -27,12 +27,12 @@ use super::call_router::CallRouter;
 use super::client::About;
 use super::meters::{self, Memory, Meters, ToolStatus};
 use super::recent::RecentCalls;
-use super::service::{CallContext, Service, ToolCard};
+use super::service::{Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{Thoroughness, Workspace};
 use crate::locked::locked;
-use crate::tools;
+use crate::tools::{self, Request};
 
 /// How long `ixmcp/recent` waits at most.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -134,18 +134,16 @@ impl DaemonService {
         }
     }
 
-    fn call_and_record(&self, name: &str, arguments: Value, call: CallContext, way: &'static str) -> Result<Value> {
+    fn call_and_record(&self, request: Request, way: &'static str) -> Result<Value> {
         // Unknown names are not recorded, because they would fill the memory.
-        if tools::find(name).is_err() {
-            return self.router.call(name, arguments, call);
-        }
-        let running = self.recent.begin(name, &arguments, way);
-        let answer = self.meters.counted(name, || self.router.call(name, arguments, call));
+        let Ok(tool) = tools::find(&request.tool) else { return self.router.call(request) };
+        let running = self.recent.begin(tool.name, &request.arguments, way);
+        let answer = self.meters.counted(tool.name, || self.router.call(request));
         running.end(&answer);
         answer
     }
 
-    fn control_call(&self, params: Value, call: CallContext) -> Result<Value> {
+    fn control_call(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
             tool: String,
@@ -158,19 +156,16 @@ impl DaemonService {
             #[serde(default)]
             unseen: bool,
         }
-        let Params { tool, arguments, cap, patient, unseen } = parse(params)?;
+        let Params { tool, arguments, cap, patient, unseen } = parse(&mut control)?;
         if patient && tools::find(&tool).is_ok_and(|tool| tool.asks_index) {
-            let freshen = || self.workspace.freshen(Some(Duration::MAX), &call.budget);
-            with_progress(&call, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
+            let freshen = || self.workspace.freshen(Some(Duration::MAX), &control.budget);
+            with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
-        let call = CallContext { cap, ..call };
-        if unseen {
-            return self.router.call(&tool, arguments, call);
-        }
-        self.call_and_record(&tool, arguments, call, "command")
+        let request = Request { tool, arguments, cap, ..control };
+        if unseen { self.router.call(request) } else { self.call_and_record(request, "command") }
     }
 
-    fn control_view(&self, params: Value, call: CallContext) -> Result<Value> {
+    fn control_view(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
             view: String,
@@ -179,11 +174,11 @@ impl DaemonService {
             #[serde(default)]
             cap: Option<usize>,
         }
-        let Params { view, arguments, cap } = parse(params)?;
-        self.router.view(&view, arguments, CallContext { cap, root: self.about.root.clone(), ..call })
+        let Params { view, arguments, cap } = parse(&mut control)?;
+        self.router.view(Request { tool: view, arguments, cap, root: self.about.root.clone(), ..control })
     }
 
-    fn control_recent(&self, params: Value, call: &CallContext) -> Result<Value> {
+    fn control_recent(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
             #[serde(default)]
@@ -191,26 +186,26 @@ impl DaemonService {
             #[serde(default)]
             wait_ms: u64,
         }
-        let Params { after, wait_ms } = parse(params)?;
+        let Params { after, wait_ms } = parse(&mut control)?;
         let wait = Duration::from_millis(wait_ms).min(MAX_WAIT);
         // A request for recent calls does not delay the end of the daemon.
-        let is_over = || call.budget.is_spent() || *self.ending.borrow();
+        let is_over = || control.budget.is_spent() || *self.ending.borrow();
         let mut recent = self.recent.since(after, wait, is_over);
         recent["pid"] = json!(self.about.pid);
         Ok(recent)
     }
 
-    fn control_sync(&self, params: Value, call: &CallContext) -> Result<Value> {
+    fn control_sync(&self, mut control: Request) -> Result<Value> {
         #[derive(Deserialize)]
         struct Params {
             thoroughness: String,
         }
-        let params: Params = parse(params)?;
+        let params: Params = parse(&mut control)?;
         let thoroughness = Thoroughness::named(&params.thoroughness)
             .ok_or_else(|| Error::invalid_argument("thoroughness must be changed, verify or everything"))?;
         let progress = Arc::new(Progress::default());
-        let work = || self.workspace.sync(thoroughness, &progress, &call.budget);
-        let report = with_progress(call, || Some(progress.bytes()), work)?;
+        let work = || self.workspace.sync(thoroughness, &progress, &control.budget);
+        let report = with_progress(&control, || Some(progress.bytes()), work)?;
         serde_json::to_value(report).map_err(|error| Error::internal("cannot serialize the report").caused_by(error))
     }
 }
@@ -224,22 +219,22 @@ impl Service for DaemonService {
         &["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/view", "ixmcp/recent", "ixmcp/sync", "ixmcp/stop"]
     }
 
-    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value> {
-        match name {
+    fn call(&self, request: Request) -> Result<Value> {
+        match request.tool.as_str() {
             "ixmcp/about" => Ok(json!(self.about)),
             "ixmcp/status" => Ok(json!(self.status())),
-            "ixmcp/call" => self.control_call(arguments, call),
-            "ixmcp/view" => self.control_view(arguments, call),
-            "ixmcp/recent" => self.control_recent(arguments, &call),
-            "ixmcp/sync" => self.control_sync(arguments, &call),
+            "ixmcp/call" => self.control_call(request),
+            "ixmcp/view" => self.control_view(request),
+            "ixmcp/recent" => self.control_recent(request),
+            "ixmcp/sync" => self.control_sync(request),
             "ixmcp/stop" => {
                 self.end();
                 Ok(json!({}))
             }
-            tool => {
+            _ => {
                 // Only MCP limits the size of answers.
-                let way = if call.cap.is_some() { "mcp" } else { "plain" };
-                self.call_and_record(tool, arguments, call, way)
+                let way = if request.cap.is_some() { "mcp" } else { "plain" };
+                self.call_and_record(request, way)
             }
         }
     }
@@ -254,18 +249,18 @@ impl Drop for ConnectedClient {
     }
 }
 
-fn parse<T: DeserializeOwned>(params: Value) -> Result<T> {
-    serde_json::from_value(params).map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
+fn parse<T: DeserializeOwned>(control: &mut Request) -> Result<T> {
+    serde_json::from_value(control.arguments.take()).map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
 }
 
 /// Does `work` and reports its progress to the caller.
 fn with_progress<T>(
-    call: &CallContext,
+    request: &Request,
     progress: impl Fn() -> Option<(u64, u64)> + Sync,
     work: impl FnOnce() -> T,
 ) -> T {
-    match call.progress.listener() {
-        Some(listener) => budget::with_progress(&*listener, progress, work),
+    match &request.on_progress {
+        Some(on_progress) => budget::with_progress(&**on_progress, progress, work),
         None => work(),
     }
 }

@@ -37,7 +37,16 @@ pub enum Route {
 pub struct Ticket {
     pub number: u64,
     pub budget: Budget,
-    pub progress: ProgressReporter,
+    /// `None` if the client does not want progress.
+    pub progress: Option<ProgressReporter>,
+}
+
+impl Ticket {
+    fn close_progress(&self) {
+        if let Some(progress) = &self.progress {
+            progress.close();
+        }
+    }
 }
 
 /// One in-flight request.
@@ -88,7 +97,7 @@ impl InFlightRequests {
         dialect: Dialect,
         route: Route,
         budget: Budget,
-        progress: ProgressReporter,
+        progress: Option<ProgressReporter>,
     ) -> Result<Ticket, BeginError> {
         let mut open = self.open();
         let key = id.key();
@@ -128,7 +137,7 @@ impl InFlightRequests {
         let Some(number) = open.numbers.get(&key).copied() else { return };
         let Some(request) = open.in_flight.get_mut(&number) else { return };
         request.ticket.budget.cancel();
-        request.ticket.progress.close();
+        request.ticket.close_progress();
         if request.dialect == Dialect::Mcp {
             request.is_cancelled = true;
             open.numbers.remove(&key);
@@ -143,7 +152,7 @@ impl InFlightRequests {
     pub fn finish(&self, number: u64) -> Option<InFlightRequest> {
         let mut open = self.open();
         let request = open.in_flight.remove(&number)?;
-        request.ticket.progress.close();
+        request.ticket.close_progress();
         let key = request.id.key();
         if open.numbers.get(&key) == Some(&number) {
             open.numbers.remove(&key);

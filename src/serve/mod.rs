@@ -33,7 +33,6 @@ mod mux;
 pub mod page;
 mod progress;
 mod recent;
-mod registry;
 mod relay;
 mod service;
 pub mod socket_path;
@@ -51,13 +50,13 @@ pub use hello::Hello;
 pub use in_flight::MAX_IN_FLIGHT;
 pub use meters::ToolStatus;
 pub use mux::connection;
-pub use progress::ProgressReporter;
-pub use registry::Registry;
 pub use relay::Relay;
-pub use service::{CallContext, Service, ToolCard};
+pub use service::{Service, ToolCard};
 
 use crate::error::{Error, Result};
 use crate::model::printable;
+pub use crate::tools::ClientScope;
+use crate::tools::DEADLINE;
 
 /// What all connections of a process share.
 pub struct Server {
@@ -109,15 +108,6 @@ pub enum WriteAccess {
     WithToken(String),
 }
 
-/// Which repositories a client may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientScope {
-    /// Only the policy's own repository.
-    Repository,
-    /// Any repository of this user, and the controls.
-    Machine,
-}
-
 /// Which tools `tools/list` returns. All tools can be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolListing {
@@ -156,7 +146,7 @@ pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: ToolListing) {
         listing,
         writing: WriteAccess::Allowed,
         scope: ClientScope::Machine,
-        drain: mux::DEADLINE,
+        drain: DEADLINE,
     };
     // Reads pipes without a thread in between, with half the latency of tokio's own stdio. Falls back to that for other files.
     let (reader, writer) = rmcp::transport::stdio_pipes();

@@ -21,14 +21,14 @@ use super::in_flight::{
     Batch, BeginError, Dialect, InFlightRequest, InFlightRequests, MAX_IN_FLIGHT, Reply, Route, Ticket,
 };
 use super::mcp::{self, Incoming};
-use super::{CallContext, ClientScope, ConnectionPolicy, Hello, ProgressReporter, Server, ToolListing, WriteAccess};
+use super::progress::ProgressReporter;
+use super::{ClientScope, ConnectionPolicy, Hello, Server, ToolListing, WriteAccess};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind};
 use crate::locked::locked;
 use crate::panics;
+use crate::tools::{DEADLINE, OnProgress, Request};
 
-/// The time from a call's start to its deadline, except for long-running tools.
-pub const DEADLINE: Duration = Duration::from_secs(30);
 /// How long cancelled calls may take to stop when the connection is closed.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// Messages in one batch.
@@ -266,9 +266,9 @@ impl Connection {
         let budget = if long { Budget::unlimited() } else { Budget::lasting(DEADLINE) };
         let progress = match meta.get("progressToken") {
             Some(token @ (Value::String(_) | Value::Number(_))) => {
-                ProgressReporter::new(token.clone(), self.outbox.clone())
+                Some(ProgressReporter::new(token.clone(), self.outbox.clone()))
             }
-            _ => ProgressReporter::default(),
+            _ => None,
         };
         self.in_flight.begin(id, dialect, route.clone(), budget, progress).map_err(|refusal| match refusal {
             BeginError::IdTaken => CannotBegin::IdTaken,
@@ -292,16 +292,22 @@ impl Connection {
             return Err(Error::new(ErrorKind::ReadOnly, format!("{name} writes, and this connection may only read"))
                 .hint("Use the Unix socket or stdio, or send the token in `ixmcp/hello`."));
         }
-        let context = CallContext {
-            root: hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.policy.root.clone()),
+        let root = hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.policy.root.clone());
+        // A client that is limited to one repository must not direct the type engine to other folders.
+        let hello = hello.filter(|_| self.policy.scope == ClientScope::Machine);
+        let on_progress = |progress: ProgressReporter| -> OnProgress {
+            Arc::new(move |done, total| progress.report(done, total))
+        };
+        let request = Request {
+            scope: self.policy.scope,
+            python: hello.map(|hello| hello.env.clone()).unwrap_or_default(),
             cap,
             budget: ticket.budget,
-            progress: ticket.progress,
-            scope: self.policy.scope,
-            hello,
+            on_progress: ticket.progress.map(on_progress),
+            ..Request::new(name, Value::Object(arguments), root)
         };
         let service = Arc::clone(&self.server.service);
-        let work = move || panics::caught(|| service.call(&name, Value::Object(arguments), context));
+        let work = move || panics::caught(|| service.call(request));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))
     }
 

@@ -15,7 +15,6 @@ use super::framing::{Line, Lines, MAX_LINE, Outbox};
 use super::hello::Hello;
 use super::launch::Launcher;
 use super::ledger::{Action, Ledger};
-use super::mux;
 use super::socket_path::SocketPath;
 use super::{ClientScope, ConnectionPolicy, Server, ToolListing, WriteAccess};
 use crate::config::Environment;
@@ -84,7 +83,7 @@ impl Relay {
             }
         }
         client.outbox.end().await;
-        let _written = tokio::time::timeout(mux::DEADLINE, writing).await;
+        let _written = tokio::time::timeout(tools::DEADLINE, writing).await;
     }
 
     /// Connects to the daemon. Has one started if there is none that this program can use.
@@ -171,7 +170,7 @@ impl<R: AsyncRead + Unpin> ClientSide<R> {
             listing: relay.listing.clone(),
             writing: WriteAccess::Allowed,
             scope: ClientScope::Machine,
-            drain: mux::DEADLINE,
+            drain: tools::DEADLINE,
         };
         let server = (relay.alone)();
         let serving = tokio::spawn(super::connection(server, reader, writer, policy));

@@ -85,7 +85,7 @@ pub(super) fn unexpected() -> Error {
 fn service(call: &Call) -> Result<Arc<TypeService>> {
     let engines: Arc<Engines> = call.workspace().kept(|| Ok(Engines::default()))?;
     let mut services = locked(&engines.services);
-    if let Some(at) = services.iter().position(|(environment, _)| *environment == call.caller.python) {
+    if let Some(at) = services.iter().position(|(environment, _)| *environment == call.request.python) {
         let found = services.remove(at);
         let service = Arc::clone(&found.1);
         services.push(found);
@@ -96,18 +96,18 @@ fn service(call: &Call) -> Result<Arc<TypeService>> {
     let spec = EngineSpec {
         root: call.workspace().root().to_owned(),
         program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
-        environment: call.caller.python.clone(),
+        environment: call.request.python.clone(),
         ty: python.server,
         idle: python.idle,
         timeout: python.timeout,
-        is_once: call.caller.is_last,
+        is_once: call.request.is_last,
     };
     let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
     let service = TypeService::new(spec, Box::new(feed));
     if services.len() >= MAX_ENGINES {
         services.remove(0).1.stop();
     }
-    services.push((call.caller.python.clone(), Arc::clone(&service)));
+    services.push((call.request.python.clone(), Arc::clone(&service)));
     Ok(service)
 }
 

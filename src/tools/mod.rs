@@ -1,7 +1,7 @@
 //! What an agent or a person can call: one file a tool, one row each in `TOOLS`.
 //!
 //! Owns the declarations, from which the MCP entry, the plain method, the CLI form and README's row come, and
-//! the one way in: [`call`]. Does not own transports, nor the questions themselves: those are `query`'s.
+//! the one way in: [`Tools::call`]. Does not own transports, or the queries themselves, which are in `query`.
 
 mod analyze_project;
 mod arguments;
@@ -28,6 +28,7 @@ pub(crate) mod query;
 mod refusal;
 mod rename_symbol;
 mod render;
+mod request;
 pub(crate) mod search_documents;
 pub(crate) mod stats;
 mod symbols;
@@ -35,8 +36,6 @@ pub(crate) mod type_at;
 pub(crate) mod update_index;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,9 +44,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-pub use jobs::Jobs;
+pub use request::{ClientScope, OnProgress, Request};
 
-use jobs::Outcome;
+use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
@@ -116,44 +115,20 @@ pub struct Declaration {
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
 
-/// Who asks: set by the door a call came through.
-#[derive(Clone)]
-pub struct Caller {
-    /// The connection's root: the repository when the arguments name none.
-    pub root: PathBuf,
-    /// The most bytes of compact JSON the answer may have; `None` on the plain methods and the command line.
-    pub cap: Option<usize>,
-    pub budget: Budget,
-    /// How long to wait for an index that is being built before answering `BUSY`.
-    pub patience: Option<Duration>,
-    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of the caller.
-    pub python: BTreeMap<String, String>,
-    /// Hears how far long work has come.
-    pub tell: Option<Tell>,
-    /// The long calls under way in this process, for the same call to join.
-    pub jobs: Arc<Jobs>,
-    /// The process ends after this call: nothing needs to be ready for a change.
-    pub is_last: bool,
-}
-
-/// Told of work: how much is done, of how much.
-pub type Tell = Arc<dyn Fn(u64, u64) + Send + Sync>;
-
-/// One call at work.
+/// A running call: its request, and what is learnt while it runs.
 struct Call<'a> {
     workspace: &'a Arc<Workspace>,
-    caller: &'a Caller,
-    budget: Budget,
+    request: &'a Request,
     progress: Arc<Progress>,
-    /// Why the answer may be outdated, once the index was asked.
+    /// Why the answer may be outdated, once the index was read.
     stale: RefCell<Option<String>>,
-    /// Why it may be worse than was hoped for.
+    /// Why the answer may be worse than expected.
     warning: RefCell<Option<String>>,
 }
 
-/// A call ends after this, unless it says otherwise.
-const DEADLINE: Duration = Duration::from_secs(30);
-/// A long call over MCP is answered after this: some clients give up at 60 s.
+/// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+/// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
 impl Call<'_> {
@@ -162,59 +137,59 @@ impl Call<'_> {
     }
 
     fn budget(&self) -> &Budget {
-        &self.budget
+        &self.request.budget
     }
 
-    /// The most bytes of compact JSON the answer may have.
+    /// The maximum size of the answer as compact JSON, in bytes.
     fn cap(&self) -> Option<usize> {
-        self.caller.cap
+        self.request.cap
     }
 
-    /// Where a long tool writes how far it has come, for whoever waits for it: hand it to the work.
+    /// Where a long-running tool reports its progress.
     fn progress(&self) -> &Arc<Progress> {
         &self.progress
     }
 
-    /// Asks the index, made fresh before; where that takes long, the caller is told how far it has come.
-    fn read<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_part(Part::Everything, ask)
+    /// Reads the index, which is made fresh before. If that takes long, the caller receives progress.
+    fn read<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_part(Part::Everything, query)
     }
 
-    /// The same for a question about entities alone, which do not wait for code.
-    fn read_entities<T>(&self, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_part(Part::Entities, ask)
+    /// The same for queries about entities only, which do not wait for code.
+    fn read_entities<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.read_part(Part::Entities, query)
     }
 
-    fn read_part<T>(&self, part: Part, ask: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        let freshen = || self.workspace.freshen_part(part, self.caller.patience, &self.budget);
-        let freshness = match &self.caller.tell {
-            Some(listener) => {
-                let far = || self.workspace.progress().map(|progress| progress.files());
-                budget::with_progress(&**listener, far, freshen)
+    fn read_part<T>(&self, part: Part, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        let freshen = || self.workspace.freshen_part(part, self.request.index_timeout, self.budget());
+        let freshness = match &self.request.on_progress {
+            Some(on_progress) => {
+                let progress = || self.workspace.progress().map(|progress| progress.files());
+                budget::with_progress(&**on_progress, progress, freshen)
             }
             None => freshen(),
         };
         if let Freshness::Stale(reason) = freshness? {
             *self.stale.borrow_mut() = Some(reason);
         }
-        self.workspace.read(&self.budget, ask)
+        self.workspace.read(self.budget(), query)
     }
 
-    /// The same with the model that a person chose, where it is at hand; what it learns on the way is kept for the next
-    /// question. One that fails is as one that cannot be read.
-    fn read_deeply<T>(&self, part: Part, ask: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
+    /// The same with the embedding model that the user selected, if it is available. Vectors that it computes are kept for
+    /// later queries. A model that fails counts as unavailable.
+    fn read_deeply<T>(&self, part: Part, query: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
         let model = match self.workspace.transformer_at_hand()? {
             AtHand::Ready(model) => model,
             other => {
                 self.warn_of(other);
-                return self.read_part(part, |snapshot| ask(snapshot, None));
+                return self.read_part(part, |snapshot| query(snapshot, None));
             }
         };
         let deep = Reranker::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
-        let answer = match self.read_part(part, |snapshot| ask(snapshot, Some(&deep))) {
+        let answer = match self.read_part(part, |snapshot| query(snapshot, Some(&deep))) {
             Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
                 self.warn_of(self.workspace.give_up_model(&model, error));
-                return self.read_part(part, |snapshot| ask(snapshot, None));
+                return self.read_part(part, |snapshot| query(snapshot, None));
             }
             answer => answer?,
         };
@@ -231,23 +206,99 @@ impl Call<'_> {
         }
     }
 
-    /// What is to be told with the answer to a question that was asked by [`Self::read_deeply`].
+    /// The warning that belongs to an answer of [`Self::read_deeply`].
     fn warning(&self) -> Option<String> {
         self.warning.take()
     }
 
     /// Brings the entities up to date and counts what changed.
-    fn sync_entities(&self, anew: bool) -> Result<EntityReport> {
-        self.workspace.sync_entities(anew, None, &self.budget)
+    fn sync_entities(&self, force: bool) -> Result<EntityReport> {
+        self.workspace.sync_entities(force, None, self.budget())
     }
 }
 
-/// Answers one call: finds the tool and the repository, checks the arguments, asks, renders.
-///
-/// The error is of kind `UnknownTool` (a protocol fault) only for a name that no tool has and for arguments that are
-/// no object.
-pub fn call(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
-    begun(find(name)?, workspaces, arguments, caller)
+/// Every tool, over the repositories that this process serves.
+pub struct Tools {
+    workspaces: Arc<Workspaces>,
+    jobs: Jobs,
+}
+
+impl Tools {
+    pub fn new(workspaces: Arc<Workspaces>) -> Self {
+        Self { workspaces, jobs: Jobs::default() }
+    }
+
+    /// Answers a call. The error has the kind `UnknownTool`, a protocol error, only if no tool has that name or the
+    /// arguments are not an object.
+    pub fn call(&self, request: Request) -> Result<Value> {
+        self.answer(find(&request.tool)?, request)
+    }
+
+    /// The same for a view of the web page.
+    pub fn view(&self, request: Request) -> Result<Value> {
+        let view = VIEWS.iter().find(|view| view.name == request.tool);
+        self.answer(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request)
+    }
+
+    /// Finds the repository, sets the deadline, and runs the tool.
+    fn answer(&self, tool: &'static Declaration, mut request: Request) -> Result<Value> {
+        let mut arguments = match request.arguments.take() {
+            Value::Object(arguments) => arguments,
+            Value::Null => Map::new(),
+            _ => {
+                let message = format!("the arguments of {} must be an object", tool.name);
+                return Err(Error::new(ErrorKind::UnknownTool, message));
+            }
+        };
+        arguments.values_mut().for_each(arguments::make_whole);
+        let common = arguments::common(&mut arguments)?;
+        let workspace = self.workspaces.named(common.repo.as_deref(), &request.root)?;
+        let timeout = common.timeout_ms.map(Duration::from_millis);
+        if tool.long {
+            return self.join(tool, &workspace, request, timeout, arguments);
+        }
+        if timeout.is_some() || request.budget.deadline().is_none() {
+            let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
+            request.budget = request.budget.with_deadline(deadline);
+        }
+        run(tool, &workspace, &request, &Arc::default(), &arguments)
+    }
+
+    /// Runs a long-running tool as a job, or joins the job of an equal call, and waits for it until the timeout.
+    fn join(
+        &self,
+        tool: &'static Declaration,
+        workspace: &Arc<Workspace>,
+        request: Request,
+        timeout: Option<Duration>,
+        arguments: Map<String, Value>,
+    ) -> Result<Value> {
+        let timeout = timeout.or(request.cap.is_some().then_some(RUNNING_AFTER));
+        // Everything that the answer depends on.
+        let given = Value::Object(arguments.clone());
+        let key = format!("{} {:?} {:?} {:?} {given}", tool.name, workspace.root(), request.cap, request.python);
+        let (indexed, job) = (Arc::clone(workspace), request.clone());
+        let work = move |progress: &Arc<Progress>, budget: &Budget| {
+            // All waiting callers receive progress, not only the first one.
+            let shared = Arc::clone(progress);
+            let on_progress: OnProgress = Arc::new(move |done, total| shared.set(done, total));
+            let job = Request { budget: budget.clone(), on_progress: Some(on_progress), ..job };
+            run(tool, &indexed, &job, progress, &arguments)
+        };
+        let report = |own: &Progress| {
+            // Before its own work begins, the job may wait for an update of the index.
+            let update = || workspace.progress().map(|progress| progress.files());
+            let (done, total) = Some(own.files()).filter(|(_, total)| *total > 0).or_else(update).unwrap_or_default();
+            if let Some(on_progress) = request.on_progress.as_ref().filter(|_| total > 0) {
+                on_progress(done, total);
+            }
+            (done, total)
+        };
+        match self.jobs.join(&key, timeout, &request.budget, &report, work)? {
+            Outcome::Done(answer) => Ok(answer),
+            Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
+        }
+    }
 }
 
 /// The names of all views.
@@ -255,99 +306,34 @@ pub fn views() -> impl Iterator<Item = &'static str> {
     VIEWS.iter().map(|view| view.name)
 }
 
-/// The same as [`call`] for a view, which is asked like a tool.
-pub fn view(workspaces: &Workspaces, name: &str, arguments: Value, caller: &Caller) -> Result<Value> {
-    let view = VIEWS.iter().find(|view| view.name == name);
-    let view = view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?;
-    begun(view, workspaces, arguments, caller)
-}
-
-fn begun(tool: &'static Declaration, workspaces: &Workspaces, arguments: Value, caller: &Caller) -> Result<Value> {
-    let mut arguments = match arguments {
-        Value::Object(arguments) => arguments,
-        Value::Null => Map::new(),
-        _ => {
-            let message = format!("the arguments of {} must be an object", tool.name);
-            return Err(Error::new(ErrorKind::UnknownTool, message));
-        }
-    };
-    arguments.values_mut().for_each(arguments::make_whole);
-    let common = arguments::common(&mut arguments)?;
-    let workspace = workspaces.named(common.repo.as_deref(), &caller.root)?;
-    let time = common.timeout_ms.map(Duration::from_millis);
-    if tool.long {
-        return long(tool, &workspace, caller, time, arguments);
-    }
-    let budget = match caller.budget.deadline() {
-        Some(sooner) if time.is_none() => caller.budget.with_deadline(Some(sooner)),
-        _ => caller.budget.with_deadline(Instant::now().checked_add(time.unwrap_or(DEADLINE))),
-    };
-    answered(tool, &workspace, caller, budget, &Arc::default(), &arguments)
-}
-
-/// Runs a long tool as a job, or joins the one that does the same, and waits for it as long as the caller does.
-fn long(
-    tool: &'static Declaration,
-    workspace: &Arc<Workspace>,
-    caller: &Caller,
-    time: Option<Duration>,
-    arguments: Map<String, Value>,
-) -> Result<Value> {
-    let patience = time.or(caller.cap.is_some().then_some(RUNNING_AFTER));
-    // All that the answer depends on.
-    let given = Value::Object(arguments.clone());
-    let key = format!("{} {:?} {:?} {:?} {given}", tool.name, workspace.root(), caller.cap, caller.python);
-    let (indexed, mut worker) = (Arc::clone(workspace), caller.clone());
-    let work = move |progress: &Arc<Progress>, budget: &Budget| {
-        // Everyone who waits hears of it, not the first alone.
-        let far = Arc::clone(progress);
-        worker.tell = Some(Arc::new(move |done, total| far.set(done, total)));
-        answered(tool, &indexed, &worker, budget.clone(), progress, &arguments)
-    };
-    let tell = |own: &Progress| {
-        // Before its own work begins it may wait for an update of the index.
-        let update = || workspace.progress().map(|progress| progress.files());
-        let (done, total) = Some(own.files()).filter(|(_, total)| *total > 0).or_else(update).unwrap_or_default();
-        if let Some(listener) = caller.tell.as_ref().filter(|_| total > 0) {
-            listener(done, total);
-        }
-        (done, total)
-    };
-    match caller.jobs.join(&key, patience, &caller.budget, &tell, work)? {
-        Outcome::Done(answer) => Ok(answer),
-        Outcome::Running { done, total } => Ok(json!({ "status": "running", "done": done, "total": total })),
-    }
-}
-
-fn answered(
+fn run(
     tool: &Declaration,
     workspace: &Arc<Workspace>,
-    caller: &Caller,
-    budget: Budget,
+    request: &Request,
     progress: &Arc<Progress>,
     arguments: &Map<String, Value>,
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
-    let call = Call { workspace, caller, budget, progress, stale: RefCell::default(), warning: RefCell::default() };
+    let call = Call { workspace, request, progress, stale: RefCell::default(), warning: RefCell::default() };
     let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
     if workspace.masks_secrets() {
         render::mask(&mut answer);
     }
-    if let (Some(list), Some(cap)) = (tool.list, caller.cap) {
+    if let (Some(list), Some(cap)) = (tool.list, request.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
     }
-    if let Some(said) = workspace.take_repair() {
+    if let Some(notice) = workspace.take_repair() {
         let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
-        answer["warning"] = Value::String(before + &said);
+        answer["warning"] = Value::String(before + &notice);
     }
     Ok(answer)
 }
 
-/// No path is refused without a word of what else there is.
+/// Adds a hint to the error for an invalid path that has none.
 fn with_next_step(error: Error) -> Error {
     let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
     if is_silent { error.hint("`list_files` shows what there is.") } else { error }

@@ -14,7 +14,8 @@ use crate::index::Workspaces;
 use crate::panics;
 use crate::serve::client::{Compatibility, DaemonConnection};
 use crate::serve::socket_path::SocketPath;
-use crate::serve::{CallContext, ClientScope, Hello, ProgressReporter, Registry, Service, call_params};
+use crate::serve::{Hello, call_params};
+use crate::tools::{Request, Tools};
 
 /// Bytes of an answer: more than the page shows at once, and little for a browser.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
@@ -23,7 +24,7 @@ pub struct Backend {
     pub root: PathBuf,
     start: PathBuf,
     environment: Environment,
-    registry: Arc<Registry>,
+    tools: Arc<Tools>,
 }
 
 /// What the page calls.
@@ -35,7 +36,7 @@ pub enum BackendRequest {
 
 impl Backend {
     pub fn new(root: PathBuf, start: PathBuf, environment: Environment, workspaces: Arc<Workspaces>) -> Self {
-        Self { root, start, environment, registry: Arc::new(Registry::new(workspaces)) }
+        Self { root, start, environment, tools: Arc::new(Tools::new(workspaces)) }
     }
 
     pub async fn call(&self, target: BackendRequest, arguments: Value) -> Result<Value> {
@@ -57,21 +58,18 @@ impl Backend {
                 return answer;
             }
         }
-        let budget = Budget::unlimited();
-        let call = CallContext {
-            root: self.root.clone(),
+        let (BackendRequest::Tool(name) | BackendRequest::View(name)) = target;
+        let request = Request {
+            python: self.environment.python(),
             cap: Some(MAX_ANSWER_BYTES),
-            budget: budget.clone(),
-            progress: ProgressReporter::default(),
-            scope: ClientScope::Machine,
-            hello: Some(Arc::new(self.hello())),
+            ..Request::new(name, arguments, self.root.clone())
         };
-        let registry = Arc::clone(&self.registry);
-        let _cancel_on_drop = CancelOnDrop(budget);
+        let tools = Arc::clone(&self.tools);
+        let _cancel_on_drop = CancelOnDrop(request.budget.clone());
         let work = move || {
             panics::caught(|| match target {
-                BackendRequest::Tool(name) => registry.call(name, arguments, call),
-                BackendRequest::View(name) => registry.view(name, arguments, call),
+                BackendRequest::Tool(_) => tools.call(request),
+                BackendRequest::View(_) => tools.view(request),
             })
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panics::error(None)))

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use ixmcp::error::{Error, ErrorKind};
 use ixmcp::serve::{
-    CallContext, ClientScope, ConnectionPolicy, Server, Service, ToolCard, ToolListing, WriteAccess, connection,
+    ClientScope, ConnectionPolicy, Server, Service, ToolCard, ToolListing, WriteAccess, connection,
 };
+use ixmcp::tools::Request;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -55,8 +56,9 @@ impl Service for Workbench {
         ]
     }
 
-    fn call(&self, name: &str, arguments: Value, call: CallContext) -> Result<Value, Error> {
-        match name {
+    fn call(&self, call: Request) -> Result<Value, Error> {
+        let arguments = call.arguments;
+        match call.tool.as_str() {
             "echo" | "scribble" => Ok(arguments),
             "wait" => {
                 self.at_work.fetch_add(1, Ordering::SeqCst);
@@ -67,18 +69,19 @@ impl Service for Workbench {
                 Err(call.budget.error())
             }
             "count" => {
+                let wanted = call.on_progress.is_some();
+                let report = call.on_progress.unwrap_or_else(|| Arc::new(|_, _| {}));
                 for done in [1, 2, 2, 1, 3] {
-                    call.progress.report(done, Some(3), "counting");
+                    report(done, 3);
                     std::thread::sleep(Duration::from_millis(110));
                 }
-                let late = call.progress.clone();
                 std::thread::spawn(move || {
                     std::thread::sleep(Duration::from_millis(50));
-                    late.report(4, None, "too late");
+                    report(4, 4);
                 });
                 Ok(json!({
                     "done": 3,
-                    "wanted": call.progress.is_wanted(),
+                    "wanted": wanted,
                     "deadline": call.budget.deadline().is_some(),
                 }))
             }
@@ -91,9 +94,9 @@ impl Service for Workbench {
                 "root": call.root,
                 "cap": call.cap,
                 "deadline": call.budget.deadline().is_some(),
-                "env": call.hello.map(|hello| hello.env.clone()),
+                "env": call.python,
             })),
-            _ => Err(Error::new(ErrorKind::UnknownTool, format!("no tool {name:?}")).hint("Did you mean echo?")),
+            name => Err(Error::new(ErrorKind::UnknownTool, format!("no tool {name:?}")).hint("Did you mean echo?")),
         }
     }
 }

@@ -1,0 +1,65 @@
+//! A call of a tool: the one value that passes from the transport to the tool.
+//!
+//! Owns what is known of the caller, and the limits on the work and the answer. Does not own how calls arrive.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::budget::Budget;
+
+#[derive(Clone)]
+pub struct Request {
+    /// The name of the tool.
+    pub tool: String,
+    pub arguments: Value,
+    /// The caller's repository, unless the arguments name one.
+    pub root: PathBuf,
+    /// Which repositories the caller may name.
+    pub scope: ClientScope,
+    /// `VIRTUAL_ENV`, `CONDA_PREFIX`, `PYTHONPATH` of the caller.
+    pub python: BTreeMap<String, String>,
+    /// The maximum size of the answer as compact JSON, in bytes; `None` for the plain methods and the command line.
+    pub cap: Option<usize>,
+    /// The deadline, and whether the caller has cancelled.
+    pub budget: Budget,
+    /// How long to wait for an index that is being built before the answer is `BUSY`; `None` for the default.
+    pub index_timeout: Option<Duration>,
+    /// Receives progress, if the caller wants it.
+    pub on_progress: Option<OnProgress>,
+    /// The process exits after this call, so nothing is prepared for later changes.
+    pub is_last: bool,
+}
+
+/// Receives how much of the work is done, and the total.
+pub type OnProgress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+/// Which repositories a client may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientScope {
+    /// Only the connection's own repository.
+    Repository,
+    /// Any repository of this user, and the controls.
+    Machine,
+}
+
+impl Request {
+    /// A call without limits by a process of this user that works in the folder `root`.
+    pub fn new(tool: impl Into<String>, arguments: Value, root: PathBuf) -> Self {
+        Self {
+            tool: tool.into(),
+            arguments,
+            root,
+            scope: ClientScope::Machine,
+            python: BTreeMap::new(),
+            cap: None,
+            budget: Budget::unlimited(),
+            index_timeout: None,
+            on_progress: None,
+            is_last: false,
+        }
+    }
+}
