@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::index::{Watching, Workspace, Workspaces};
-use ixmcp::tools::Tools;
 use ixmcp::store::Snapshot;
+use ixmcp::tools::Tools;
 use serde_json::json;
 
 use asked::{ask, caller};

@@ -19,8 +19,8 @@ use ixmcp::budget::Budget;
 use ixmcp::config::{Environment, Flags, Sources};
 use ixmcp::embed::{Embedder, Purpose, Vector, built_in};
 use ixmcp::index::{Watching, Workspace, Workspaces};
-use ixmcp::tools::Tools;
 use ixmcp::store::{ChunkId, Scope, Snapshot, SpaceId};
+use ixmcp::tools::Tools;
 use serde_json::{Value, json};
 
 use asked::{ask, caller};

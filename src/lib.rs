@@ -37,9 +37,9 @@
 //!
 //! 0. `ixmcp mcp` notes the line's ids (`serve::ledger`), sends it through `.flashgrep/mcp.sock`, and if the daemon dies,
 //!    starts the next and asks it again; a call for another repository is handed to that one's daemon.
-//! 1. A line of JSON comes in through [`serve`]; the mux finds the method, sets the deadline, and hands the call to a
-//!    thread.
-//! 2. [`tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
+//! 1. A line of JSON comes in through [`serve`]; the mux finds the method, makes a [`tools::Request`] with the caller and the
+//!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
+//! 2. [`tools::Tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
 //! 4. The answer becomes JSON, whole items are left out until it fits, and [`serve`] wraps it for MCP or not at all.
 //!

@@ -250,7 +250,8 @@ impl Drop for ConnectedClient {
 }
 
 fn parse<T: DeserializeOwned>(control: &mut Request) -> Result<T> {
-    serde_json::from_value(control.arguments.take()).map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
+    serde_json::from_value(control.arguments.take())
+        .map_err(|error| Error::new(ErrorKind::InvalidArgument, error.to_string()))
 }
 
 /// Does `work` and reports its progress to the caller.

@@ -247,10 +247,11 @@ impl Request {
             Error::new(ErrorKind::Busy, "the daemon ended before it answered; changes that it made are kept")
                 .hint("Send the request again (retry).")
         };
-        if self.is_mcp_call {
-            envelope::result(&self.id, &mcp::refused_call(&error, self.is_modern))
-        } else {
-            envelope::error(Some(&self.id), &RpcError::from(&error))
+        let outcome =
+            if self.is_mcp_call { mcp::call_result(Err(error), self.is_modern) } else { Err(RpcError::from(&error)) };
+        match outcome {
+            Ok(result) => envelope::result(&self.id, &result),
+            Err(fault) => envelope::error(Some(&self.id), &fault),
         }
     }
 }

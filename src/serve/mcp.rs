@@ -1,7 +1,7 @@
-//! The Model Context Protocol, implemented with rmcp: revisions, handshakes, lists, and the form of results.
+//! The Model Context Protocol: revisions, handshakes and lists with rmcp, and the form of calls and their results.
 //!
-//! Owns everything that is specific to MCP. The mux owns ids, limits and cancellation, and validates requests; rmcp negotiates
-//! revisions and adds what each of them requires.
+//! Owns everything that is specific to MCP. The mux owns ids, limits and cancellation, validates requests, and calls tools;
+//! rmcp negotiates revisions and adds what each of them requires.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -9,29 +9,29 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, DiscoverRequest,
-    DiscoverRequestParams, DiscoverResult, ErrorCode, GetExtensions, Implementation, InitializeRequest,
-    InitializeRequestParams, InitializeResult, JsonObject, JsonRpcMessage, JsonRpcRequest, ListToolsRequest,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, RequestId, RequestMetaObject,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CacheScope, CallToolResult, ClientRequest, ContentBlock, DiscoverRequest, DiscoverRequestParams, DiscoverResult,
+    GetExtensions, Implementation, InitializeRequest, InitializeRequestParams, InitializeResult, JsonObject,
+    JsonRpcMessage, JsonRpcRequest, ListToolsRequest, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{ErrorData, ServerHandler};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use super::ToolCard;
 use super::envelope::{self, Params, RpcError};
-use super::in_flight::Ticket;
 use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
 
-/// The methods that rmcp answers. The mux answers `ping`; no other capability is declared.
-pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", "tools/call"];
+pub const CALL: &str = "tools/call";
+/// The methods of MCP. rmcp answers them, except [`CALL`] and `ping`; no other capability is declared.
+pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", CALL];
 
 /// Bytes of data in one result. Clients pass that much to a model without truncating it.
-const RESULT_BYTES: usize = 24 << 10;
+pub const RESULT_BYTES: usize = 24 << 10;
 /// Bytes of the instructions that clients show.
 const INSTRUCTIONS_BYTES: usize = 2047;
 /// How long clients may cache lists. They do not change while the process runs, but another release may replace it.
@@ -60,7 +60,7 @@ fn supported() -> &'static [ProtocolVersion] {
     ProtocolVersion::known_up_to(&ProtocolVersion::V_2026_07_28)
 }
 
-/// Converts a request for one of [`METHODS`] to rmcp's type. rmcp itself would treat a request with invalid params as an
+/// Converts a request for a method that rmcp answers to its type. rmcp itself would treat a request with invalid params as an
 /// unknown method.
 pub fn request(method: &str, Params { fields, meta }: Params) -> Result<ClientRequest, RpcError> {
     let mut request = match method {
@@ -70,43 +70,73 @@ pub fn request(method: &str, Params { fields, meta }: Params) -> Result<ClientRe
             ClientRequest::from(InitializeRequest::new(params))
         }
         "server/discover" => ClientRequest::from(DiscoverRequest::new(DiscoverRequestParams {})),
-        "tools/list" => {
+        _ => {
             let params: PaginatedRequestParams =
                 serde_json::from_value(Value::Object(fields)).map_err(|error| RpcError::params(error.to_string()))?;
             ClientRequest::from(ListToolsRequest::with_param(params))
         }
-        _ => ClientRequest::from(rmcp::model::CallToolRequest::new(call_params(fields)?)),
     };
     request.extensions_mut().insert(RequestMetaObject::from(meta));
     Ok(request)
 }
 
-fn call_params(mut fields: Map<String, Value>) -> Result<CallToolRequestParams, RpcError> {
+/// The tool and the arguments of a call.
+pub fn call(Params { mut fields, meta }: Params) -> Result<(String, Params), RpcError> {
     let Some(Value::String(name)) = fields.remove("name") else {
         return Err(RpcError::params("tools/call requires the name of a tool, which is a string"));
     };
-    let arguments = match fields.remove("arguments") {
+    let fields = match fields.remove("arguments") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(arguments)) => arguments,
         Some(_) => return Err(RpcError::params("the arguments must be an object")),
     };
-    Ok(CallToolRequestParams::new(name).with_arguments(arguments))
+    check_revision(&RequestMetaObject::from(meta.clone()))?;
+    Ok((name, Params { fields, meta }))
 }
 
-/// The request as rmcp receives it, with the mux's ticket for the handler.
-pub fn incoming(mut request: ClientRequest, ticket: Ticket) -> Incoming {
-    let id = RequestId::Number(i64::try_from(ticket.number).expect("one connection never sees 2^63 requests"));
-    request.extensions_mut().insert(ticket);
-    JsonRpcMessage::Request(JsonRpcRequest::new(id, request))
-}
-
-/// The result of a call that is rejected. Like all errors of calls, it is addressed to the model.
-pub fn refused_call(error: &Error, is_modern: bool) -> String {
-    let mut result = json!({ "content": [{ "type": "text", "text": error.to_string() }], "isError": true });
-    if is_modern {
-        result["resultType"] = json!("complete");
+/// Checks the revision that a call names, as rmcp checks that of other requests.
+fn check_revision(meta: &RequestMetaObject) -> Result<(), ErrorData> {
+    let Some(revision) = meta.protocol_version() else { return Ok(()) };
+    if !supported().contains(&revision) {
+        return Err(ErrorData::unsupported_protocol_version(revision, supported()));
     }
-    result.to_string()
+    let missing = meta.missing_required_keys(&revision);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("request _meta is missing or has malformed required fields: {}", missing.join(", "));
+    Err(ErrorData::invalid_params(message, None))
+}
+
+/// The result of a call. Errors are results, too, because the model reads them, except those of the protocol.
+pub fn call_result(answer: Result<Value, Error>, is_modern: bool) -> Result<String, RpcError> {
+    let mut result = match answer {
+        Ok(value) => CallToolResult::structured(value),
+        Err(error) if error.kind == ErrorKind::UnknownTool => return Err(RpcError::spelled_out(&error)),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+    };
+    if is_modern {
+        result.meta = Some(signature());
+    } else {
+        result.result_type = None;
+    }
+    to_json(&result)
+}
+
+fn to_json(result: &impl Serialize) -> Result<String, RpcError> {
+    serde_json::to_string(result).map_err(|error| RpcError::new(-32603, error.to_string()))
+}
+
+impl From<ErrorData> for RpcError {
+    fn from(ErrorData { code, message, data, .. }: ErrorData) -> Self {
+        Self { code: code.0, message: message.into_owned(), data }
+    }
+}
+
+/// The request as rmcp receives it, with the mux's number as its id.
+pub fn incoming(request: ClientRequest, number: u64) -> Incoming {
+    let id = RequestId::Number(i64::try_from(number).expect("one connection never sees 2^63 requests"));
+    JsonRpcMessage::Request(JsonRpcRequest::new(id, request))
 }
 
 /// Starts rmcp on one connection. It stops when the returned value is dropped.
@@ -129,15 +159,8 @@ impl Transport<RoleServer> for Wire {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let answer = match message {
-            JsonRpcMessage::Response(response) => {
-                let result =
-                    serde_json::to_string(&response.result).map_err(|error| RpcError::new(-32603, error.to_string()));
-                Some((response.id, result))
-            }
-            JsonRpcMessage::Error(failure) => failure.id.map(|id| {
-                let ErrorData { code, message, data, .. } = failure.error;
-                (id, Err(RpcError { code: code.0, message: message.into_owned(), data }))
-            }),
+            JsonRpcMessage::Response(response) => Some((response.id, to_json(&response.result))),
+            JsonRpcMessage::Error(failure) => failure.id.map(|id| (id, Err(failure.error.into()))),
             // We send clients no requests, and progress notifications bypass rmcp.
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
@@ -212,30 +235,6 @@ impl ServerHandler for Handler {
             result.meta = Some(signature());
         }
         Ok(result)
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let Some(ticket) = context.extensions.get::<Ticket>().cloned() else {
-            return Err(ErrorData::internal_error("the call has no connection", None));
-        };
-        let arguments = request.arguments.unwrap_or_default();
-        let answer = self.0.call(request.name.into_owned(), arguments, Some(RESULT_BYTES), ticket).await;
-        let mut result = match answer {
-            Ok(value) => CallToolResult::structured(value),
-            Err(error) if error.kind == ErrorKind::UnknownTool => {
-                let RpcError { code, message, data } = RpcError::spelled_out(&error);
-                return Err(ErrorData::new(ErrorCode(code), message, data));
-            }
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
-        };
-        if context.protocol_version() >= Some(ProtocolVersion::V_2026_07_28) {
-            result.meta = Some(signature());
-        }
-        Ok(CallToolResponse::Complete(result))
     }
 }
 

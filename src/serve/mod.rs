@@ -1,17 +1,17 @@
 //! The transports: JSON-RPC, one message per line, with MCP and the plain methods on every connection.
 //!
 //! ```text
-//! bytes ─► framing ─► envelope ─► mux ─┬─► plain method ─┬─► Service::call, on a blocking thread
-//!                                      └─► mcp (rmcp) ───┘        │
-//! bytes ◄─ framing ◄────────────── in_flight ◄─ reply ◄───────────┘
+//! bytes ─► framing ─► envelope ─► mux ─┬─► tools/call, plain method ─► Service::call, on a blocking thread
+//!                                      └─► handshake, tools/list ─► mcp (rmcp)    │
+//! bytes ◄─ framing ◄────────────── in_flight ◄─ reply ◄───────────────────┴───────┘
 //! ```
 //! Where the bytes come from, and what answers:
 //!
 //! ```text
 //! ixmcp mcp (relay) ────► .flashgrep/mcp.sock (socket_path) ─┐
-//! programs of the user ─► 127.0.0.1:7777 (tcp, token) ───────┴─► daemon ─► mux ─► daemon_service ─► call_router ─┬─► registry
+//! programs of the user ─► 127.0.0.1:7777 (tcp, token) ───────┴─► daemon ─► mux ─► daemon_service ─► call_router ─┬─► tools
 //! ixmcp mcp --no-daemon ───────────────────────────────────────► stdio ──► mux ───────────────────► call_router ─┴─► another daemon
-//! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, or without a daemon its own registry
+//! a browser ─► ixmcp ui (page, token) ─► the daemon's socket, or without a daemon the tools in its own process
 //! ```
 //! Owns bytes, protocol, ids, limits, cancellation, and the lifetime of the daemon. Does not own the tools, which are behind
 //! [`Service`].
@@ -141,13 +141,8 @@ impl ToolListing {
 /// A client may pipe a request and close its end, so in-flight requests keep their deadline after the end of the input. If
 /// the input is not a pipe, a thread may still wait for it afterwards: end the runtime with `shutdown_background`.
 pub async fn stdio(server: Arc<Server>, root: PathBuf, listing: ToolListing) {
-    let policy = ConnectionPolicy {
-        root,
-        listing,
-        writing: WriteAccess::Allowed,
-        scope: ClientScope::Machine,
-        drain: DEADLINE,
-    };
+    let policy =
+        ConnectionPolicy { root, listing, writing: WriteAccess::Allowed, scope: ClientScope::Machine, drain: DEADLINE };
     // Reads pipes without a thread in between, with half the latency of tokio's own stdio. Falls back to that for other files.
     let (reader, writer) = rmcp::transport::stdio_pipes();
     connection(server, reader, writer, policy).await;

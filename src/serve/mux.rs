@@ -1,4 +1,4 @@
-//! One connection: reads messages, answers the plain methods itself, hands MCP to rmcp, and sends every reply.
+//! One connection: reads messages, calls tools, hands MCP's handshakes and lists to rmcp, and sends every reply.
 //!
 //! rmcp does not parse lines itself, because it cannot answer before `initialize`, silently drops malformed input, ends the
 //! connection on a leading notification, and normalizes ids. Instead the mux checks the envelope, the id and the type of the
@@ -180,9 +180,20 @@ impl Connection {
                         "MCP supports batches only in revision 2025-03-26: send one message per line",
                     ));
                 }
-                self.mcp_request(id, method, Params::parse(params)?, route, inbox).await
+                let params = Params::parse(params)?;
+                if method != mcp::CALL {
+                    return self.mcp_request(id, method, params, route, inbox).await;
+                }
+                let (tool, params) = mcp::call(params)?;
+                if self.server.is_control(&tool) {
+                    let error = Error::new(ErrorKind::UnknownTool, format!("there is no tool {tool:?}"));
+                    return Err(RpcError::spelled_out(&error));
+                }
+                self.start_call(id, Dialect::Mcp, tool, params, route)
             }
-            name if self.is_callable(name) => self.plain_call(id, name, Params::parse(params)?, route).await,
+            name if self.is_callable(name) => {
+                self.start_call(id, Dialect::Plain, name.to_owned(), Params::parse(params)?, route)
+            }
             Hello::METHOD => {
                 Err(RpcError::request("the hello is a notification: send it without an id, as the first line"))
             }
@@ -204,21 +215,12 @@ impl Connection {
         route: &Route,
         inbox: &mpsc::Sender<Incoming>,
     ) -> Result<Option<String>, RpcError> {
-        let is_call = method == "tools/call";
-        let is_modern = mcp::is_modern(&params.meta);
-        let long = !is_call || self.is_long(params.fields.get("name").and_then(Value::as_str).unwrap_or_default());
         let meta = params.meta.clone();
         let request = mcp::request(method, params)?;
-        let ticket = match self.begin(id, Dialect::Mcp, route, long, &meta) {
-            Ok(ticket) => ticket,
-            Err(CannotBegin::Busy(error)) if is_call => {
-                return Ok(Some(envelope::result(id, &mcp::refused_call(&error, is_modern))));
-            }
-            Err(refusal) => return Err(refusal.into()),
-        };
+        let ticket = self.begin(id, Dialect::Mcp, route, Budget::unlimited(), &meta)?;
         let finished =
             matches!(method, "initialize" | "server/discover").then(|| self.in_flight.until_finished(&ticket));
-        if inbox.send(mcp::incoming(request, ticket)).await.is_ok()
+        if inbox.send(mcp::incoming(request, ticket.number)).await.is_ok()
             && let Some(finished) = finished
         {
             let _answered = finished.await;
@@ -226,23 +228,32 @@ impl Connection {
         Ok(None)
     }
 
-    async fn plain_call(
+    /// Starts a call of a tool or a control. Returns the answer only if the call is rejected.
+    fn start_call(
         self: &Arc<Self>,
         id: &Id,
-        name: &str,
-        params: Params,
+        dialect: Dialect,
+        tool: String,
+        Params { fields, meta }: Params,
         route: &Route,
     ) -> Result<Option<String>, RpcError> {
-        let ticket = self.begin(id, Dialect::Plain, route, self.is_long(name), &params.meta)?;
-        let (connection, name) = (Arc::clone(self), name.to_owned());
+        let is_modern = mcp::is_modern(&meta);
+        let outcome = move |answer: Result<Value, Error>| match dialect {
+            Dialect::Mcp => mcp::call_result(answer, is_modern),
+            Dialect::Plain => answer.map(|value| value.to_string()).map_err(|error| RpcError::from(&error)),
+        };
+        let budget = if self.is_long(&tool) { Budget::unlimited() } else { Budget::lasting(DEADLINE) };
+        let ticket = match self.begin(id, dialect, route, budget, &meta) {
+            Ok(ticket) => ticket,
+            Err(CannotBegin::Busy(error)) => return outcome(Err(error)).map(|busy| Some(envelope::result(id, &busy))),
+            Err(refusal) => return Err(refusal.into()),
+        };
+        let cap = (dialect == Dialect::Mcp).then_some(mcp::RESULT_BYTES);
+        let connection = Arc::clone(self);
         tokio::spawn(async move {
             let number = ticket.number;
-            let answer = connection.call(name, params.fields, None, ticket).await;
-            let outcome = match answer {
-                Ok(value) => Ok(value.to_string()),
-                Err(error) => Err(RpcError::from(&error)),
-            };
-            connection.finish(number, outcome).await;
+            let answer = connection.call(tool, fields, cap, ticket).await;
+            connection.finish(number, outcome(answer)).await;
         });
         Ok(None)
     }
@@ -260,10 +271,9 @@ impl Connection {
         id: &Id,
         dialect: Dialect,
         route: &Route,
-        long: bool,
+        budget: Budget,
         meta: &Map<String, Value>,
     ) -> Result<Ticket, CannotBegin> {
-        let budget = if long { Budget::unlimited() } else { Budget::lasting(DEADLINE) };
         let progress = match meta.get("progressToken") {
             Some(token @ (Value::String(_) | Value::Number(_))) => {
                 Some(ProgressReporter::new(token.clone(), self.outbox.clone()))
@@ -280,7 +290,7 @@ impl Connection {
     }
 
     /// Calls the service on a blocking thread. If a tool panics, its call fails; the connection continues.
-    pub async fn call(
+    async fn call(
         self: &Arc<Self>,
         name: String,
         arguments: Map<String, Value>,
@@ -295,9 +305,8 @@ impl Connection {
         let root = hello.as_ref().and_then(|hello| hello.root()).unwrap_or_else(|| self.policy.root.clone());
         // A client that is limited to one repository must not direct the type engine to other folders.
         let hello = hello.filter(|_| self.policy.scope == ClientScope::Machine);
-        let on_progress = |progress: ProgressReporter| -> OnProgress {
-            Arc::new(move |done, total| progress.report(done, total))
-        };
+        let on_progress =
+            |progress: ProgressReporter| -> OnProgress { Arc::new(move |done, total| progress.report(done, total)) };
         let request = Request {
             scope: self.policy.scope,
             python: hello.map(|hello| hello.env.clone()).unwrap_or_default(),

@@ -1,7 +1,7 @@
-//! Work that may outlast the patience of whoever asked for it: the same call joins it instead of beginning it anew.
+//! Work that may take longer than its caller's timeout: an equal call joins it instead of starting it again.
 //!
-//! Owns which jobs there are, who waits for them, and when one is given up: when the last who waited for it cancelled. One
-//! whose callers were told that it runs goes on, and keeps its answer for a while.
+//! Owns the jobs, how many callers wait for each, and when one is cancelled: when its last waiting caller cancels. A job
+//! whose callers got the answer that it runs continues, and keeps its answer for a while.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,10 +15,10 @@ use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::panics;
 
-/// How long an answer waits for somebody to ask again.
-const KEPT: Duration = Duration::from_secs(60);
-/// How soon a waiting caller notices that it was cancelled, and how often it tells how far the work has come.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long an answer is kept for an equal call.
+const KEEP: Duration = Duration::from_secs(60);
+/// How often a waiting caller checks for cancellation and reports progress.
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The long calls of one process.
 #[derive(Default)]
@@ -45,19 +45,19 @@ struct State {
 }
 
 impl Jobs {
-    /// Waits for the job of that key, which `work` does if there is none. `tell` is asked how far it has come.
+    /// Waits for the job of that key; if there is none, `work` becomes one. `report` reports and returns its progress.
     ///
-    /// After `patience` the answer is `Running`, and the work goes on; when `budget` is spent before, the work ends too,
-    /// unless somebody else waits for it.
+    /// After the timeout the answer is `Running`, and the work continues. If `budget` is spent before, the work ends, too,
+    /// unless another caller waits for it.
     pub(super) fn join(
         &self,
         key: &str,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
         budget: &Budget,
-        tell: &dyn Fn(&Progress) -> (u64, u64),
+        report: &dyn Fn(&Progress) -> (u64, u64),
         work: impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static,
     ) -> Result<Outcome> {
-        let give_up = patience.and_then(|patience| Instant::now().checked_add(patience));
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let job = self.enter(key.to_owned(), work)?;
         let mut state = locked(&job.state);
         loop {
@@ -77,30 +77,30 @@ impl Jobs {
                 }
                 return Err(budget.error());
             }
-            if give_up.is_some_and(|give_up| Instant::now() >= give_up) {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 state.waiting -= 1;
                 drop(state);
-                let (done, total) = tell(&job.progress);
+                let (done, total) = report(&job.progress);
                 return Ok(Outcome::Running { done, total });
             }
-            state = job.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = job.ended.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
             if state.outcome.is_none() {
-                // Telling may take a moment, and the work must not wait for it.
+                // The work must not wait for a report.
                 drop(state);
-                tell(&job.progress);
+                report(&job.progress);
                 state = locked(&job.state);
             }
         }
     }
 
-    /// The job, with the caller counted among those who wait for it.
+    /// The job, with this caller counted as waiting.
     fn enter(
         &self,
         key: String,
         work: impl FnOnce(&Arc<Progress>, &Budget) -> Result<Value> + Send + 'static,
     ) -> Result<Arc<Job>> {
         let mut jobs = locked(&self.0);
-        jobs.retain(|_, job| locked(&job.state).outcome.as_ref().is_none_or(|(_, ended)| ended.elapsed() < KEPT));
+        jobs.retain(|_, job| locked(&job.state).outcome.as_ref().is_none_or(|(_, ended)| ended.elapsed() < KEEP));
         let vacant = match jobs.entry(key) {
             Entry::Occupied(entry) => {
                 let job = Arc::clone(entry.get());
@@ -117,7 +117,7 @@ impl Jobs {
         });
         let worker = Arc::clone(&job);
         let run = move || {
-            // Who waits must hear of it.
+            // Waiting callers must be notified of a panic, too.
             let outcome = panics::caught(|| work(&worker.progress, &worker.budget));
             locked(&worker.state).outcome = Some((outcome, Instant::now()));
             worker.ended.notify_all();
@@ -128,7 +128,7 @@ impl Jobs {
         Ok(job)
     }
 
-    /// The next call of that key begins anew.
+    /// The next call of that key starts a new job.
     fn forget(&self, key: &str, job: &Arc<Job>) {
         let mut jobs = locked(&self.0);
         if jobs.get(key).is_some_and(|known| Arc::ptr_eq(known, job)) {
@@ -148,11 +148,11 @@ mod tests {
 
     const SHORT: Option<Duration> = Some(Duration::from_millis(60));
 
-    fn far(progress: &Progress) -> (u64, u64) {
+    fn progress(progress: &Progress) -> (u64, u64) {
         progress.files()
     }
 
-    /// Counts its runs, and works until it is told to end or cancelled.
+    /// Counts its runs, and works until it may end or is cancelled.
     #[derive(Clone, Default)]
     struct Work {
         runs: Arc<AtomicUsize>,
@@ -185,8 +185,8 @@ mod tests {
         }
     }
 
-    fn join(jobs: &Jobs, key: &str, patience: Option<Duration>, budget: &Budget, work: &Work) -> Result<Outcome> {
-        jobs.join(key, patience, budget, &far, work.start())
+    fn join(jobs: &Jobs, key: &str, timeout: Option<Duration>, budget: &Budget, work: &Work) -> Result<Outcome> {
+        jobs.join(key, timeout, budget, &progress, work.start())
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
             assert!(matches!(outcome, Outcome::Running { done: 1, total: 10 }), "{outcome:?}");
         }
         work.may_end.store(true, Ordering::SeqCst);
-        // It ended while nobody waited: the answer is there for whoever asks next, once.
+        // It ended while no caller waited: the next caller gets the answer, once.
         std::thread::sleep(Duration::from_millis(50));
         for run in [1, 2] {
             let Outcome::Done(answer) = join(&jobs, "a", None, &budget, &work).unwrap() else { panic!("it has ended") };
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_the_last_who_waits_cancels_and_not_before() {
+    fn a_job_ends_when_its_last_waiting_caller_cancels() {
         let (jobs, work) = (Jobs::default(), Work::default());
         let budgets = [Budget::unlimited(), Budget::unlimited()];
         std::thread::scope(|scope| {
@@ -223,7 +223,7 @@ mod tests {
             while both_wait() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert!(!work.was_cancelled.load(Ordering::SeqCst), "somebody still waits");
+            assert!(!work.was_cancelled.load(Ordering::SeqCst), "a caller still waits");
             budgets[1].cancel();
             for waiter in waiting {
                 assert_eq!(waiter.join().unwrap().unwrap_err().kind, ErrorKind::Cancelled);
@@ -232,27 +232,27 @@ mod tests {
         work.until_cancelled();
         work.may_end.store(true, Ordering::SeqCst);
         let Outcome::Done(answer) = join(&jobs, "a", None, &Budget::unlimited(), &work).unwrap() else { panic!() };
-        assert_eq!(answer, json!({ "run": 2 }), "what was given up is begun anew");
+        assert_eq!(answer, json!({ "run": 2 }), "a cancelled job is started again");
     }
 
     #[test]
-    fn who_waits_hears_how_far_it_has_come() {
+    fn waiting_callers_receive_progress() {
         let (jobs, work) = (Jobs::default(), Work::default());
         let heard = Mutex::new(Vec::new());
-        let tell = |progress: &Progress| {
+        let report = |progress: &Progress| {
             locked(&heard).push(progress.files());
             progress.files()
         };
-        jobs.join("a", SHORT, &Budget::unlimited(), &tell, work.start()).unwrap();
+        jobs.join("a", SHORT, &Budget::unlimited(), &report, work.start()).unwrap();
         assert!(locked(&heard).contains(&(1, 10)), "{heard:?}");
         work.may_end.store(true, Ordering::SeqCst);
     }
 
     #[test]
-    fn a_job_that_panics_has_failed_for_all_who_wait() {
+    fn a_job_that_panics_fails_for_all_waiting_callers() {
         let jobs = Jobs::default();
         let work = |_: &Arc<Progress>, _: &Budget| -> Result<Value> { panic!("on purpose") };
-        let failed = jobs.join("a", None, &Budget::unlimited(), &far, work).unwrap_err();
+        let failed = jobs.join("a", None, &Budget::unlimited(), &progress, work).unwrap_err();
         assert_eq!(failed.kind, ErrorKind::Internal);
     }
 }

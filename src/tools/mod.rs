@@ -255,7 +255,7 @@ impl Tools {
         let workspace = self.workspaces.named(common.repo.as_deref(), &request.root)?;
         let timeout = common.timeout_ms.map(Duration::from_millis);
         if tool.long {
-            return self.join(tool, &workspace, request, timeout, arguments);
+            return self.join(tool, &workspace, &request, timeout, arguments);
         }
         if timeout.is_some() || request.budget.deadline().is_none() {
             let deadline = Instant::now().checked_add(timeout.unwrap_or(DEADLINE));
@@ -269,7 +269,7 @@ impl Tools {
         &self,
         tool: &'static Declaration,
         workspace: &Arc<Workspace>,
-        request: Request,
+        request: &Request,
         timeout: Option<Duration>,
         arguments: Map<String, Value>,
     ) -> Result<Value> {

@@ -171,7 +171,9 @@ fn over_the_port_there_is_one_repository_and_no_writing() {
     let controls = ["ixmcp/about", "ixmcp/status", "ixmcp/call", "ixmcp/sync", "ixmcp/stop"];
     for control in controls {
         let params = json!({ "tool": "stats", "thoroughness": "everything" });
-        assert_eq!(Wire::tcp(&address).call(control, params)["error"]["code"], -32601, "{control}");
+        assert_eq!(Wire::tcp(&address).call(control, params.clone())["error"]["code"], -32601, "{control}");
+        let as_tool = json!({ "name": control, "arguments": params });
+        assert_eq!(Wire::tcp(&address).call("tools/call", as_tool)["error"]["code"], -32602, "{control}");
     }
     let token = fs::read_to_string(repo.path().join(".ixmcp/token")).unwrap();
     for tool in TOOLS {

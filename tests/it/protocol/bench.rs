@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ixmcp::error::{Error, ErrorKind};
-use ixmcp::serve::{
-    ClientScope, ConnectionPolicy, Server, Service, ToolCard, ToolListing, WriteAccess, connection,
-};
+use ixmcp::serve::{ClientScope, ConnectionPolicy, Server, Service, ToolCard, ToolListing, WriteAccess, connection};
 use ixmcp::tools::Request;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
