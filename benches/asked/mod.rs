@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ixmcp::tools::{Request, Tools};
 use serde_json::Value;
 
-/// Who calls: a client of the repository at `root`, for answers of at most `cap` bytes.
+/// The caller: a client of the repository at `root`, for answers of at most `cap` bytes.
 pub struct Caller {
     root: PathBuf,
     cap: Option<usize>,

@@ -113,7 +113,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         output::note("the repository has a daemon already");
         return Ok(Outcome::Found);
     };
-    // The folder .ixmcp is made, and made safe, by the one who opens the index.
+    // Opening the index creates the folder .ixmcp safely.
     session.workspaces.at(&root)?;
     if is_detached {
         log::open_file(&root)?;

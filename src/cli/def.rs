@@ -31,7 +31,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::line(&format!("{location}  {}  {}", printable(&one.kind), printable(&one.preview)));
         }
         if found.is_empty() {
-            output::note("nothing found: no definition is known of what stands there");
+            output::note("nothing found: no definition is known for this position");
         }
     }
     Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })

@@ -51,7 +51,7 @@ pub(super) fn open_file(root: &Path) -> Result<()> {
     let mut sink = locked(&SINK);
     let waiting = std::mem::replace(&mut *sink, Sink::File { file, path, size });
     if let Sink::Waiting(lines) = waiting {
-        // A log that cannot be written is no reason to stop.
+        // An unwritable log must not stop the program.
         let _ = sink.take(&lines);
     }
     Ok(())

@@ -91,11 +91,11 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     hyperlink: When,
 
-    /// Print how things stand here as one JSON object
+    /// Print an overview of this repository as one JSON object
     #[arg(long)]
     json: bool,
 
-    /// None: how things stand here.
+    /// None: an overview of this repository.
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -140,7 +140,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether the process stays to answer many questions: then it pays to notice changes as they happen.
+    /// Whether the process stays to answer many queries: then it pays to notice changes as they happen.
     const fn stays(&self) -> bool {
         matches!(self, Self::Mcp(_) | Self::Daemon(_) | Self::Ui(_))
     }
@@ -157,17 +157,17 @@ enum Outcome {
 
 /// Runs the program.
 pub fn run() -> ExitCode {
-    // Who asks for help is told more than is needed to understand a command.
+    // Help shows more than is needed to parse a command.
     let typed = help::declaration().try_get_matches().unwrap_or_else(|refused| {
         wrong_words::tell_in_json(&refused);
         help::described().get_matches()
     });
     let cli = Cli::from_arg_matches(&typed).unwrap_or_else(|error| error.exit());
-    // Who calls tools by their names is told of tools.
+    // `ixmcp call` names tools, so its errors do, too.
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
-    let told = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
+    let described = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
     let wants_json = wrong_words::want_json(&typed);
-    ExitCode::from(exit_code(|| dispatch(cli).map_err(told), wants_json))
+    ExitCode::from(exit_code(|| dispatch(cli).map_err(described), wants_json))
 }
 
 /// Runs a command and reports what went wrong. A command that panics has failed.
@@ -214,7 +214,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
     if let (true, Some(_)) = (cli.json, &cli.command) {
         return Err(
-            Error::invalid_argument("--json stands before the command").hint("Put it behind: `ixmcp query x --json`.")
+            Error::invalid_argument("--json precedes the command").hint("Put it after: `ixmcp query x --json`.")
         );
     }
     let start = environment.start_folder(&flags)?;
@@ -265,7 +265,7 @@ const NO_PATH: &str = "";
 
 /// What every command has to work with.
 struct Session {
-    /// Where the person stands, or pointed to.
+    /// The current folder, or the one given.
     start: PathBuf,
     /// Settings as they are before a repository has its say.
     config: Config,
@@ -284,7 +284,7 @@ impl Session {
         Client::find(root, &self.start, &self.sources.environment)
     }
 
-    /// How places are printed where people read them: from the folder that they stand in.
+    /// How paths are printed for people: relative to the current folder.
     fn paint_here(&self) -> Paint {
         let folder = self.sources.environment.working_folder().map(Path::to_owned);
         match (folder, self.workspaces.root(&self.start)) {
@@ -293,7 +293,7 @@ impl Session {
         }
     }
 
-    /// A file as a person names it: one that is there from where they stand, else as the tools take it.
+    /// A file as a person names it: an existing one in the current folder, else as the tools take it.
     fn file(&self, typed: &str) -> String {
         self.named(typed, Path::is_file)
     }
@@ -303,7 +303,7 @@ impl Session {
         self.named(typed, Path::exists)
     }
 
-    /// A path that is meant from where the person stands, whatever is there.
+    /// A path relative to the current folder, whether or not it exists.
     fn here(&self, typed: &str) -> String {
         if typed.is_empty() { NO_PATH.to_owned() } else { self.start.join(typed).to_string_lossy().into_owned() }
     }
@@ -343,7 +343,7 @@ impl Session {
         if let Some(mut daemon) = self.daemon(&root) {
             let asked = serve::call_params(tool, &arguments, None, true);
             let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
-            // One that went away leaves the question to this process.
+            // If it is gone, this process runs the query.
             if let Ok(answer) = answer {
                 return answer;
             }
@@ -370,7 +370,7 @@ impl Session {
         output::with_progress(|| HowFar::of(&shown), || tools.call(request))
     }
 
-    /// Asks the index itself, made fresh before: for questions that no tool asks.
+    /// Asks the index itself, made fresh before: for queries that no tool asks.
     fn read<T>(&self, ask: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
         let (workspace, budget) = (self.workspace()?, Budget::unlimited());
         workspace.with_repair(|| {

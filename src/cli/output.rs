@@ -64,10 +64,10 @@ pub(super) fn json(value: &impl Serialize) {
     }
 }
 
-/// A line beside the results.
+/// A line next to the results.
 pub(super) fn note(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    // Nobody is left to tell.
+    // No reader is left.
     let _ = writeln!(stderr, "{text}");
 }
 
@@ -96,7 +96,7 @@ pub(super) fn with_progress<T>(how_far: impl Fn() -> HowFar + Sync, work: impl F
     budget::ticking(TICK, || shown.update(&how_far()), work)
 }
 
-/// The same for work that another process does, and tells of.
+/// The same for work that another process does and reports.
 pub(super) fn with_remote_progress<T>(work: impl FnOnce(&(dyn Fn(client::RemoteProgress) + Sync)) -> T) -> T {
     let latest = std::sync::Mutex::new(HowFar::default());
     let now = || *locked(&latest);

@@ -1,6 +1,6 @@
 //! How results look on a terminal: colours, and links from paths to their files.
 //!
-//! Owns who gets them: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without them is
+//! Owns when they are used: `--color` and `--hyperlink`, else the variables and the terminal. What is printed without them is
 //! the same text.
 
 use std::io::IsTerminal;
@@ -42,11 +42,11 @@ const NAME: &str = "36";
 pub(super) struct Paint {
     pub colored: bool,
     links: Option<Links>,
-    /// Paths are shown from where the person stands.
+    /// Paths are shown relative to the current folder.
     here: Option<Here>,
 }
 
-/// The folder that the person stands in, and the repository around it.
+/// The current folder, and the repository around it.
 #[derive(Clone, Debug)]
 struct Here {
     folder: PathBuf,
@@ -96,15 +96,15 @@ impl Paint {
     /// Text that quotes places as the checker prints them: ` --> path:1:2`.
     pub(super) fn quoted(&self, line: &str) -> String {
         let marked = [" --> ", " ::: "].into_iter().find_map(|mark| line.split_once(mark).map(|(a, b)| (a, mark, b)));
-        let Some((before, mark, place)) = marked.filter(|(before, ..)| before.trim().is_empty()) else {
+        let Some((before, mark, span)) = marked.filter(|(before, ..)| before.trim().is_empty()) else {
             return line.to_owned();
         };
         let is_place = |rest: &str| {
             let rest = rest.strip_prefix("cell ").and_then(|rest| rest.split_once(':')).map_or(rest, |(_, rest)| rest);
             rest.split(':').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        let end = place.match_indices(':').map(|(at, _)| at).find(|at| is_place(&place[at + 1..]));
-        let (path, rest) = place.split_at(end.unwrap_or(place.len()));
+        let end = span.match_indices(':').map(|(at, _)| at).find(|at| is_place(&span[at + 1..]));
+        let (path, rest) = span.split_at(end.unwrap_or(span.len()));
         format!("{before}{mark}{}{rest}", self.shown(path))
     }
 
@@ -113,7 +113,7 @@ impl Paint {
         if self.colored && !text.is_empty() { format!("\u{1b}[{color}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// A name beside a place.
+    /// A name next to a position.
     pub(super) fn name(&self, text: &str) -> String {
         self.in_color(NAME, &printable(text))
     }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_begin_where_the_person_stands() {
+    fn paths_begin_at_the_current_folder() {
         let paint = Paint::default().from("/r/sub".into(), "/r".into());
         for (path, shown) in [("sub/a.py", "a.py"), ("a.py", "/r/a.py"), ("/lib/a.py", "/lib/a.py")] {
             assert_eq!(paint.position(path, &[1]), format!("{shown}:1"));

@@ -38,7 +38,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::line(&format!("{location}  {}  {}", printable(&one.role), printable(&one.preview)));
         }
         if found.is_empty() {
-            output::note("nothing found: no reference is known to what stands there");
+            output::note("nothing found: no reference is known for this position");
         }
         if let Some(left_out) = &answer.left_out {
             output::note(left_out);

@@ -76,7 +76,7 @@ fn print(subject: &Subject, paint: &Paint) {
         }
     }
     if subject.relations.unexamined > 0 {
-        output::line(&format!("  {} more uses of the name were not looked at", subject.relations.unexamined));
+        output::line(&format!("  {} more references to the name were not checked", subject.relations.unexamined));
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Symbols to leave out at the start
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Show what it contains, calls, inherits and imports, and who calls, inherits and imports it; NAME may be a file
+    /// Show what it contains, calls, inherits and imports, and what calls, inherits and imports it; NAME may be a file
     #[arg(long, short, conflicts_with_all = ["kind", "match"])]
     relations: bool,
     /// Print the answer as one JSON object
@@ -71,7 +71,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if is_nothing { Outcome::Nothing } else { Outcome::Found })
 }
 
-/// Headings can be a page long, which is no suggestion.
+/// Headings can be a page long, which is not a suggestion.
 const MAX_SUGGESTION_LENGTH: usize = 80;
 
 /// Names that may have been meant.

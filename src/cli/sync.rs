@@ -28,7 +28,7 @@ pub(super) struct Arguments {
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
-    /// Make every row anew
+    /// Make every row again
     #[arg(long)]
     force: bool,
     /// Stay, and bring every save into the index as it happens; a line for each update
@@ -64,7 +64,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// Stays until the program is told to end.
+/// Runs until the program is asked to exit.
 fn watch(workspace: &Arc<Workspace>, reported: Option<String>, show: impl Fn(&Report)) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;

@@ -102,7 +102,7 @@ fn is_of_this_program(known: &StoredFile) -> bool {
     extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
 }
 
-/// Reasons that are found by reading, not by the path: they stand as long as the file does not change.
+/// Reasons that are found by reading, not by the path: they hold until the file changes.
 fn by_content(reason: SkipReason) -> bool {
     use SkipReason::{
         Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,

@@ -71,7 +71,7 @@ pub struct RemovalReport {
     pub total_chunks: u64,
 }
 
-/// What changed in a folder since it was last told of.
+/// What changed in a folder since the last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeReport {
     pub added: usize,
@@ -113,7 +113,7 @@ impl Workspace {
                 self.store.write(|batch| batch.unskip_in(&path))?;
             }
         }
-        // What is done before this is broken off is told by the next update.
+        // The next update reports what is done before an interruption.
         self.store.write(|batch| batch.begin_count(&consumer(&path)))?;
         self.bring_up(Thoroughness::Changed, progress, budget)?;
         self.insist_on_gpu()?;
@@ -123,7 +123,7 @@ impl Workspace {
         Ok(report)
     }
 
-    /// Brings a folder up to date, or the named files of it, and counts what changed since that was last told.
+    /// Brings a folder up to date, or the named files of it, and counts what changed since the last report.
     pub fn update_folder(
         &self,
         given: &str,
@@ -143,7 +143,7 @@ impl Workspace {
         let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
-        // An index that was made anew knows of no count.
+        // A rebuilt index has no counts.
         self.store.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
         self.bring_up(Thoroughness::Changed, progress, budget)?;
         self.insist_on_gpu()?;
@@ -151,7 +151,7 @@ impl Workspace {
         let base = if asked == ROOT { self.root.clone() } else { self.root.join(&asked) };
         let mut named: Vec<RepoPath> = Vec::new();
         let mut skipped: BTreeMap<String, String> = BTreeMap::new();
-        // Of the repository itself there is no path to look for.
+        // Of the repository itself there is not a path to look for.
         let is_root = |change: &str| {
             let joined = [base.join(change), self.root.join(change)];
             asked == ROOT
@@ -211,7 +211,7 @@ impl Workspace {
     pub fn remove_folder(&self, given: &str, progress: &Arc<Progress>, budget: &Budget) -> Result<RemovalReport> {
         self.must_be_writable()?;
         if given.is_empty() {
-            return Err(no_path(given, "is no path", "Give the path of a folder."));
+            return Err(no_path(given, "is not a path", "Give the path of a folder."));
         }
         let settings = self.reload_settings()?;
         let known = settings.folders.all();
@@ -353,13 +353,13 @@ impl Workspace {
     fn folder_to_index(&self, given: &str) -> Result<String> {
         let refused = |what: &str, hint: &str| no_path(given, what, hint);
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
-            return Err(refused("is no path", "Give the path of a folder."));
+            return Err(refused("is not a path", "Give the path of a folder."));
         }
         let named = self.root.join(given);
         let folder = canonical(&named)
             .map_err(|error| refused("cannot be read", "Give the path of a folder that exists.").caused_by(error))?;
         if !folder.is_dir() {
-            return Err(refused("is no folder", "Give the path of a folder."));
+            return Err(refused("is not a folder", "Give the path of a folder."));
         }
         Homes::of_machine(self.sources.environment.home()).admit(&folder)?;
         std::fs::read_dir(&folder)
@@ -374,7 +374,7 @@ impl Workspace {
         let path = path.filter(|path| folder.starts_with(&self.root) || path.is_outside());
         path.map(|path| path.as_str().to_owned()).ok_or_else(|| match folder.to_str() {
             None => refused("is not UTF-8", "Rename the folder."),
-            // The index tells such a path by its first sign, which is a letter there.
+            // The index recognizes such a path by its first character, which is a letter there.
             Some(_) => refused("lies outside: on Windows none is indexed but the repository's", "Name one in it."),
         })
     }
@@ -418,7 +418,7 @@ fn no_path(given: &str, what: &str, hint: &str) -> Error {
     Error::invalid_path(format!("{} {what}", shown(given))).hint(hint)
 }
 
-/// Of what was given, as much as an error has room for.
+/// Of what was given, as much as fits an error.
 fn shown(given: &str) -> String {
     if given.is_empty() { "the empty text".to_owned() } else { printable(&given.chars().take(200).collect::<String>()) }
 }

@@ -12,7 +12,7 @@ use crate::extract::entity::{self, FOLDER, Role};
 use crate::model::{RepoPath, printable};
 use crate::store::{FileProblem, Snapshot};
 
-/// Net changes since this was last said, and what stands in the way of understanding all.
+/// Net changes since this was last said, and the problems of the files.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EntityReport {
     pub scanned: usize,
@@ -91,7 +91,7 @@ fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> 
         let reason = format!("the id {} is taken by {}, which counts", shown(&key), printable(&first));
         problems.push(FileProblem { path, line: None, reason });
     }
-    // That a note names a page nobody has written yet is how such notes grow.
+    // Notes may link to pages that do not exist yet.
     for link in snapshot.dangling_links(&folders[0])? {
         let reason = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
         problems.push(FileProblem { path: link.path, line: Some(link.line), reason });

@@ -14,12 +14,12 @@ pub(super) fn database(root: &Path) -> PathBuf {
     root.join(FOLDER).join("index.db")
 }
 
-/// Makes the folder, and says whether the index can be written. What a clone shipped in it is made anew.
+/// Makes the folder, and says whether the index can be written. What a clone ships in it is rebuilt.
 pub(super) fn prepare(root: &Path) -> Result<Mode> {
     let folder = root.join(FOLDER);
     match fs::symlink_metadata(&folder) {
         Ok(data) if !data.is_dir() => {
-            return Err(Error::invalid_path(format!("{} is no folder", folder.display()))
+            return Err(Error::invalid_path(format!("{} is not a folder", folder.display()))
                 .hint("Move it away: ixmcp keeps its index there."));
         }
         Ok(data) => refuse_foreign(&folder, &data)?,
@@ -35,7 +35,7 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
     }
     remove_links(&folder)?;
     if scan::tracks_under(root, FOLDER) {
-        tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are made anew");
+        tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are rebuilt");
         discard(&database(root))?;
     }
     let ignore = folder.join(".gitignore");
@@ -55,12 +55,12 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
     }
 }
 
-/// What is written through a link lands outside: none is of our making, so each is removed and its file made anew.
+/// What is written through a link lands outside: ixmcp makes no links here, so each is removed and its file is created again.
 fn remove_links(folder: &Path) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, error))?;
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
         let link = entry.path();
-        tracing::warn!(link = %link.display(), "a symbolic link stands among the files of the index: it is removed");
+        tracing::warn!(link = %link.display(), "a symbolic link is among the files of the index: it is removed");
         fs::remove_file(&link).map_err(|error| {
             Error::invalid_path(format!("{} is a symbolic link, and cannot be removed", link.display()))
                 .hint("Remove it: ixmcp keeps its index there.")
@@ -116,7 +116,7 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Only trying tells: permissions, mounts and quotas all have a say.
+/// Only an attempt shows it: it depends on permissions, mounts and quotas.
 fn can_write(folder: &Path) -> bool {
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     let made = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&probe).is_ok();
@@ -129,7 +129,7 @@ fn refuse_foreign(folder: &Path, data: &fs::Metadata) -> Result<()> {
     if is_own(data) {
         return Ok(());
     }
-    // An administrator's index of somebody's repository is that somebody's business to mend.
+    // An administrator's index of somebody's repository is left for its owner to fix.
     Err(Error::invalid_path(format!("{} belongs to another user", folder.display()))
         .hint("Remove it, or run ixmcp as the user who owns the repository."))
 }

@@ -34,7 +34,7 @@ impl Folders {
     }
 
     /// Those that the walk of the repository may pass over.
-    pub fn inside(&self) -> Vec<RepoPath> {
+    pub fn in_repository(&self) -> Vec<RepoPath> {
         self.0.iter().filter(|folder| !folder.is_outside()).filter_map(|folder| RepoPath::new(&*folder.path)).collect()
     }
 
@@ -43,7 +43,7 @@ impl Folders {
         self.0.iter().filter(|folder| folder.is_outside()).map(|folder| PathBuf::from(&folder.path)).collect()
     }
 
-    /// Those outside that are still what was chosen: see [`stands`].
+    /// The outside folders that are still what was chosen: see [`is_unchanged`].
     pub fn standing(&self) -> Vec<PathBuf> {
         self.outside().into_iter().filter(|folder| stands(folder)).collect()
     }
@@ -138,7 +138,7 @@ impl Folders {
         if !stands(folder) {
             listing
                 .warnings
-                .push(format!("{} is no folder any more, or a link leads there", crate::model::printable(base)));
+                .push(format!("{} is not a folder any more, or a link leads there", crate::model::printable(base)));
             listing.is_shaky = true;
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Whether the repository lists the files of that folder without being told to.
+    /// Whether the repository lists the files of that folder without a setting.
     pub fn is_native(folder: &Chosen, root: &Path, rules: &Rules) -> bool {
         !folder.is_outside() && RepoPath::new(&*folder.path).is_none_or(|path| !scan::ignores(root, &path, rules))
     }
@@ -243,18 +243,18 @@ impl Folders {
 }
 
 /// Whether a folder is where it was chosen. It was without links then: where it or one above it is a link now, it would lead to
-/// files that nobody chose.
+/// files that were not chosen.
 fn stands(folder: &Path) -> bool {
     folder.is_dir() && canonical(folder).is_ok_and(|now| now == folder)
 }
 
-/// Which folder stands where one was chosen; none where it is gone.
+/// The identity of the folder at a chosen path; `None` if it is gone.
 pub(super) fn identity_of(folder: &Path) -> Option<(u64, u64)> {
     let found = folder.symlink_metadata().ok().filter(|_| stands(folder))?;
     Some(identity(&found))
 }
 
-/// Whether a folder is to tell of what was left out. Of what type the files in an unreadable folder are nobody knows.
+/// Whether a folder reports what was left out. The types of files in an unreadable folder are unknown.
 pub(super) fn concerns(folder: &Chosen, path: &RepoPath, reason: SkipReason) -> bool {
     reason == SkipReason::UnreadableFolder || takes(folder, path)
 }

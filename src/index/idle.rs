@@ -1,6 +1,6 @@
 //! What a watched workspace does by itself now and then.
 //!
-//! Owns when: sweeps in case events were lost, and memory that is given back when nobody asks.
+//! Owns when: sweeps in case events were lost, and memory that is released when idle.
 
 use std::sync::Weak;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::Workspace;
 /// How often everything is looked at although it is watched; and where watches ran out.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
-/// A workspace that nobody asks gives back its memory after this.
+/// An idle workspace releases its memory after this.
 const REST_AFTER: Duration = Duration::from_secs(60);
 /// How soon a workspace that was closed is noticed by its sweeper.
 const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);

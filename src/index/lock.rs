@@ -33,7 +33,7 @@ impl UpdateLock {
             Ok(()) => self.queue.unlock().map(|()| false).map_err(|error| broken(&error)),
             Err(TryLockError::WouldBlock) => {
                 self.file.unlock().map_err(|error| broken(&error))?;
-                // Whoever waits looks this often; without the pause we would be first again.
+                // A waiting process checks this often; without the pause this process would be first again.
                 std::thread::sleep(RETRY * 2);
                 self.wait(budget).map(|()| true)
             }

@@ -59,7 +59,7 @@ use watch::Watch;
 /// Another process may be writing a batch while this one opens.
 const OPEN_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a call waits for an index that is being built, unless its caller has more patience.
+/// How long a call waits for an index that is being built, unless its caller has a longer timeout.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One repository with its index.
@@ -94,7 +94,7 @@ pub struct Mark(u64);
 pub enum Noticed {
     /// These files and folders; none, when nothing did.
     Paths(Vec<RepoPath>),
-    /// Nobody watched, or not all of the time.
+    /// Nothing was watching, or not all of the time.
     Anything,
 }
 
@@ -127,7 +127,7 @@ pub enum Part {
 enum Work {
     /// Whatever was noticed.
     Noticed,
-    /// All entities anew, and nothing else.
+    /// Extract all entities again, and nothing else.
     EntitiesAnew,
 }
 
@@ -215,7 +215,7 @@ impl Workspace {
         if paths.is_none()
             && let Err(error) = self.run_to_wait_for(Instant::now())
         {
-            // Until an update has looked at everything, so does whoever asks here.
+            // Until an update has looked at everything, so must the caller.
             tracing::warn!("a background update failed: {error}");
         }
         (paths.map_or(Noticed::Anything, Noticed::Paths), Mark(place))
@@ -313,7 +313,7 @@ impl Workspace {
         self.embed(budget)
     }
 
-    /// What changed since this was last said, whoever noticed it.
+    /// What changed since the last report, in whichever process noticed it.
     pub fn count(&self, started: Instant, budget: &Budget) -> Result<Report> {
         sync::report(self, started, budget)
     }
@@ -325,7 +325,7 @@ impl Workspace {
 
     /// Returns when the index includes every write that returned before this call.
     ///
-    /// `BUSY` with done and total when that takes longer than `patience`: the update goes on, the next call finds it
+    /// `BUSY` with done and total when that takes longer than `timeout`: the update goes on, the next call finds it
     /// further or done.
     pub fn freshen(self: &Arc<Self>, patience: Option<Duration>, budget: &Budget) -> Result<Freshness> {
         self.freshen_part(Part::Everything, patience, budget)
@@ -368,8 +368,8 @@ impl Workspace {
         self.updated_since(Instant::now(), Part::Everything, None, &Budget::unlimited())
     }
 
-    /// Brings the entities up to date and says what changed since this was last said; all their rows are made anew where
-    /// `anew` says so. `BUSY` when that takes longer than `patience`: it goes on, and the next call joins it.
+    /// Brings the entities up to date and says what changed since this was last said; all their rows are extracted again if
+    /// `force` is set. `BUSY` when that takes longer than `timeout`: it goes on, and the next call joins it.
     pub fn sync_entities(
         self: &Arc<Self>,
         anew: bool,
@@ -390,7 +390,7 @@ impl Workspace {
         entities::report(self, budget)
     }
 
-    /// Returns when all entities were made anew by an update that began at `since` or later.
+    /// Returns when all entities were extracted again by an update that began at `since` or later.
     fn updated_anew(self: &Arc<Self>, since: Instant, give_up: Option<Instant>, budget: &Budget) -> Result<()> {
         loop {
             let (run, is_ours) = {
@@ -429,10 +429,10 @@ impl Workspace {
                 return Err(busy(&run.progress));
             };
             match outcome {
-                // Who asked for that update gave it up; we do not.
+                // The caller of that update cancelled it; this one did not.
                 Err(error) if is_given_up(&error) => budget.check()?,
                 outcome if (run.started >= since && run.work == Work::Noticed) || outcome.is_err() => return outcome,
-                // What stands of a build that goes on is all there is to see of it.
+                // A running build shows what is complete so far.
                 Ok(()) if run.is_open() => return Ok(()),
                 _ => {}
             }
@@ -483,7 +483,7 @@ impl Workspace {
                         Work::EntitiesAnew => sync::update_entities(&workspace, &worker.progress, &budget),
                     })
                 };
-                // Whoever waits for a run that never ends would be told for ever that it goes on.
+                // A caller would wait for ever for a run that never ends.
                 let outcome = catch_unwind(AssertUnwindSafe(update)).unwrap_or_else(|_| {
                     if let Some(watch) = workspace.watch.get() {
                         watch.ask_for_sweep();
@@ -491,7 +491,7 @@ impl Workspace {
                     Err(Error::internal("an update broke off").hint("Ask again, and please report this."))
                 });
                 worker.end(outcome);
-                // Who waited for the update has the words; the rest follows.
+                // Callers that waited for the update have the words; the rest follows.
                 if let Err(error) = workspace.gather_trigrams(&budget) {
                     tracing::warn!("exact search is slower than it could be: {error}");
                 }
@@ -538,7 +538,7 @@ impl Settings {
     fn of(config: Config, folders: Folders) -> Result<Self> {
         // A folder that is named is read even where git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
-        let mut named: Vec<RepoPath> = notes.chain(folders.inside()).collect();
+        let mut named: Vec<RepoPath> = notes.chain(folders.in_repository()).collect();
         named.sort();
         named.dedup();
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
@@ -567,7 +567,7 @@ impl Run {
         self.ended.notify_all();
     }
 
-    /// The outcome, or that what is waited for stands before all is done; `None` when neither has come by `give_up` or before the budget is spent.
+    /// The outcome, or the requested part before all is done; `None` when neither has come by `give_up` or before the budget is spent.
     fn wait(&self, stands: &dyn Fn() -> bool, give_up: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
         // A cancelled call is noticed within this time.
         const LOOK: Duration = Duration::from_millis(20);

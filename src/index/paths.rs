@@ -1,6 +1,6 @@
 //! Paths that callers give, and files read by them, on behalf of one repository.
 //!
-//! Who may read what is `scan`'s resolver's to say; owned here is which folders it is told of.
+//! Owns the folders that the resolver accepts; `scan`'s resolver decides access.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::secrets;
 
 /// A file to be read in slices is held in memory whole; larger ones are refused.
 const MAX_SLICED: u64 = 256 << 20;
-/// What is read of a file before another program is told to open it.
+/// What is read of a file before another program opens it.
 const MAX_CHECKED: u64 = 512 << 10;
 
 impl Workspace {
@@ -51,7 +51,7 @@ impl Workspace {
     pub fn locate(&self, path: &str) -> Result<(String, PathBuf)> {
         let (resolver, resolved) = self.resolve(path)?;
         let mut start = Vec::new();
-        // A file that goes on after the longest key is no secret as a whole.
+        // A file that goes on after the longest key is not a secret as a whole.
         resolved
             .open()?
             .take(MAX_CHECKED)

@@ -23,7 +23,7 @@ use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
 use crate::scan::{self, Content, Rules};
 use crate::store::{Batch, FileRow, Revision, SkippedFile, Store, StoredFile};
 
-/// Text of the outcomes between the readers and the writer, who waits for the disk now and then: until this much is
+/// Text of the outcomes between the readers and the writer, which waits for the disk now and then: until this much is
 /// ahead of it, they go on. What a file becomes takes several times its text.
 const BYTES_IN_FLIGHT: u64 = 8 << 20;
 /// A transaction ends at so many files or so much text, so that others' writes and reads get their turn.
@@ -41,7 +41,7 @@ pub(super) struct Job<'a> {
     pub options: &'a Options,
     /// The file of this program, to start readers with.
     pub program: Option<&'a Path>,
-    /// Rows are made anew even from the same bytes.
+    /// Extract again even from the same bytes.
     pub anew: bool,
 }
 
@@ -100,7 +100,7 @@ impl Outcome {
     }
 }
 
-/// Does the work of a plan that was made when the store stood at `revision`, until another process writes. The files
+/// Does the work of a plan that was made when the store was at `revision`, until another process writes. The files
 /// that were read for good are added to `done`. `between` is called after each batch.
 pub(super) fn apply(
     store: &Store,
@@ -113,7 +113,7 @@ pub(super) fn apply(
 ) -> Result<Applied> {
     let Turn { progress, budget, .. } = *turn;
     progress.begin(plan.read.len() as u64, plan.bytes());
-    // Rows that are to be made anew are of no use to another path either.
+    // Rows that are extracted again are of no use to another path either.
     let moved = Moved::new(if job.anew { &[] } else { &plan.gone }, job.folders);
     let mut changed = write_left_out(store, &plan)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(plan.read.len().max(1));
@@ -126,7 +126,7 @@ pub(super) fn apply(
     }
     drop(send_task);
     let written = std::thread::scope(|scope| {
-        // However this ends, nobody waits for room any longer.
+        // However this ends, no thread waits for the semaphore any longer.
         let _closing = Closing(&room);
         for _ in 0..threads {
             let (tasks, send, moved, room) = (tasks.clone(), send.clone(), &moved, &room);

@@ -24,7 +24,7 @@ use crate::platform::process;
 /// Bytes of address space for a document that needs more than the others. Such documents are read one at a time.
 const MAX_MEMORY: u64 = 2 << 30;
 /// Bytes of address space. The program and a large document together need a third.
-const USUAL_MEMORY: u64 = 768 << 20;
+const DEFAULT_MEMORY: u64 = 768 << 20;
 /// A reader that failed after it used this fraction of its memory may have requested all of it: buffers double.
 const MEMORY_FRACTION: u64 = 6;
 /// Bytes of the documents that are read in process at the same time.
@@ -56,7 +56,7 @@ pub(super) fn read(
         let _place = Place::in_room(&IN_PROCESS, format.weight(bytes));
         return read_in_process(format, bytes);
     };
-    match read_in_child(program, format, bytes, USUAL_MEMORY) {
+    match read_in_child(program, format, bytes, DEFAULT_MEMORY) {
         Err(SkipReason::Overweight) => {
             static ALONE: Mutex<()> = Mutex::new(());
             let _alone = locked(&ALONE);

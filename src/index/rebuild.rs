@@ -16,13 +16,13 @@ use crate::store::{Mode, Store};
 /// Puts the database that a new index begins with at a path.
 pub(super) type Beginning<'b> = Box<dyn FnOnce(&Path) -> Result<()> + 'b>;
 
-/// Builds the index anew. The old one answers until the new one is complete; one that is damaged or not ours is kept
+/// Builds the index again from nothing. The old one answers until the new one is complete; one that is damaged or not ours is kept
 /// as `index.db.bad`.
 pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: &Budget) -> Result<Report> {
     beside(root, sources, None, progress, budget)
 }
 
-/// The same from a beginning, of which only what differs from the disk is made anew.
+/// The same from a beginning, of which only files that differ from the disk are extracted again.
 pub(super) fn beside(
     root: &Path,
     sources: Arc<Sources>,

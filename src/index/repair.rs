@@ -42,7 +42,7 @@ impl Workspace {
         locked(&self.repaired.0).take()
     }
 
-    /// A database that is built beside the index is thrown away when it is damaged, by whoever builds it. One that another
+    /// A database that is built beside the index is deleted by its builder if it is damaged. One that another
     /// build of the program has put in place of ours is not damaged: two that run must not replace each other's for ever.
     fn may_repair(&self) -> bool {
         let database = self.store.path();

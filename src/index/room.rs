@@ -1,6 +1,6 @@
-//! How much may be held in memory at once: whoever wants more waits until others have given theirs back.
+//! A semaphore that counts bytes: a thread that wants more than is left waits until others release theirs.
 //!
-//! Owns counting and waiting. What is counted, and how much there may be of it, is the caller's.
+//! Owns counting and waiting. The caller owns what is counted, and the limit.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ impl Room {
         Self { bytes, taken: Mutex::new(Taken { bytes: 0, is_closed: false }), freed: Condvar::new() }
     }
 
-    /// Waits until there is room; what is larger than the room has it when it is alone. `false`: the room was closed.
+    /// Waits until enough bytes are free; a request above the limit runs alone. `false`: the semaphore was closed.
     pub(super) fn take(&self, bytes: u64) -> bool {
         let is_full = |taken: &mut Taken| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > self.bytes;
         let waited = self.freed.wait_while(locked(&self.taken), is_full);
@@ -38,7 +38,7 @@ impl Room {
         self.freed.notify_all();
     }
 
-    /// Nobody waits any longer.
+    /// Wakes all waiting threads.
     pub(super) fn close(&self) {
         locked(&self.taken).is_closed = true;
         self.freed.notify_all();
@@ -64,7 +64,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Closes a room when it goes.
+/// Closes the semaphore when dropped.
 pub(super) struct Closing<'r>(pub &'r Room);
 
 impl Drop for Closing<'_> {

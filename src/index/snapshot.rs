@@ -67,7 +67,7 @@ fn pack(copy: &Path, file: &Path) -> Result<Header> {
         release: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let line =
-        serde_json::to_string(&header).map_err(|error| Error::internal("a header is no JSON").caused_by(error))?;
+        serde_json::to_string(&header).map_err(|error| Error::internal("a header is not JSON").caused_by(error))?;
     let written = File::create(file).and_then(|target| {
         let mut target = BufWriter::new(target);
         writeln!(target, "{MAGIC}\n{line}")?;
@@ -105,7 +105,7 @@ fn of_another_repository(files: u64, unchanged: usize) -> Option<String> {
 
 fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
     let no_snapshot = || {
-        Error::new(ErrorKind::UnsupportedFormat, format!("{} is no snapshot of ixmcp", file.display()))
+        Error::new(ErrorKind::UnsupportedFormat, format!("{} is not a snapshot of ixmcp", file.display()))
             .hint("Make one by `ixmcp snapshot save`.")
     };
     let mut line = |most: u64| -> Option<String> {

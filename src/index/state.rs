@@ -17,7 +17,7 @@ use crate::scan;
 
 const FOLDER: &str = ".ixmcp";
 const FILE: &str = "state.toml";
-/// Nobody chooses so much.
+/// Larger files are not read.
 const LARGEST: u64 = 1 << 20;
 
 /// What a person chose.
@@ -64,7 +64,7 @@ impl Chosen {
 }
 
 impl State {
-    /// Tells one content of the file from another; `None` where there is none.
+    /// Identifies the content of the file; `None` where there is none.
     pub fn stamp(root: &Path) -> Option<Stat> {
         let found = fs::symlink_metadata(root.join(FOLDER).join(FILE)).ok()?;
         // Its rights may change, which changes nothing of what it says.
@@ -84,7 +84,7 @@ impl State {
             Some(state) => Ok(state.that_counts(root, environment)),
             None if fs::symlink_metadata(&file).is_ok() => {
                 Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
-                    .hint(format!("Mend {FOLDER}/{FILE}, or remove it to choose anew.")))
+                    .hint(format!("Fix {FOLDER}/{FILE}, or remove it to choose again.")))
             }
             None => Ok(Self::default()),
         }
@@ -159,7 +159,7 @@ fn own_file(root: &Path, environment: &Environment) -> Option<PathBuf> {
 fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
     let found = fs::symlink_metadata(file).ok()?;
     if !found.is_file() || !files::is_own(&found) || found.len() > LARGEST {
-        warn_once(format!("{} is not read: it is no plain file of yours", file.display()));
+        warn_once(format!("{} is not read: it is not a regular file of yours", file.display()));
         return None;
     }
     let text = fs::read_to_string(file).ok()?;

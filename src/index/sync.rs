@@ -31,7 +31,7 @@ pub enum Thoroughness {
     Changed,
     /// Reads and hashes every file.
     Verify,
-    /// Makes every row anew.
+    /// Extracts every file again.
     Everything,
 }
 
@@ -129,7 +129,7 @@ fn bring_up(workspace: &Workspace, dirty: &Dirty, thoroughness: Thoroughness, tu
     Ok(())
 }
 
-/// Nobody who asks for an entity waits for a whole tree of code.
+/// A query of entities does not wait for a whole tree of code.
 fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn, so_far: &mut SoFar) -> Result<()> {
     let standing = ReadyEntities { as_of: Instant::now(), feed_position: noticed_by_now(workspace) };
     let folders = Dirty::Paths(entities::folders(&workspace.reload_settings()?.config));
@@ -138,13 +138,13 @@ fn entities_first(workspace: &Workspace, thoroughness: Thoroughness, turn: &Turn
     Ok(())
 }
 
-/// In the midst of a build, between two batches: who asks for entities is shown those that were saved since.
+/// In the midst of a build, between two batches: a query of entities includes those that were saved since.
 fn entities_meanwhile(workspace: &Workspace, turn: &Turn) -> Result<()> {
     if !turn.progress.entities_requested() {
         return Ok(());
     }
     let progress = Progress::default();
-    // Who let others write here would have to plan the rest of the build anew.
+    // If others wrote here, the rest of the build would have to be planned again.
     let own = Turn { yields: false, progress: &progress, ..*turn };
     entities_first(workspace, Thoroughness::Changed, &own, &mut SoFar::default())?;
     if let Some(standing) = progress.ready_entities() {
@@ -157,7 +157,7 @@ fn noticed_by_now(workspace: &Workspace) -> u64 {
     workspace.watch.get().map_or(0, |watch| watch.journal_since(0).1)
 }
 
-/// Makes the rows of all entities anew.
+/// Extracts all entities again.
 pub(super) fn update_entities(workspace: &Workspace, progress: &Progress, budget: &Budget) -> Result<()> {
     let lock = UpdateLock::take(&workspace.root, budget)?;
     let turn = Turn { lock: &lock, yields: true, progress, budget };
@@ -211,7 +211,7 @@ fn pass(
     })?;
     // Other options make other rows of the same bytes.
     let other_options = made_with.as_ref().is_some_and(|made_with| *made_with != fingerprint);
-    // Until all are made anew the index says so: a process with yet other options must neither trust nor move any.
+    // Until all are extracted again the index records it: a process with yet other options must neither trust nor move any.
     let unfinished = format!("{fingerprint} unfinished");
     let is_marked = made_with.as_ref().is_some_and(|made_with| *made_with == unfinished);
     if other_options && !is_marked {
@@ -230,7 +230,7 @@ fn pass(
         return Ok(false);
     }
     if made_with.is_none() {
-        // A build that is broken off must not leave rows of which nobody knows how they were made.
+        // An interrupted build must not leave rows of unknown options.
         store.write(|batch| batch.set_fact(Fact::Options, &fingerprint))?;
     } else if other_options && !is_marked {
         store.write(|batch| batch.set_fact(Fact::Options, &unfinished))?;
@@ -248,7 +248,7 @@ fn pass(
     let applied = match pipeline::apply(store, plan, &job, turn, &between, revision, &mut so_far.done) {
         Ok(applied) => applied,
         Err(error) => {
-            // Some of its batches may stand. Where even this cannot be written, nothing else can be either.
+            // Some of its batches may be committed. Where even this cannot be written, nothing else can be either.
             let _ = store.write(|batch| batch.set_fact(Fact::LastChange, &now_ns().to_string()));
             return Err(error);
         }
@@ -263,7 +263,7 @@ fn pass(
     let part = if looks_everywhere || built { Fact::Built } else { Fact::Entities };
     store.write(|batch| {
         batch.set_fact(part, "1")?;
-        // Rows of other options are made anew by the pass over everything alone.
+        // Rows of other options are extracted again only by a full pass.
         if part == Fact::Built && (looks_everywhere || !other_options) {
             batch.set_fact(Fact::Options, &fingerprint)?;
         }

@@ -1,6 +1,6 @@
-//! The model that a person chose for a repository: when it is read, what it is asked, where its vectors go.
+//! The embedding model that the user selected for a repository: when it is read, what it is asked, where its vectors go.
 //!
-//! Owns the choice (`state.toml`), the loaded model, and the work that nobody waits for: vectors of hits that a question had
+//! Owns the choice (`state.toml`), the loaded model, and the work in the background: vectors of hits that a query had
 //! no time for, and then of all chunks. The built-in table answers all the while; a model's own space answers when it is
 //! whole, from one transaction on. Vectors of two models never meet.
 
@@ -26,7 +26,7 @@ use crate::store::{ChunkId, SpaceKey, Unembedded};
 
 /// Chunks of a model's own batch: between two a question has its turn.
 const BATCH: usize = 8;
-/// How long nobody must have asked before chunks are embedded that nobody asked for.
+/// How long the workspace must be idle before all chunks are embedded.
 const IDLE: Duration = Duration::from_secs(2);
 /// How long vectors wait to be stored together.
 const LOOK: Duration = Duration::from_millis(250);
@@ -38,7 +38,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(300);
 const MOST_THREADS: usize = 2;
 /// Said where nothing is known of a model but that it is not the one that was used before.
 const REPLACED: &str = "its files are others than when it was last used: what it knew of the index counts no more";
-/// How often such a one is told how far it is.
+/// How often its progress is reported.
 const TELL: Duration = Duration::from_secs(5);
 
 /// What a workspace has of its model.
@@ -94,12 +94,12 @@ pub enum AtHand {
     /// None is chosen.
     Unwanted,
     Ready(Arc<Transformer>),
-    /// It cannot be asked, for the reason that is told.
+    /// It cannot be used, for this reason.
     Missing(String),
 }
 
 impl AtHand {
-    /// What is told with an answer that a model should have had a part in.
+    /// The warning of an answer that the model should have reranked.
     fn without(name: &str, why: &Error) -> Self {
         Self::Missing(told_without(name, &why.to_warning()))
     }
@@ -116,7 +116,7 @@ struct Pace {
     time: Duration,
 }
 
-/// How things stand with the model.
+/// The state of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelState {
     /// `None` where nothing was ever embedded with it, and it was not read.
@@ -189,7 +189,7 @@ impl Workspace {
             }
             Err(error) => {
                 if self.watch.get().is_some() {
-                    // Elsewhere whoever asked is told.
+                    // Elsewhere the caller receives the error.
                     warn_once(error.to_string());
                 }
                 *loaded = Loaded::Failed(wanted, Instant::now(), error.duplicate());
@@ -251,8 +251,8 @@ impl Workspace {
         Err(model_store::missing(name))
     }
 
-    /// The chosen model if it is at hand. Where it must be read first, that begins, and nobody waits for it; but
-    /// `GPU_NOT_AVAILABLE` is said to whoever asks.
+    /// The chosen model if it is at hand. If it must be read first, that begins in the background; but
+    /// `GPU_NOT_AVAILABLE` is returned to the caller.
     pub fn transformer_at_hand(self: &Arc<Self>) -> Result<AtHand> {
         *locked(&self.chosen.last_asked) = Some(Instant::now());
         let Some(name) = self.chosen_model() else { return Ok(AtHand::Unwanted) };
@@ -261,7 +261,7 @@ impl Workspace {
             read => read.map(AtHand::Ready),
         };
         if self.watch.get().is_none() {
-            // A process of one question has nobody to read it in the background.
+            // A process for one query does nothing in the background.
             return match self.transformer().transpose() {
                 Some(read) => unless_asked_for(read),
                 None => Ok(AtHand::Unwanted),
@@ -271,7 +271,7 @@ impl Workspace {
             Ok(wanted) => wanted,
             Err(error) => return unless_asked_for(Err(error)),
         };
-        // Whoever reads it holds the lock.
+        // The thread that reads it holds the lock.
         if let Some(loaded) = if_free(&self.chosen.model) {
             if let Some(known) = loaded.known(&wanted) {
                 return unless_asked_for(known);
@@ -460,8 +460,8 @@ impl Workspace {
         Ok(vectors)
     }
 
-    /// Embeds all chunks with the chosen model, and lets its space answer: what the background does when nobody asks.
-    /// `tell` hears how far it is now and then.
+    /// Embeds all chunks with the chosen model, and lets its space answer: as the background does when idle.
+    /// `tell` receives the progress now and then.
     pub fn embed_all_by_model(&self, budget: &Budget, tell: &dyn Fn(&ModelState)) -> Result<()> {
         let Some(model) = self.transformer()? else { return Ok(()) };
         let mut told = Instant::now();
@@ -475,11 +475,11 @@ impl Workspace {
         Ok(())
     }
 
-    /// How far the model of that name has come. It is not read for this: what only that tells is left out.
+    /// How far the model of that name has come. It is not read for this: what only reading shows is left out.
     pub fn model_state(&self, name: &str, budget: &Budget) -> Result<ModelState> {
         let wanted = self.wanted(name.to_owned())?;
         let (mut state, mut own) = (ModelState::default(), None);
-        // Whoever reads it holds the lock.
+        // The thread that reads it holds the lock.
         if let Some(loaded) = if_free(&self.chosen.model) {
             match loaded.known(&wanted) {
                 Some(Ok(model)) => {
@@ -529,7 +529,7 @@ impl Workspace {
         Ok(hash)
     }
 
-    /// Lets go of the model when nobody has asked for a while.
+    /// Releases the model when the workspace has been idle for a while.
     pub(super) fn rest_model_after(&self, time: Duration) {
         let is_idle = locked(&self.chosen.last_asked).is_none_or(|asked| asked.elapsed() >= time);
         if is_idle

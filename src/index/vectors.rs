@@ -1,7 +1,7 @@
 //! Vectors for chunks that have none, in batches, after words and symbols answer.
 //!
-//! Needs no update lock: a batch is stored only as far as its chunks are still the next to be embedded, so that two who do
-//! the same work store it once, and one who is overtaken by a change stores nothing wrong.
+//! Needs no update lock: a batch is stored only as far as its chunks are still the next to be embedded, so that two processes that
+//! do the same work store it once, and one that is overtaken by a change stores nothing wrong.
 
 use std::num::NonZero;
 use std::sync::atomic::Ordering;

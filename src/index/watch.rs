@@ -4,7 +4,7 @@
 //! they name. Does not own updates; the workspace asks here what to look at.
 //!
 //! One watch a folder, for the folders that the walk looks into: ignored trees cost nothing. Every raw event marks its
-//! path dirty at once; the debouncer behind it only tells when it is quiet, for the update in the background. A read
+//! path dirty at once; the debouncer behind it only reports when it is quiet, for the update in the background. A read
 //! writes a *cookie*, a file of its own in a watched folder: when its event comes, those of all earlier writes have come
 //! too, because the system keeps them in one queue. A read uses only cookies that were written after it began.
 //!
@@ -43,7 +43,7 @@ const MANY_PATHS: usize = 2_000;
 const LONGEST_JOURNAL: usize = 10_000;
 /// The event of a cookie comes within this, or the queue is not to be trusted.
 const COOKIE_WAIT: Duration = Duration::from_millis(50);
-/// Nobody waits for a cookie of this age any more.
+/// No read waits for a cookie of this age any more.
 const OLD_COOKIE: Duration = Duration::from_secs(60);
 /// More renamed and removed paths than this: setting all watches anew costs less than looking each up.
 const MANY_MOVED: usize = 20_000;
@@ -69,7 +69,7 @@ pub(super) struct Watch {
 /// What the system was asked for.
 struct Watches {
     system: Arc<Mutex<RecommendedWatcher>>,
-    /// Lives as long as the watches: it tells when it is quiet.
+    /// Lives as long as the watches: it reports when it is quiet.
     _debouncer: Debouncer<Tap, NoCache>,
     /// Folders with a watch, relative to the root.
     folders: BTreeSet<RepoPath>,
@@ -90,14 +90,14 @@ struct State {
     sweep: bool,
     /// What was renamed or removed: the system may have dropped watches at and below.
     moved: HashSet<RepoPath>,
-    /// Nobody can tell which watches still stand.
+    /// It is unknown which watches are still active.
     renew: bool,
     /// The system refused a watch: events are incomplete.
     limited: bool,
     /// Files outside the tree that say what is listed: git's index and its exclusions.
     rule_files: Vec<PathBuf>,
-    /// Folders outside the tree of which files are indexed, and which folder each was when it was last looked at: what
-    /// stands above one may be renamed without an event.
+    /// Folders outside the tree of which files are indexed, and which folder each was when it was last looked at: a
+    /// folder above one may be renamed without an event.
     outside: Vec<(PathBuf, Option<(u64, u64)>)>,
     cookies_written: u64,
     cookies_seen: u64,
@@ -133,13 +133,13 @@ impl Journal {
         }
     }
 
-    /// Something was missed: whoever reads on looks at everything.
+    /// Something was missed: a reader must check everything.
     fn lose(&mut self) {
         self.first = self.next() + 1;
         self.paths.clear();
     }
 
-    /// What came since `place`, each once; `None` when that cannot be told any more.
+    /// What came since `place`, each once; `None` if that is unknown.
     fn since(&self, place: u64) -> Option<Vec<RepoPath>> {
         let skipped = usize::try_from(place.checked_sub(self.first)?).ok()?;
         let mut paths: Vec<RepoPath> = self.paths.iter().skip(skipped).cloned().collect();
@@ -539,7 +539,7 @@ fn is_move(kind: EventKind) -> bool {
 }
 
 thread_local! {
-    /// What the next [`Tap`] of this thread tells: the debouncer makes its watcher itself and hands nothing through.
+    /// What the next [`Tap`] of this thread reports: the debouncer makes its watcher itself and hands nothing through.
     static NEXT_TAP: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
     /// The watcher of the [`Tap`] that this thread made last.
     static LAST_WATCHER: RefCell<Option<Arc<Mutex<RecommendedWatcher>>>> = const { RefCell::new(None) };

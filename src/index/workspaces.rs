@@ -29,7 +29,7 @@ impl Workspaces {
         Self { homes, sources: Arc::new(sources), watching, opened: Mutex::new(HashMap::new()) }
     }
 
-    /// The workspace that `start` stands in: its nearest ancestor that is a repository, else the folder itself.
+    /// The workspace around `start`: its nearest ancestor that is a repository, else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
         let root = scan::repository_root(start, &self.homes)?;
         let mut opened = locked(&self.opened);
@@ -44,7 +44,7 @@ impl Workspaces {
         Ok(workspace)
     }
 
-    /// The root that `start` stands in, without opening its index.
+    /// The root around `start`, without opening its index.
     pub fn root(&self, start: &Path) -> Result<PathBuf> {
         scan::repository_root(start, &self.homes)
     }
@@ -60,7 +60,7 @@ impl Workspaces {
         let path = connection.join(repo);
         if !path.is_dir() {
             return Err(Error::invalid_path(format!(
-                "argument `repo`: {} is no folder",
+                "argument `repo`: {} is not a folder",
                 crate::model::printable(repo)
             ))
             .hint("Give the path of a repository."));
@@ -68,8 +68,11 @@ impl Workspaces {
         let root = scan::repository_root(&path, &self.homes)?;
         let is_connections = scan::repository_root(connection, &self.homes).is_ok_and(|own| own == root);
         if !is_connections && !scan::is_own_repository(&root) {
-            return Err(Error::invalid_path(format!("argument `repo`: {} is no repository of yours", root.display()))
-                .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
+            return Err(Error::invalid_path(format!(
+                "argument `repo`: {} is not a repository of yours",
+                root.display()
+            ))
+            .hint("Name a folder with .git, .ixchel or .ixmcp in it; `ixmcp sync PATH` makes one."));
         }
         Ok(root)
     }

@@ -57,7 +57,7 @@ pub(crate) struct Answer {
     pub last_modified: String,
     /// What the file is read as.
     pub language: String,
-    /// What was detected; absent for a document that is no text on disk, such as a PDF.
+    /// What was detected; absent for a document that is not text on disk, such as a PDF.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
     /// content and its lines are those of the text that was taken out of the file: on disk there are others, or none.
@@ -78,7 +78,7 @@ pub(crate) struct Answer {
 
 const DEFAULT_CONTEXT: u32 = 3;
 const MAX_CONTEXT: u32 = 1000;
-/// What the answer's other fields take of the room, the path aside.
+/// Bytes of the answer's other fields, except the path.
 const FIELDS: usize = 900;
 
 /// Why there is no such document.
@@ -128,8 +128,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Err(Error::invalid_argument(format!("argument `offset`: the text ends before {offset}"))
             .hint("Give a next_offset of an answer."));
     }
-    let room = call.cap().map_or(usize::MAX, |cap| cap.saturating_sub(FIELDS + path.len()).max(1000));
-    let content = rest[..render::fitting(rest, room)].to_owned();
+    let budget = call.cap().map_or(usize::MAX, |cap| cap.saturating_sub(FIELDS + path.len()).max(1000));
+    let content = rest[..render::fitting(rest, budget)].to_owned();
     let is_cut = content.len() < rest.len();
     let shown = u64::try_from(content.chars().count()).unwrap_or(u64::MAX);
     let chunk = details.chunk.as_ref();

@@ -59,7 +59,7 @@ pub(crate) struct Answer {
     pub next_column: Option<u64>,
 }
 
-/// What the answer's other fields take of the room, the path aside.
+/// Bytes of the answer's other fields, except the path.
 const FIELDS: usize = 300;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -90,7 +90,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     }
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its
-    // byte order mark included; what is no text is shown as well as it can be.
+    // byte order mark included; other bytes are shown as well as possible.
     let masked = |text| if call.workspace().masks_secrets() { mask_text(text) } else { text };
     let other = extract::decoded(&bytes).and_then(|(text, encoding)| Some((masked(text), encoding?)));
     let (text, encoding) = match &other {

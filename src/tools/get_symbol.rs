@@ -19,7 +19,7 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
     about: "Where a class, function, method, constant or heading is defined and used: definitions first, with kind, \
         signature and range, then references (calls, types, imports). \"Class.method\" and \"module::name\" narrow it. \
         match \"prefix\" and \"fuzzy\" list definitions alone. Example: {\"symbol_name\": \"QuerySet\"}. For text that is \
-        no name, use query.",
+        not a name, use query.",
     access: Access::Read,
     core: true,
     list: Some("symbols"),

@@ -122,7 +122,7 @@ impl Partial {
     }
 }
 
-/// `get_file_details` tells those of each document.
+/// `get_file_details` returns those of each document.
 const MOST_PROBLEMS: usize = 40;
 const DEFAULT_SIZE: u64 = 1000;
 const DEFAULT_OVERLAP: u64 = 200;

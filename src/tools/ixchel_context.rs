@@ -80,8 +80,8 @@ const RESERVED: usize = 6 << 10;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let tokens = arguments.budget_tokens.map_or(BUDGET, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
-    let room = ContextBudget { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
-    let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, room))?;
+    let budget = ContextBudget { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
+    let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, budget))?;
     let left_out_total = (pack.left_out.len() > NAMED).then_some(pack.left_out.len());
     let short =
         |title: String| if title.len() > 120 { title.chars().take(100).chain(['…']).collect() } else { title };

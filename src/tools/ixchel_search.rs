@@ -12,7 +12,7 @@ pub(super) static IXCHEL_SEARCH: Declaration = declare! {
     run;
     name: "ixchel_search",
     title: "Search the knowledge graph",
-    about: "Decisions, issues, ideas, reports and notes of this repository that answer a question, best first: why \
+    about: "Decisions, issues, ideas, reports and notes of this repository that answer a query, best first: why \
         something is as it is, what is known to be wrong, what was tried. Narrow with kind and tag. Example: {\"query\": \
         \"why sqlite\"}. Then read one with ixchel_show, or all around it with ixchel_context. For code, use query.",
     access: Access::Read,

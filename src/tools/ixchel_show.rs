@@ -46,7 +46,7 @@ pub(crate) struct Answer {
     pub next_offset: Option<usize>,
 }
 
-/// What an answer holds beside the text.
+/// Bytes of an answer in addition to the text.
 const AROUND: usize = 1024;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {

@@ -25,7 +25,7 @@ pub(super) static IXCHEL_SYNC: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Read every entity anew, changed or not (default false).
+    /// Read every entity again, changed or not (default false).
     #[serde(default)]
     force: Option<bool>,
     /// Most problems to list (default: all that fit).

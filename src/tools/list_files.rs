@@ -64,7 +64,7 @@ fn known_language(name: &str) -> Result<&'static str> {
         let names = extract::names();
         let near = near::did_you_mean(&near::nearest(name, names.iter().copied(), 2));
         Error::invalid_argument(format!(
-            "argument `language`: {:?} is none that ixmcp knows",
+            "argument `language`: {:?} is not a known language",
             crate::model::printable(name)
         ))
         .hint(near.unwrap_or_else(|| format!("Known: {}.", names.join(", "))))

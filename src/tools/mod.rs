@@ -85,7 +85,7 @@ pub static TOOLS: &[&Declaration] = &[
 /// What the program's own page shows besides. In no list: a model has no use for it, and no client may call it.
 static VIEWS: &[&Declaration] = &[&file_chunks::CHUNKS, &graph_picture::GRAPH];
 
-/// Whether a tool changes the index by its own words. Keeping the index fresh is no write.
+/// Whether a tool changes the index by its own words. Keeping the index fresh is not a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -99,7 +99,7 @@ pub struct Declaration {
     /// For a model: what it does and when to use it, an example, what to use instead. At most 400 characters.
     pub about: &'static str,
     pub access: Access,
-    /// May run for minutes: it is a job that the same call joins, tells how far it has come by [`Call::progress`], and
+    /// May run for minutes: it is a job that the same call joins, reports progress through [`Call::progress`], and
     /// over MCP is answered `{status: "running", …}` after a while.
     pub long: bool,
     /// Whether the index must be up to date before; some tools read the disk alone.

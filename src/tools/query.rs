@@ -80,7 +80,7 @@ pub(crate) struct Answer {
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
-    /// smart, where nothing was found: the question with words that something has.
+    /// smart, where nothing was found: the query with words that the index has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
     /// smart: chunks that are found by their words alone until their vectors are there.
@@ -113,7 +113,7 @@ const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let mode = arguments.mode.unwrap_or_default();
-    // White space alone is a pattern, but no question.
+    // White space alone is a pattern, but not a query.
     let asked = if mode == Mode::Smart { arguments.text.trim() } else { &arguments.text };
     if asked.is_empty() {
         return Err(Error::invalid_argument("argument `text` is empty").hint("Say what to look for."));

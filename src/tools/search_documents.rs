@@ -1,4 +1,4 @@
-//! `search_documents`: chunks that answer a question, with how sure each is.
+//! `search_documents`: chunks that answer a query, each with a score.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
     run;
     name: "search_documents",
     title: "Search documents",
-    about: "Whole chunks of documents and code that answer a question in words, by wording and meaning, the surest first. \
-        score is 0 to 1 and means the same for every question: options.minScore (default 0.7) drops what is unrelated; \
+    about: "Whole chunks of documents and code that answer a query in words, by wording and meaning, best first. \
+        score is 0 to 1 and means the same for every query: options.minScore (default 0.7) drops what is unrelated; \
         belowMinScore says how many were. Read around a chunk with get_file_details. For code by name, use query. \
         Example: {\"query\": \"how are refunds handled\"}.",
     access: Access::Read,
@@ -78,7 +78,7 @@ pub(crate) struct Answer {
     /// Chunks that are found by their words alone until their vectors come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vectors_pending: Option<u64>,
-    /// Which types are none, why a model that was chosen had no part in this, and which indexed folders are gone.
+    /// Unknown types, why the selected model was not used, and which indexed folders are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -175,9 +175,9 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 /// Which folders nothing can be found in.
 fn gone(call: &Call) -> Option<String> {
     let gone = call.workspace().gone_folders();
-    let told =
+    let message =
         || format!("Of the indexed folders these are gone, and nothing in them is found: {}.", first_of(&gone, 5));
-    (!gone.is_empty()).then(told)
+    (!gone.is_empty()).then(message)
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
@@ -191,7 +191,7 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
     Ok(PathFilter::of_folder(folder, extensions))
 }
 
-/// What is to be told of types that are none: an error where no other is asked for. A file may be of a type that no reader
+/// The message about unknown types: an error if no known type is given. A file may be of a type that no reader
 /// knows by name, and be in the index as text.
 fn unknown_types(snapshot: &Snapshot, types: &[String]) -> Result<Option<String>> {
     let unread: Vec<&String> = types.iter().filter(|typed| !extract::reads_type(typed)).collect();
@@ -208,8 +208,8 @@ fn unknown_types(snapshot: &Snapshot, types: &[String]) -> Result<Option<String>
     if unknown.len() == types.len() {
         return Err(unread_types(types, "search all that is indexed"));
     }
-    let told = || format!("No reader takes files of these types: {}.", unknown.join(", "));
-    Ok((!unknown.is_empty()).then(told))
+    let message = || format!("No reader takes files of these types: {}.", unknown.join(", "));
+    Ok((!unknown.is_empty()).then(message))
 }
 
 fn shown(call: &Call, found: &Found, with_metadata: bool, embedding: Option<Vec<i8>>) -> Hit {

@@ -64,11 +64,11 @@ pub(crate) struct Model {
     pub device: String,
 }
 
-/// A model that a person chose beside the built-in one.
+/// The selected model, in addition to the built-in one.
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Transformer {
     pub name: String,
-    /// What it runs on; absent until a question has it read, and where it cannot be used.
+    /// What it runs on; absent until a query loads it, and if it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Absent where nothing was ever embedded with it.
@@ -78,7 +78,7 @@ pub(crate) struct Transformer {
     pub vectors: u64,
     /// Whether its vectors find chunks, too.
     pub answers: bool,
-    /// About how long all chunks still take, when nobody asks.
+    /// About how long all chunks still take on an idle machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_left: Option<u64>,
     /// Why it is not used, or not as it was hoped for.
@@ -118,7 +118,7 @@ pub(super) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
-/// How things stand with the chosen model.
+/// The state of the selected model.
 fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
     let name = workspace.chosen_model()?;

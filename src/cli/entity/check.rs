@@ -1,4 +1,4 @@
-//! `ixmcp entity check`: what is wrong with the entity files, and how to mend it.
+//! `ixmcp entity check`: findings about the entity files, and how to fix them.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::query::check::{self, Finding, Level};
 
 /// Say what is wrong with the entity files, by file and line, and what to do about it
 ///
-/// Ends with 1 when there is an error. Warnings are about what other programs may stumble over.
+/// Exits with 1 if there is an error. Warnings are about what other programs may stumble over.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Count warnings as errors

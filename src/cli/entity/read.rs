@@ -88,7 +88,7 @@ pub(super) struct Tags {
 /// Bring the graph up to date, and say what changed and what is wrong
 #[derive(Debug, Args)]
 pub(super) struct Sync {
-    /// Read every entity anew
+    /// Read every entity again
     #[arg(long)]
     force: bool,
     /// Print the answer as one JSON object

@@ -1,4 +1,4 @@
-//! `ixmcp model list|pull|use|remove|info`: models of a person's choice, beside the built-in table.
+//! `ixmcp model list|pull|use|remove|info`: embedding models that the user selects, in addition to the static embeddings.
 
 mod hub;
 mod pull;
@@ -21,8 +21,8 @@ use crate::tools::stats::{self, Answer as Stats};
 
 /// Choose a model that looks at the best answers, too
 ///
-/// The built-in table is always there. A sentence-transformer knows more, and costs time: it puts the best hits of a question
-/// into order, and embeds everything while nobody asks.
+/// The built-in table is always there. A sentence-transformer knows more, and costs time: it puts the best hits of a query
+/// into order, and embeds everything while the process is idle.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -134,10 +134,10 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let (name, folder) = match in_store {
         Some(folder) => (typed.model.clone(), folder),
         None => {
-            let folder = meant_folder(session, &typed.model)?;
+            let folder = resolved_folder(session, &typed.model)?;
             let name = folder
                 .to_str()
-                .ok_or_else(|| Error::invalid_path("the folder's path is no UTF-8").hint("Rename the folder."))?;
+                .ok_or_else(|| Error::invalid_path("the folder's path is not UTF-8").hint("Rename the folder."))?;
             (name.to_owned(), folder.clone())
         }
     };
@@ -159,7 +159,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
 }
 
 /// The folder that a person means, if it is not the name of an installed model.
-fn meant_folder(session: &Session, typed: &str) -> Result<PathBuf> {
+fn resolved_folder(session: &Session, typed: &str) -> Result<PathBuf> {
     let named = std::path::absolute(session.start.join(typed)).ok().and_then(|path| canonical(&path).ok());
     let shown = printable(typed);
     match named {
@@ -201,11 +201,11 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-/// What is told of the chosen model where it cannot be used.
+/// The error if the selected model cannot be used.
 pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
-    let mut told = why.duplicate();
-    told.message = format!("{} answers no question: {}", printable(name), why.message);
-    told
+    let mut described = why.duplicate();
+    described.message = format!("{} cannot embed: {}", printable(name), why.message);
+    described
 }
 
 fn info(session: &Session, typed: &Info) -> Result<Outcome> {
