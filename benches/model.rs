@@ -62,8 +62,8 @@ fn main() {
     let index = Arc::new(Workspace::open(&root, Arc::new(sources.clone())).unwrap());
     let chosen = Some(model.to_str().unwrap().to_owned());
     // Nothing by this model is known at first.
-    index.choose_model(None, &Budget::unlimited()).unwrap();
-    index.choose_model(chosen, &Budget::unlimited()).unwrap();
+    index.model.select(None, &Budget::unlimited()).unwrap();
+    index.model.select(chosen, &Budget::unlimited()).unwrap();
     index.freshen(Some(Duration::MAX), &Budget::unlimited()).unwrap();
     let queries = index.read(&Budget::unlimited(), queries).unwrap();
     drop(index);
@@ -101,7 +101,7 @@ fn main() {
 
     let index = watched.at(&root).unwrap();
     let (begun, before) = (Instant::now(), vectors());
-    index.embed_all_by_model(&Budget::unlimited(), &|_| {}).unwrap();
+    index.model.embed_all(&Budget::unlimited(), &|_| {}).unwrap();
     let (took, after) = (begun.elapsed(), vectors());
     println!("| {} chunks embedded by two threads | | {took:.0?} |", after - before);
     row("all chunks have a vector by it, asked", "≤ 50 ms", queries.iter().map(|query| search(query).0).collect());

@@ -67,7 +67,7 @@ fn measure(root: &Path) {
     let ask = |tool: &str, arguments: Value| ask(&tools, &caller, tool, arguments);
     ask("stats", json!({}));
     let index = Workspace::open(root, Arc::new(sources)).unwrap();
-    index.embed(&Budget::unlimited()).unwrap();
+    index.embeddings.embed(&Budget::unlimited()).unwrap();
     let queries = index.read(&Budget::unlimited(), queries).unwrap();
     let look = |snapshot: &Snapshot| {
         vectors(snapshot, &index, &queries, &row);
@@ -129,7 +129,7 @@ fn queries(snapshot: &Snapshot) -> ixmcp::error::Result<Vec<String>> {
 }
 
 fn vectors(snapshot: &Snapshot, index: &Workspace, queries: &[String], row: &dyn Fn(&str, &str, String)) {
-    let space = snapshot.space(&index.space()).unwrap().unwrap();
+    let space = snapshot.space(&index.embeddings.space()).unwrap().unwrap();
     let asked: Vec<Vector> = queries
         .iter()
         .map(|query| built_in().embed(Purpose::Query, &[query]).unwrap().remove(0))
@@ -139,7 +139,7 @@ fn vectors(snapshot: &Snapshot, index: &Workspace, queries: &[String], row: &dyn
     snapshot.nearest(space, asked[0].components(), NEAREST, None).unwrap();
     let (loaded_in, grown) = (begun.elapsed(), anonymous().saturating_sub(before));
     let (count, bytes) = snapshot.vectors_in_memory(space).unwrap();
-    let dimension = index.space().dimension;
+    let dimension = index.embeddings.space().dimension;
     row("chunks with a vector, numbers of each", "", format!("{count}, {dimension}; read in {loaded_in:.1?}"));
     let each = |bytes: usize| bytes as f64 / (count * dimension) as f64;
     let held = format!("{:.3} × ({} MB); the process grew by {:.3} ×", each(bytes), bytes >> 20, each(grown));

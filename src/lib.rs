@@ -21,17 +21,18 @@
 //!
 //! # A file is saved
 //!
-//! 1. In a process that stays, `index::watch` marks its path dirty, and brings the index up to date when it is quiet. The
-//!    next read calls [`index::Workspace::freshen`]: it writes a cookie, waits for its event (then those of all saves
-//!    before it have come), and starts or joins an update of what is dirty. Commands watch nothing and look at all files.
-//! 2. [`scan::at`] stats what is dirty, or [`scan::list`] the whole tree, by git's rules; `index::diff` compares with what
-//!    is stored and gives a plan: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
-//! 3. `index::pipeline` reads and hashes the rest on all cores, and calls [`extract::extract`] where the bytes are new:
-//!    decoding, tree-sitter, chunks, symbols, references, entities, edges. Bytes of a vanished file under a new name are a rename.
-//! 4. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred files
-//!    each; between batches other processes have their turn at the update lock.
-//! 5. Reads that waited go on. `index::vectors` then gives new chunks their vectors ([`embed`]), a thousand at a time; a chunk
-//!    whose text stayed kept its own.
+//! 1. In a process that stays, `index::watch` marks its path dirty, and starts an update when no more events come. The next
+//!    read calls [`index::Workspace::freshen`]: it writes a cookie, waits for its event (then the events of all earlier saves
+//!    have arrived), and joins or starts an update (`index::updates`). Commands watch nothing and compare all files.
+//! 2. `index::update` takes the update lock and runs rounds. A round is a plan that is applied.
+//! 3. `index::plan` stats what is dirty ([`scan::at`]) or the whole tree ([`scan::list`]) by git's rules, and compares it with
+//!    the index: what to read, what is gone. A file whose size, times and inode are as stored is not opened.
+//! 4. `index::apply` reads and hashes the rest on all cores, and calls [`extract::extract_with`] if the bytes are new:
+//!    decoding, tree-sitter, chunks, symbols, references, entities, edges. The bytes of a vanished file under a new name are a
+//!    rename. The one writer replaces all rows of a file in one transaction ([`store::Batch::replace_file`]), some hundred
+//!    files each; between batches other processes have their turn at the update lock.
+//! 5. Reads that waited continue. `index::static_embeddings` then computes the vectors of new chunks ([`embed`]), a thousand
+//!    at a time; a chunk whose text is unchanged keeps its vector.
 //!
 //! # A tool is called
 //!

@@ -308,8 +308,8 @@ fn ask_all(
     let workspace = session.workspaces.at(&root_of(session, tree)?)?;
     let budget = Budget::unlimited();
     freshen(&workspace, &budget)?;
-    workspace.embed(&budget)?;
-    let model = workspace.transformer()?;
+    workspace.embeddings.embed(&budget)?;
+    let model = workspace.model.load()?;
     let learnt = workspace.read(&budget, |snapshot| {
         // Every vector that a ranking asks for is made: what is measured is the order, and the time once they are kept.
         let deep = model.as_deref().map(|model| Reranker::new(model, Duration::MAX, Duration::ZERO));
@@ -340,7 +340,7 @@ fn ask_all(
         Ok(deep.map(|deep| deep.taken().0).unwrap_or_default())
     })?;
     match model {
-        Some(model) => workspace.remember(&model, &learnt, &[]),
+        Some(model) => workspace.model.remember(&model, &learnt, &[]),
         None => Ok(()),
     }
 }

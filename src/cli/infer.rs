@@ -35,7 +35,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         output::json(&answer.json);
     } else if typed.diff {
         // A patch must fit the file.
-        let (shown, bytes) = session.workspace()?.read_exactly(&file)?;
+        let (shown, bytes) = session.workspace()?.files.read_exactly(&file)?;
         let text = String::from_utf8(bytes).map_err(|_| Error::invalid_argument("the file is not UTF-8"))?;
         let patch = patch(&shown, &text, &insertions(found)).ok_or_else(|| {
             let message = format!("{} was changed while its types were inferred", printable(&shown));

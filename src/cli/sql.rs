@@ -91,7 +91,7 @@ impl Embedding {
         let model = match self.model.get() {
             Some(model) => model,
             None => {
-                let model = self.workspaces.at(&self.root)?.searching_model()?;
+                let model = self.workspaces.at(&self.root)?.model.searching_model()?;
                 self.model.get_or_init(|| model)
             }
         };

@@ -92,7 +92,7 @@ async fn report_changes(
         let changed = workspace.last_change(&budget)?;
         if changed != reported {
             reported = changed;
-            show(&workspace.count(Instant::now(), &budget)?);
+            show(&workspace.report(Instant::now(), &budget)?);
         }
     }
     Ok(())

@@ -1,15 +1,18 @@
-//! Folders of documents: registering one, bringing one up to date, and what that says.
+//! Document folders: registering one, bringing one up to date, removing one, and the reports.
 //!
-//! Owns which folder may be one and how its answers are counted. What its files are is `folders`'s, the work `sync`'s.
+//! Owns which folder may be registered and how its changes are counted. Does not own which files belong to it (`folders`) nor
+//! the update (`updates`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Thoroughness;
 use super::folders;
 use super::lock::UpdateLock;
-use super::state::{Chosen, State};
-use super::{Thoroughness, Workspace};
+use super::repository::Repository;
+use super::state::{RegisteredFolder, State};
+use super::updates::Updates;
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
@@ -18,56 +21,56 @@ use crate::platform::paths::canonical;
 use crate::scan::{self, Homes};
 use crate::store::{Batch, FOLDER_CONSUMER, SkippedFile, Snapshot};
 
-/// What a person chose for a folder.
+/// The options of a document folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderOptions {
-    /// In characters, as the overlap, which is less.
+    /// In characters, like the overlap, which is smaller.
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// As typed: `.md`, `md`, `*.md`, `markdown`; none: all that can be read.
+    /// As typed: `.md`, `md`, `*.md`, `markdown`. Empty: all readable types.
     pub file_types: Vec<String>,
 }
 
-/// A file that is not in the index, or not all of it, and why.
+/// A file that is not completely in the index, and the reason.
 pub type Skipped = (String, String);
 
-/// What a folder holds once it is indexed.
+/// The contents of a folder that was indexed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderReport {
     pub total_files: usize,
     pub processed_files: usize,
     pub total_chunks: u64,
     pub skipped: Vec<Skipped>,
-    /// Documents of which not all is in the index.
+    /// Documents that are not completely in the index.
     pub problems: Vec<Skipped>,
 }
 
-/// A folder that is indexed as documents.
+/// A document folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentFolder {
-    /// As the index has it: relative to the repository, which itself is `.`; of one outside, absolute.
+    /// As in the index: relative to the repository, which is `.`; absolute if outside.
     pub path: String,
-    /// Files of it that are in the index: neither those of another folder within it, nor of types that it leaves out.
+    /// Its files in the index, without those of a document folder in it and of types that it excludes.
     pub files: usize,
-    /// In characters, as the overlap.
+    /// In characters, like the overlap.
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// Extensions, lower-case; `None`: all that can be read.
+    /// Lowercase extensions; `None`: all readable types.
     pub file_types: Option<Vec<String>>,
 }
 
-/// What became of the files of a folder that is no longer indexed as documents.
+/// What became of the files of a folder that is no longer a document folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemovalReport {
-    /// As the index has it.
+    /// As in the index.
     pub folder: String,
     /// Files that left the index.
     pub removed: usize,
-    /// Files that stay, as the repository or a folder around indexes them.
+    /// Files that stay, because the repository or a folder above indexes them.
     pub stayed: usize,
-    /// Of those that stay.
+    /// Chunks of the files that stay.
     pub total_chunks: u64,
 }
 
@@ -79,13 +82,23 @@ pub struct ChangeReport {
     pub removed: usize,
     pub unchanged: usize,
     pub skipped: Vec<Skipped>,
-    /// Documents of which not all is in the index.
+    /// Documents that are not completely in the index.
     pub problems: Vec<Skipped>,
     pub total_chunks: u64,
 }
 
-impl Workspace {
-    /// Has a folder indexed as documents from now on, with these options, and brings the index up to date.
+/// Keeps the document folders of one repository.
+pub struct Documents {
+    repository: Arc<Repository>,
+    updates: Arc<Updates>,
+}
+
+impl Documents {
+    pub(super) fn new(repository: Arc<Repository>, updates: Arc<Updates>) -> Self {
+        Self { repository, updates }
+    }
+
+    /// Registers a document folder with these options, and brings the index up to date.
     pub fn index_folder(
         &self,
         given: &str,
@@ -94,9 +107,9 @@ impl Workspace {
         budget: &Budget,
     ) -> Result<FolderReport> {
         let path = self.folder_to_index(given)?;
-        self.must_be_writable()?;
+        self.repository.check_writable()?;
         let (file_types, unread) = read_types(&options.file_types)?;
-        let chosen = Chosen {
+        let chosen = RegisteredFolder {
             path: path.clone(),
             chunk_size: options.chunk_size,
             overlap: options.overlap,
@@ -105,25 +118,24 @@ impl Workspace {
         };
         {
             // Two processes must not write the state at once.
-            let _turn = UpdateLock::take(&self.root, budget)?;
-            let mut state = State::to_change(&self.root, &self.sources.environment)?;
+            let _lock = UpdateLock::take(&self.repository.root, budget)?;
+            let mut state = State::to_change(&self.repository.root, &self.repository.sources.environment)?;
             if state.put(chosen.clone()) {
-                state.save(&self.root, &self.sources.environment)?;
-                // What was left out may be read by the folder's options.
-                self.store.write(|batch| batch.unskip_in(&path))?;
+                state.save(&self.repository.root, &self.repository.sources.environment)?;
+                // What was skipped may be indexed with the folder's options.
+                self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
         }
-        // The next update reports what is done before an interruption.
-        self.store.write(|batch| batch.begin_count(&consumer(&path)))?;
-        self.bring_up(Thoroughness::Changed, progress, budget)?;
-        self.insist_on_gpu()?;
-        self.store.write(|batch| batch.count_changes(&consumer(&path)))?;
+        // If this breaks off, the next update reports what was done.
+        self.repository.store.write(|batch| batch.begin_count(&consumer(&path)))?;
+        self.bring_up_to_date(progress, budget)?;
+        self.repository.store.write(|batch| batch.count_changes(&consumer(&path)))?;
         let mut report = self.report_of(&chosen, budget)?;
         report.skipped.splice(0..0, unread);
         Ok(report)
     }
 
-    /// Brings a folder up to date, or the named files of it, and counts what changed since the last report.
+    /// Brings a folder or the named files in it up to date, and reports what changed since the last report.
     pub fn update_folder(
         &self,
         given: &str,
@@ -131,7 +143,7 @@ impl Workspace {
         progress: &Arc<Progress>,
         budget: &Budget,
     ) -> Result<ChangeReport> {
-        if let Some(gone) = self.gone_above(given) {
+        if let Some(gone) = self.repository.settings().folders.gone_error(&self.repository.root, given) {
             return Err(gone);
         }
         let asked = self.folder_to_index(given)?;
@@ -139,24 +151,23 @@ impl Workspace {
             Error::new(ErrorKind::IndexNotFound, format!("the folder {} was never indexed", printable(given)))
                 .hint("Index it with `index_files` first.")
         };
-        let folders = self.reload_settings()?.folders.clone();
+        let folders = self.repository.reload_settings()?.folders.clone();
         let below = if asked.starts_with('/') { RepoPath::outside(&*asked) } else { RepoPath::new(&*asked) };
         let chosen = folders.all().iter().find(|folder| folder.path == asked);
         let chosen = chosen.or_else(|| folders.of_file(below.as_ref()?)).ok_or_else(never)?.clone();
-        // A rebuilt index has no counts.
-        self.store.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
-        self.bring_up(Thoroughness::Changed, progress, budget)?;
-        self.insist_on_gpu()?;
+        // An index that was rebuilt has no count.
+        self.repository.store.write(|batch| batch.begin_count(&consumer(&chosen.path)))?;
+        self.bring_up_to_date(progress, budget)?;
         let report = self.report_of(&chosen, budget)?;
-        let base = if asked == ROOT { self.root.clone() } else { self.root.join(&asked) };
+        let base = if asked == ROOT { self.repository.root.clone() } else { self.repository.root.join(&asked) };
         let mut named: Vec<RepoPath> = Vec::new();
         let mut skipped: BTreeMap<String, String> = BTreeMap::new();
-        // Of the repository itself there is not a path to look for.
+        // The repository itself has no path to look for.
         let is_root = |change: &str| {
-            let joined = [base.join(change), self.root.join(change)];
+            let joined = [base.join(change), self.repository.root.join(change)];
             asked == ROOT
                 && !change.contains('\0')
-                && joined.iter().any(|path| canonical(path).is_ok_and(|path| path == self.root))
+                && joined.iter().any(|path| canonical(path).is_ok_and(|path| path == self.repository.root))
         };
         let (all, changes): (Vec<&String>, Vec<&String>) =
             changes.iter().partition(|change| !change.is_empty() && is_root(change));
@@ -171,8 +182,8 @@ impl Workspace {
             let among = || named.iter().any(|one| is_in(path, one.as_str()));
             is_in(path, &asked) && (everything || among())
         };
-        let counted = self.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
-        let indexed = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
+        let counted = self.repository.store.write(|batch| batch.count_changes_of(&consumer(&chosen.path), is_asked))?;
+        let indexed = self.repository.read(budget, |snapshot| snapshot.chunks_of_files_in(&asked))?;
         let there = indexed.iter().filter(|(path, _)| is_asked(path)).count();
         let problems = report.problems.into_iter().filter(|(path, _)| is_asked(path)).collect();
         let closed: Vec<Skipped> = report
@@ -184,9 +195,10 @@ impl Workspace {
         skipped.extend(report.skipped.into_iter().filter(|(path, _)| is_asked(path)));
         for path in &named {
             let known = |other: &str| RepoPath::stored(other).is_some_and(|other| other.is_in(path.as_str()));
-            let told = counted.deleted.iter().any(|other| known(other)) || skipped.keys().any(|other| known(other));
-            if !told && !indexed.iter().any(|(other, _)| known(other)) {
-                let is_there = path.to_path(&self.root).symlink_metadata().is_ok();
+            let is_reported =
+                counted.deleted.iter().any(|other| known(other)) || skipped.keys().any(|other| known(other));
+            if !is_reported && !indexed.iter().any(|(other, _)| known(other)) {
+                let is_there = path.to_path(&self.repository.root).symlink_metadata().is_ok();
                 let within = closed.iter().find(|(folder, _)| path.is_in(folder));
                 let reason = match within {
                     Some((folder, _)) => format!("in {}, a folder that cannot be read", printable(folder)),
@@ -207,37 +219,37 @@ impl Workspace {
         })
     }
 
-    /// Has a folder, which need not be there any more, indexed as documents no longer, and brings the index up to date.
+    /// Removes a document folder, which may be gone, and brings the index up to date.
     pub fn remove_folder(&self, given: &str, progress: &Arc<Progress>, budget: &Budget) -> Result<RemovalReport> {
-        self.must_be_writable()?;
+        self.repository.check_writable()?;
         if given.is_empty() {
             return Err(no_path(given, "is not a path", "Give the path of a folder."));
         }
-        let settings = self.reload_settings()?;
+        let settings = self.repository.reload_settings()?;
         let known = settings.folders.all();
-        let meant = self.paths_of_folder(given);
-        let chosen = known.iter().find(|folder| meant.contains(&folder.path)).ok_or_else(|| not_among(given, known))?;
+        let named = self.paths_of_folder(given);
+        let chosen = known.iter().find(|folder| named.contains(&folder.path)).ok_or_else(|| not_among(given, known))?;
         let path = chosen.path.clone();
         let own = |(file, _): &(String, u64)| {
             let nearest = RepoPath::stored(file).and_then(|file| settings.folders.of_file(&file).cloned());
             nearest.is_some_and(|nearest| nearest.path == path)
         };
         let files = |budget: &Budget| -> Result<Vec<(String, u64)>> {
-            let mut files = self.read(budget, |snapshot| snapshot.chunks_of_files_in(&path))?;
+            let mut files = self.repository.read(budget, |snapshot| snapshot.chunks_of_files_in(&path))?;
             files.retain(own);
             Ok(files)
         };
         let before = files(budget)?;
         {
-            let _turn = UpdateLock::take(&self.root, budget)?;
-            let mut state = State::to_change(&self.root, &self.sources.environment)?;
+            let _lock = UpdateLock::take(&self.repository.root, budget)?;
+            let mut state = State::to_change(&self.repository.root, &self.repository.sources.environment)?;
             if state.remove(&path) {
-                state.save(&self.root, &self.sources.environment)?;
-                self.store.write(|batch| batch.unskip_in(&path))?;
+                state.save(&self.repository.root, &self.repository.sources.environment)?;
+                self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
         }
-        self.bring_up(Thoroughness::Changed, progress, budget)?;
-        self.store.write(|batch| batch.end_count(&consumer(&path)))?;
+        self.updates.run_here(Thoroughness::Changed, progress, budget)?;
+        self.repository.store.write(|batch| batch.end_count(&consumer(&path)))?;
         let stay = files(budget)?;
         let is_there = |file: &str| stay.binary_search_by(|(other, _)| other.as_str().cmp(file)).is_ok();
         Ok(RemovalReport {
@@ -248,49 +260,46 @@ impl Workspace {
         })
     }
 
-    fn must_be_writable(&self) -> Result<()> {
-        if !self.store.is_read_only() {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
-            .hint("Make the repository's folder `.ixmcp` writable."))
+    fn bring_up_to_date(&self, progress: &Arc<Progress>, budget: &Budget) -> Result<()> {
+        self.updates.run_here(Thoroughness::Changed, progress, budget)?;
+        self.updates.model.check_required_gpu()
     }
 
-    /// What the index may call a folder of that name, which may be gone by now, or be a link.
+    /// The possible paths in the index of a folder, which may be gone by now, or be a link.
     fn paths_of_folder(&self, given: &str) -> Vec<String> {
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Vec::new();
         }
-        let named: PathBuf = self.root.join(given).components().collect();
-        let places = [canonical(&named).ok(), without_links(&named), Some(named)];
-        let mut paths: Vec<String> = places
+        let named: PathBuf = self.repository.root.join(given).components().collect();
+        let candidates = [canonical(&named).ok(), without_links(&named), Some(named)];
+        let mut paths: Vec<String> = candidates
             .into_iter()
             .flatten()
-            .filter_map(|place| {
-                if place == self.root {
+            .filter_map(|folder| {
+                if folder == self.repository.root {
                     return Some(ROOT.to_owned());
                 }
-                let inside = RepoPath::under(&self.root, &place).map(|path| path.as_str().to_owned());
-                inside.or_else(|| place.to_str().map(str::to_owned))
+                let inside = RepoPath::under(&self.repository.root, &folder).map(|path| path.as_str().to_owned());
+                inside.or_else(|| folder.to_str().map(str::to_owned))
             })
             .collect();
         paths.dedup();
         paths
     }
 
-    /// Begins to count the changes of each folder, where that was not begun.
+    /// Begins to count the changes of each folder, unless they are counted already.
     pub(super) fn begin_counts(&self) -> Result<()> {
-        let settings = self.settings();
+        let settings = self.repository.settings();
         let begin = |batch: &mut Batch| {
             settings.folders.all().iter().try_for_each(|folder| batch.begin_count(&consumer(&folder.path)))
         };
-        self.store.write(begin)
+        self.repository.store.write(begin)
     }
 
-    /// The folders that are indexed as documents.
-    pub fn document_folders(&self, snapshot: &Snapshot) -> Result<Vec<DocumentFolder>> {
-        let settings = self.settings();
-        let described = |folder: &Chosen| {
+    /// All document folders.
+    pub fn folders(&self, snapshot: &Snapshot) -> Result<Vec<DocumentFolder>> {
+        let settings = self.repository.settings();
+        let described = |folder: &RegisteredFolder| {
             let mut files = snapshot.paths_in(&folder.path)?;
             files.retain(|path| settings.folders.owns(folder, path));
             Ok(DocumentFolder {
@@ -305,28 +314,35 @@ impl Workspace {
         settings.folders.all().iter().map(described).collect()
     }
 
-    /// Whether what answers show of a file is text that was taken out of it, whose lines are not those on disk.
+    /// The folders outside the repository that are gone.
+    pub fn gone_folders(&self) -> Vec<String> {
+        let settings = self.repository.settings();
+        settings.folders.gone().iter().map(|folder| folder.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Whether answers show text extracted from a file, whose lines are not those on disk.
     pub fn shows_extracted(&self, path: &str) -> bool {
-        RepoPath::stored(path).is_some_and(|path| self.settings().folders.takes_text_out(&path))
+        RepoPath::stored(path).is_some_and(|path| self.repository.settings().folders.takes_text_out(&path))
     }
 
     /// Which files of a folder are indexed and which are not.
-    fn report_of(&self, chosen: &Chosen, budget: &Budget) -> Result<FolderReport> {
-        let settings = self.settings();
+    fn report_of(&self, chosen: &RegisteredFolder, budget: &Budget) -> Result<FolderReport> {
+        let settings = self.repository.settings();
         let own = |path: &str| {
             let path = RepoPath::stored(path)?;
             settings.folders.of_file(&path).is_some_and(|folder| folder.path == chosen.path).then_some(path)
         };
         let is_own = |path: &str| settings.folders.owns(chosen, path);
-        let (mut indexed, left, said) = self.read(budget, |snapshot| {
+        let (mut indexed, left, said) = self.repository.read(budget, |snapshot| {
             Ok((snapshot.chunks_of_files_in(&chosen.path)?, snapshot.skipped()?, snapshot.problems()?))
         })?;
         indexed.retain(|(path, _)| is_own(path));
-        // Of source that is odd all is there.
-        let is_told = |language: &str, reason: &str| {
+        // Source code with problems is completely indexed.
+        let is_reported = |language: &str, reason: &str| {
             extract::documents::by_name(language).is_some() || extract::is_of_text(reason)
         };
-        let problems = said.into_iter().filter(|(path, language, reason)| is_told(language, reason) && is_own(path));
+        let problems =
+            said.into_iter().filter(|(path, language, reason)| is_reported(language, reason) && is_own(path));
         let problems: Vec<Skipped> = problems.map(|(path, _, reason)| (path, reason)).collect();
         let concerns =
             |file: &SkippedFile| own(&file.path).is_some_and(|path| folders::concerns(chosen, &path, file.reason));
@@ -334,8 +350,7 @@ impl Workspace {
         let is_file = |file: &&SkippedFile| file.reason != SkipReason::UnreadableFolder;
         let total_files = indexed.len() + left.iter().filter(is_file).count();
         let mut skipped: Vec<Skipped> = left.into_iter().map(|file| (file.path, file.reason.explained())).collect();
-        // Of a folder that the repository lists anyway, more files than it may have stay in the index as the
-        // repository's.
+        // If the repository lists a folder anyway, the files beyond its maximum stay in the index as the repository's.
         for (path, _) in indexed.drain(chosen.max_files.min(indexed.len())..) {
             skipped.push((path, "max_files: it is indexed as a file of the repository".to_owned()));
         }
@@ -349,37 +364,37 @@ impl Workspace {
         })
     }
 
-    /// A folder that may be indexed, as the index has its path: relative to the repository, which is `.`, or absolute.
+    /// The path in the index of a folder that may be registered: relative to the repository, which is `.`, or absolute.
     fn folder_to_index(&self, given: &str) -> Result<String> {
         let refused = |what: &str, hint: &str| no_path(given, what, hint);
         if given.is_empty() || given.contains('\0') || given.len() > 4096 {
             return Err(refused("is not a path", "Give the path of a folder."));
         }
-        let named = self.root.join(given);
+        let named = self.repository.root.join(given);
         let folder = canonical(&named)
             .map_err(|error| refused("cannot be read", "Give the path of a folder that exists.").caused_by(error))?;
         if !folder.is_dir() {
             return Err(refused("is not a folder", "Give the path of a folder."));
         }
-        Homes::of_machine(self.sources.environment.home()).admit(&folder)?;
+        Homes::of_machine(self.repository.sources.environment.home()).admit(&folder)?;
         std::fs::read_dir(&folder)
             .map_err(|error| refused("cannot be read", "Give a folder that you may read.").caused_by(error))?;
         if folder.iter().any(scan::is_private_name) {
-            return Err(refused("is git's or ixmcp's own", "Name a folder of documents."));
+            return Err(refused("belongs to git or ixmcp", "Name a folder of documents."));
         }
-        if folder == self.root {
+        if folder == self.repository.root {
             return Ok(ROOT.to_owned());
         }
-        let path = RepoPath::under(&self.root, &folder).or_else(|| RepoPath::outside(folder.to_str()?));
-        let path = path.filter(|path| folder.starts_with(&self.root) || path.is_outside());
+        let path = RepoPath::under(&self.repository.root, &folder).or_else(|| RepoPath::outside(folder.to_str()?));
+        let path = path.filter(|path| folder.starts_with(&self.repository.root) || path.is_outside());
         path.map(|path| path.as_str().to_owned()).ok_or_else(|| match folder.to_str() {
             None => refused("is not UTF-8", "Rename the folder."),
-            // The index recognizes such a path by its first character, which is a letter there.
-            Some(_) => refused("lies outside: on Windows none is indexed but the repository's", "Name one in it."),
+            // The index recognizes an outside path by its first character, which is a letter there.
+            Some(_) => refused("is outside the repository, which is not supported on Windows", "Name a folder in it."),
         })
     }
 
-    /// The path of a file that is said to have changed: of those that it may mean, one that is there or was.
+    /// The path of a changed file: of the possible paths, one that exists or is in the index.
     fn changed_path(
         &self,
         change: &str,
@@ -388,29 +403,30 @@ impl Workspace {
         budget: &Budget,
     ) -> Result<std::result::Result<RepoPath, &'static str>> {
         if change.is_empty() || change.contains('\0') || change.len() > 4096 {
-            return Ok(Err("no path"));
+            return Ok(Err("not a path"));
         }
-        let mut meant: Vec<RepoPath> = Vec::new();
-        for joined in [base.join(change), self.root.join(change)] {
+        let mut candidates: Vec<RepoPath> = Vec::new();
+        for joined in [base.join(change), self.repository.root.join(change)] {
             let Some(path) = without_links(&joined) else { continue };
-            let inside = RepoPath::under(&self.root, &path);
+            let inside = RepoPath::under(&self.repository.root, &path);
             let outside = || RepoPath::outside(path.to_str()?);
-            let found = if path.starts_with(&self.root) { inside } else { outside() };
-            meant.extend(found.filter(|path| path.is_in(folder)));
+            let found = if path.starts_with(&self.repository.root) { inside } else { outside() };
+            candidates.extend(found.filter(|path| path.is_in(folder)));
         }
         let is_known = |path: &RepoPath| -> Result<bool> {
-            if path.to_path(&self.root).symlink_metadata().is_ok() {
+            if path.to_path(&self.repository.root).symlink_metadata().is_ok() {
                 return Ok(true);
             }
-            let stored = self.read(budget, |snapshot| snapshot.stored_files_at(std::slice::from_ref(path)))?;
+            let stored =
+                self.repository.read(budget, |snapshot| snapshot.stored_files_at(std::slice::from_ref(path)))?;
             Ok(!stored.is_empty())
         };
-        for path in &meant {
+        for path in &candidates {
             if is_known(path)? {
                 return Ok(Ok(path.clone()));
             }
         }
-        Ok(meant.into_iter().next().ok_or("outside the folder"))
+        Ok(candidates.into_iter().next().ok_or("outside the folder"))
     }
 }
 
@@ -418,28 +434,28 @@ fn no_path(given: &str, what: &str, hint: &str) -> Error {
     Error::invalid_path(format!("{} {what}", shown(given))).hint(hint)
 }
 
-/// Of what was given, as much as fits an error.
+/// The given text, shortened for an error.
 fn shown(given: &str) -> String {
     if given.is_empty() { "the empty text".to_owned() } else { printable(&given.chars().take(200).collect::<String>()) }
 }
 
-/// The folder was never indexed as documents; these were.
-fn not_among(given: &str, known: &[Chosen]) -> Error {
+/// The error for a folder that is not a document folder; `known` are.
+fn not_among(given: &str, known: &[RegisteredFolder]) -> Error {
     let error =
         Error::new(ErrorKind::IndexNotFound, format!("the folder {} is not indexed as documents", shown(given)));
     if known.is_empty() {
-        return error.hint("No folder is: `index_files` has one indexed.");
+        return error.hint("No folder is. Index one with `index_files`.");
     }
     let paths: Vec<&str> = known.iter().map(|folder| folder.path.as_str()).collect();
     error.hint(format!("These are: {}.", first_of(&paths, 20)))
 }
 
-/// Whose changes are counted.
+/// The name under which the changes of a folder are counted.
 fn consumer(folder: &str) -> String {
     format!("{FOLDER_CONSUMER}{folder}")
 }
 
-/// The path with the links above its last part resolved: that may be gone, and a link there is itself what is meant.
+/// The path with the links above its last part resolved. The last part may be gone, or be the link that is named.
 fn without_links(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?;
     let above = path.parent()?;
@@ -450,7 +466,7 @@ fn without_links(path: &Path) -> Option<PathBuf> {
     is_plain.then(|| resolved.join(rest).join(name))
 }
 
-/// Extensions of types that can be read, and those that cannot, each with the reason. `UNSUPPORTED_FORMAT` where none can.
+/// The extensions of readable types, and the other types, each with the reason. `UNSUPPORTED_FORMAT` if none is readable.
 fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     if given.is_empty() {
         return Ok((None, Vec::new()));
@@ -471,7 +487,7 @@ fn read_types(given: &[String]) -> Result<(Option<Vec<String>>, Vec<Skipped>)> {
     Ok((Some(known), unread))
 }
 
-/// No reader takes files of any of these types; `otherwise` is done where none is named.
+/// The error for types that no reader supports; `otherwise` is what leaving them out does.
 pub fn unread_types(given: &[String], otherwise: &str) -> Error {
     let types: Vec<String> = given.iter().take(20).map(|one| shown(one)).collect();
     let what = format!("no reader takes any of these types of files: {}", types.join(", "));

@@ -1,10 +1,10 @@
-//! What a sync of the knowledge graph says: counts of its files, and everything that is wrong with them.
+//! The report of a sync of the knowledge graph: counts of its files, and their problems.
 //!
-//! Owns which files count. That the index is up to date before, is the workspace's work.
+//! Owns which files are entities' files. Does not own the update before the report (`updates`).
 
 use serde::{Deserialize, Serialize};
 
-use super::Workspace;
+use super::repository::Repository;
 use crate::budget::Budget;
 use crate::config::Config;
 use crate::error::Result;
@@ -12,7 +12,7 @@ use crate::extract::entity::{self, FOLDER, Role};
 use crate::model::{RepoPath, printable};
 use crate::store::{FileProblem, Snapshot};
 
-/// Net changes since this was last said, and the problems of the files.
+/// Net changes since the last report, and all problems.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EntityReport {
     pub scanned: usize,
@@ -23,19 +23,19 @@ pub struct EntityReport {
     pub problems: Vec<FileProblem>,
 }
 
-/// Whose changes are counted.
+/// The name under which changes are counted.
 const CONSUMER: &str = "ixchel_sync";
 
-/// What an error repeats of a file's words.
-const SHOWN: usize = 80;
+/// The characters of a file's text that a problem quotes.
+const MAX_QUOTED: usize = 80;
 
-/// The folders whose files make the graph.
+/// The folders whose files are the knowledge graph.
 pub(super) fn folders(config: &Config) -> Vec<RepoPath> {
     let notes = config.index.notes.iter().map(String::as_str);
     [FOLDER].into_iter().chain(notes).filter_map(RepoPath::new).collect()
 }
 
-/// Whether one of the paths is such a folder, or lies in one or around one.
+/// Whether one of the paths is such a folder, in one, or above one.
 pub(super) fn are_among(paths: &[RepoPath], config: &Config) -> bool {
     let is_below = |path: &RepoPath, folder: &RepoPath| {
         path == folder || path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
@@ -44,17 +44,17 @@ pub(super) fn are_among(paths: &[RepoPath], config: &Config) -> bool {
 }
 
 /// Counts what changed, and starts a new count.
-pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityReport> {
-    let notes = workspace.settings().config.index.notes.clone();
-    let counted = workspace.store.write(|batch| batch.count_changes(CONSUMER))?;
+pub(super) fn report(repository: &Repository, budget: &Budget) -> Result<EntityReport> {
+    let notes = repository.settings().config.index.notes.clone();
+    let counted = repository.store.write(|batch| batch.count_changes(CONSUMER))?;
     let is_graph = |path: &str| RepoPath::new(path).is_some_and(|path| entity::role(&path, &notes) != Role::Document);
     let count = |paths: &[String]| paths.iter().filter(|path| is_graph(path.as_str())).count();
-    let (indexed, skipped, problems) = workspace.read(budget, |snapshot| {
+    let (indexed, skipped, problems) = repository.read(budget, |snapshot| {
         let mut folders: Vec<String> = vec![format!("{FOLDER}/")];
         folders.extend(notes.iter().map(|folder| if folder == "." { String::new() } else { format!("{folder}/") }));
         let mut indexed = 0;
         for (at, folder) in folders.iter().enumerate() {
-            // One folder may lie in another.
+            // One folder may be in another.
             let is_counted = |path: &str| folders[..at].iter().any(|other| path.starts_with(other.as_str()));
             snapshot.each_path_below(folder, |path| indexed += usize::from(is_graph(path) && !is_counted(path)))?;
         }
@@ -81,7 +81,7 @@ pub(super) fn report(workspace: &Workspace, budget: &Budget) -> Result<EntityRep
     })
 }
 
-/// What the files say, and what only shows when they are seen together.
+/// The problems of single files, and those between files.
 fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> bool) -> Result<Vec<FileProblem>> {
     let mut problems = Vec::new();
     for folder in folders {
@@ -91,7 +91,7 @@ fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> 
         let reason = format!("the id {} is taken by {}, which counts", shown(&key), printable(&first));
         problems.push(FileProblem { path, line: None, reason });
     }
-    // Notes may link to pages that do not exist yet.
+    // Notes may link to pages that are not written yet.
     for link in snapshot.dangling_links(&folders[0])? {
         let reason = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
         problems.push(FileProblem { path: link.path, line: Some(link.line), reason });
@@ -100,5 +100,5 @@ fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> 
 }
 
 fn shown(text: &str) -> String {
-    printable(text).chars().take(SHOWN).collect()
+    printable(text).chars().take(MAX_QUOTED).collect()
 }

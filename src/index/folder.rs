@@ -1,4 +1,6 @@
-//! `.ixmcp/`: where the index lives, made on first need and never trusted from elsewhere.
+//! The folder `.ixmcp/` of an index.
+//!
+//! Owns its creation, and the checks that keep an index from elsewhere out. Does not own the database in it (`store`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,7 @@ pub(super) fn database(root: &Path) -> PathBuf {
     root.join(FOLDER).join("index.db")
 }
 
-/// Makes the folder, and says whether the index can be written. What a clone ships in it is rebuilt.
+/// Creates the folder, and returns whether the index can be written. An index that is part of a clone is discarded.
 pub(super) fn prepare(root: &Path) -> Result<Mode> {
     let folder = root.join(FOLDER);
     match fs::symlink_metadata(&folder) {
@@ -35,7 +37,7 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
     }
     remove_links(&folder)?;
     if scan::tracks_under(root, FOLDER) {
-        tracing::warn!(folder = %folder.display(), "git tracks files of the index: they are rebuilt");
+        tracing::warn!(folder = %folder.display(), "git tracks files of the index: the index is rebuilt");
         discard(&database(root))?;
     }
     let ignore = folder.join(".gitignore");
@@ -55,12 +57,12 @@ pub(super) fn prepare(root: &Path) -> Result<Mode> {
     }
 }
 
-/// What is written through a link lands outside: ixmcp makes no links here, so each is removed and its file is created again.
+/// Writing through a link would write outside. ixmcp creates no links, so each one is removed.
 fn remove_links(folder: &Path) -> Result<()> {
     let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, error))?;
     for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
         let link = entry.path();
-        tracing::warn!(link = %link.display(), "a symbolic link is among the files of the index: it is removed");
+        tracing::warn!(link = %link.display(), "a file of the index is a symbolic link, which is removed");
         fs::remove_file(&link).map_err(|error| {
             Error::invalid_path(format!("{} is a symbolic link, and cannot be removed", link.display()))
                 .hint("Remove it: ixmcp keeps its index there.")
@@ -70,18 +72,18 @@ fn remove_links(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a database with its log, and whatever else has their names.
+/// Removes a database with its log, and anything else with their names.
 pub(super) fn discard(database: &Path) -> Result<()> {
     ["", "-wal", "-shm"].into_iter().try_for_each(|suffix| remove(&with_suffix(database, suffix)))
 }
 
-/// Where a database is kept that cannot be used.
+/// Where an unusable database is kept.
 pub(super) fn kept_aside(database: &Path) -> PathBuf {
     database.with_extension("db.bad")
 }
 
-/// Keeps a database that cannot be used, with its log, in the place of one that was kept before. The file may stay where it
-/// is, too, so that there is one at any moment until another is renamed to its name.
+/// Keeps an unusable database with its log, and replaces the one that was kept before. The file may also stay where it is, so
+/// that there is always one until another is renamed to its name.
 pub(super) fn keep_aside(database: &Path) -> Result<()> {
     let kept = kept_aside(database);
     discard(&kept)?;
@@ -106,7 +108,7 @@ fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes a file, or a folder in its place; never what a link leads to.
+/// Removes a file or a folder, but never what a link leads to.
 fn remove(path: &Path) -> Result<()> {
     let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
     let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
@@ -116,11 +118,11 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Only an attempt shows it: it depends on permissions, mounts and quotas.
+/// Writes a file to find out, because it depends on permissions, mounts and quotas.
 fn can_write(folder: &Path) -> bool {
     let probe = folder.join(format!(".probe-{}", std::process::id()));
     let made = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&probe).is_ok();
-    // What cannot be removed was not made.
+    // A file that cannot be removed was not created.
     let _ = fs::remove_file(&probe);
     made
 }
@@ -129,7 +131,7 @@ fn refuse_foreign(folder: &Path, data: &fs::Metadata) -> Result<()> {
     if is_own(data) {
         return Ok(());
     }
-    // An administrator's index of somebody's repository is left for its owner to fix.
+    // An administrator must not replace the index of another user's repository.
     Err(Error::invalid_path(format!("{} belongs to another user", folder.display()))
         .hint("Remove it, or run ixmcp as the user who owns the repository."))
 }

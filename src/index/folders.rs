@@ -1,40 +1,40 @@
-//! The folders that a person had indexed as documents: which file is whose, how it is cut, and which are listed at all.
+//! Document folders: which file belongs to which, how it is split into chunks, and which files are listed.
 //!
-//! A file belongs to the nearest such folder above it. What the repository lists by itself stays listed whatever a folder
-//! says; of an ignored folder, or of one outside, its options decide.
+//! A file belongs to the nearest document folder above it. What the repository lists by itself stays listed whatever the
+//! folder's options are; in an ignored folder, or in one outside the repository, its options decide.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::state::{Chosen, State};
+use super::state::{RegisteredFolder, State};
 use crate::budget::Budget;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extract::{Chunking, Options, documents};
-use crate::model::{ROOT, RepoPath, SkipReason};
+use crate::model::{ROOT, RepoPath, SkipReason, printable};
 use crate::platform::files::identity;
 use crate::platform::paths::canonical;
 use crate::scan::{self, Listing, Rules, SkippedEntry};
 
-/// All folders of a repository, as they are chosen.
+/// All document folders of a repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Folders(Vec<Chosen>);
+pub(super) struct Folders(Vec<RegisteredFolder>);
 
 impl Folders {
     pub fn of(state: State) -> Self {
         Self(state.folders)
     }
 
-    pub fn all(&self) -> &[Chosen] {
+    pub fn all(&self) -> &[RegisteredFolder] {
         &self.0
     }
 
-    /// All that rows depend on, in words to compare with.
-    pub fn told(&self) -> String {
+    /// All options that rows depend on, as a text to compare with.
+    pub fn fingerprint(&self) -> String {
         format!("{:?}", self.0)
     }
 
-    /// Those that the walk of the repository may pass over.
-    pub fn in_repository(&self) -> Vec<RepoPath> {
+    /// Those that the walk of the repository may skip.
+    pub fn inside(&self) -> Vec<RepoPath> {
         self.0.iter().filter(|folder| !folder.is_outside()).filter_map(|folder| RepoPath::new(&*folder.path)).collect()
     }
 
@@ -43,38 +43,47 @@ impl Folders {
         self.0.iter().filter(|folder| folder.is_outside()).map(|folder| PathBuf::from(&folder.path)).collect()
     }
 
-    /// The outside folders that are still what was chosen: see [`is_unchanged`].
-    pub fn standing(&self) -> Vec<PathBuf> {
-        self.outside().into_iter().filter(|folder| stands(folder)).collect()
+    /// Those outside the repository that are still what the user named: see [`is_unmoved`].
+    pub fn available(&self) -> Vec<PathBuf> {
+        self.outside().into_iter().filter(|folder| is_unmoved(folder)).collect()
     }
 
-    /// Those outside that are not.
+    /// Those outside the repository that are not.
     pub fn gone(&self) -> Vec<PathBuf> {
-        self.outside().into_iter().filter(|folder| !stands(folder)).collect()
+        self.outside().into_iter().filter(|folder| !is_unmoved(folder)).collect()
+    }
+
+    /// The error for a path in a folder that is gone.
+    pub fn gone_error(&self, root: &Path, given: &str) -> Option<Error> {
+        let named: PathBuf = root.join(given).components().collect();
+        let folder = self.gone().into_iter().find(|folder| named.starts_with(folder))?;
+        let what =
+            format!("the indexed folder {} is gone, or a link leads there", printable(&folder.to_string_lossy()));
+        Some(Error::invalid_path(what).hint("Restore it, or remove it from the index with `ixmcp documents remove`."))
     }
 
     /// The nearest folder above a file.
-    pub fn of_file(&self, path: &RepoPath) -> Option<&Chosen> {
-        let holds = |folder: &&Chosen| path.is_in(&folder.path);
-        // Of two that hold it, one lies in the other; the root is around all.
-        let depth = |folder: &&Chosen| if folder.path == ROOT { 0 } else { folder.path.len() };
+    pub fn of_file(&self, path: &RepoPath) -> Option<&RegisteredFolder> {
+        let holds = |folder: &&RegisteredFolder| path.is_in(&folder.path);
+        // If two contain it, one is in the other; the root contains all.
+        let depth = |folder: &&RegisteredFolder| if folder.path == ROOT { 0 } else { folder.path.len() };
         self.0.iter().filter(holds).max_by_key(depth)
     }
 
-    /// Whether a file, as the index names it, is read as that folder says: of no folder nearer to it, and of a type that is
-    /// wanted there.
-    pub fn owns(&self, folder: &Chosen, path: &str) -> bool {
+    /// Whether a file is read with that folder's options: it is in no nearer folder, and its type is indexed there. `path` is
+    /// as in the index.
+    pub fn owns(&self, folder: &RegisteredFolder, path: &str) -> bool {
         let is_nearest = |path: &RepoPath| self.of_file(path).is_some_and(|nearest| nearest.path == folder.path);
         RepoPath::stored(path).is_some_and(|path| is_nearest(&path) && takes(folder, &path))
     }
 
-    /// How a file is cut where its folder says so.
+    /// How a file is split into chunks, if its folder determines it.
     pub fn chunking(&self, path: &RepoPath) -> Option<Chunking> {
         let folder = self.of_file(path).filter(|folder| takes(folder, path))?;
         Some(Chunking { size: folder.chunk_size, overlap: folder.overlap })
     }
 
-    /// Whether what the index has of a file is text that was taken out of it, whose lines are not those on disk.
+    /// Whether the index contains text extracted from a file, whose lines are not those on disk.
     pub fn takes_text_out(&self, path: &RepoPath) -> bool {
         let format = documents::of_file(path, self.chunking(path).is_some());
         format.is_some_and(|format| !format.keeps_text())
@@ -85,8 +94,8 @@ impl Folders {
         Options { folder: self.chunking(path), ..repository.clone() }
     }
 
-    /// Where a file is to be opened: the folder below which no link is followed, and its path there.
-    pub fn place(&self, root: &Path, path: &RepoPath) -> (PathBuf, RepoPath) {
+    /// How to open a file: the folder below which no link is followed, and the path in it.
+    pub fn location(&self, root: &Path, path: &RepoPath) -> (PathBuf, RepoPath) {
         let folder = self.of_file(path).filter(|_| path.is_outside());
         let below = folder.and_then(|folder| {
             let relative = RepoPath::new(path.as_str().strip_prefix(&folder.path)?.strip_prefix('/')?)?;
@@ -105,8 +114,7 @@ impl Folders {
         Ok(listing)
     }
 
-    /// The part of [`Self::list`] that is at or below one of `paths`, some of which may stand for whole folders: see
-    /// [`Self::widened`].
+    /// The part of [`Self::list`] that is at or below one of `paths`, which may be folders: see [`Self::widened`].
     pub fn at(&self, root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget) -> Result<Listing> {
         let (outside, inside): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(RepoPath::is_outside);
         let mut listing = if inside.is_empty() { Listing::default() } else { scan::at(root, &inside, rules, budget)? };
@@ -114,7 +122,7 @@ impl Folders {
             let Some(base) = folder.to_str() else { continue };
             let below = |path: &RepoPath| RepoPath::new(path.as_str().strip_prefix(base)?.strip_prefix('/')?);
             let asked: Vec<RepoPath> = outside.iter().filter_map(below).collect();
-            // A folder that is asked for holds all of those in it.
+            // A folder includes all paths in it.
             if RepoPath::outside(base).is_some_and(|own| outside.iter().any(|path| own.is_in(path.as_str()))) {
                 self.add_outside(&mut listing, &folder, None, rules, root, budget)?;
             } else if !asked.is_empty() {
@@ -135,10 +143,8 @@ impl Folders {
         budget: &Budget,
     ) -> Result<()> {
         let Some(base) = folder.to_str() else { return Ok(()) };
-        if !stands(folder) {
-            listing
-                .warnings
-                .push(format!("{} is not a folder any more, or a link leads there", crate::model::printable(base)));
+        if !is_unmoved(folder) {
+            listing.warnings.push(format!("{} is not a folder any more, or a link leads there", printable(base)));
             listing.is_shaky = true;
             return Ok(());
         }
@@ -148,7 +154,7 @@ impl Folders {
             Some(asked) => scan::at(folder, asked, &rules, budget)?,
         };
         let absolute = |path: &str| RepoPath::outside(format!("{base}/{path}"));
-        // What lies nearer to another folder is listed there, what lies in the repository by the repository.
+        // A file in a nearer folder is listed there, and one in the repository by the repository.
         let is_here = |path: &RepoPath| {
             self.of_file(path).is_some_and(|nearest| nearest.path == base)
                 && !Path::new(path.as_str()).starts_with(root)
@@ -170,12 +176,12 @@ impl Folders {
         Ok(())
     }
 
-    /// Whether the repository lists the files of that folder without a setting.
-    pub fn is_native(folder: &Chosen, root: &Path, rules: &Rules) -> bool {
+    /// Whether the repository lists the files of that folder anyway.
+    pub fn is_native(folder: &RegisteredFolder, root: &Path, rules: &Rules) -> bool {
         !folder.is_outside() && RepoPath::new(&*folder.path).is_none_or(|path| !scan::ignores(root, &path, rules))
     }
 
-    /// Leaves out what a folder's own options leave out.
+    /// Removes what the options of a folder exclude.
     fn restrict(&self, listing: &mut Listing, root: &Path, rules: &Rules) {
         if self.0.is_empty() {
             return;
@@ -218,14 +224,14 @@ impl Folders {
         listing.folders.dedup();
     }
 
-    /// The paths with every folder in place of what is below it where `is_full` says that it may hold too many files: which
-    /// are cut, only all of them together tell.
+    /// The paths, with each folder that may contain too many files in place of the paths in it: which of its files are left out
+    /// depends on all of them.
     pub fn widened(
         &self,
         paths: Vec<RepoPath>,
         root: &Path,
         rules: &Rules,
-        is_full: impl Fn(&Chosen, usize) -> Result<bool>,
+        is_full: impl Fn(&RegisteredFolder, usize) -> Result<bool>,
     ) -> Result<Vec<RepoPath>> {
         let mut widened = Vec::new();
         for folder in self.0.iter().filter(|folder| folder.path != ROOT && !Self::is_native(folder, root, rules)) {
@@ -242,25 +248,25 @@ impl Folders {
     }
 }
 
-/// Whether a folder is where it was chosen. It was without links then: where it or one above it is a link now, it would lead to
-/// files that were not chosen.
-fn stands(folder: &Path) -> bool {
+/// Whether a folder is where the user named it. Its path had no links then: if it or a folder above it is a link now, it leads
+/// to files that the user did not name.
+fn is_unmoved(folder: &Path) -> bool {
     folder.is_dir() && canonical(folder).is_ok_and(|now| now == folder)
 }
 
-/// The identity of the folder at a chosen path; `None` if it is gone.
+/// The identity of the folder at that path; `None` if it is gone.
 pub(super) fn identity_of(folder: &Path) -> Option<(u64, u64)> {
-    let found = folder.symlink_metadata().ok().filter(|_| stands(folder))?;
+    let found = folder.symlink_metadata().ok().filter(|_| is_unmoved(folder))?;
     Some(identity(&found))
 }
 
-/// Whether a folder reports what was left out. The types of files in an unreadable folder are unknown.
-pub(super) fn concerns(folder: &Chosen, path: &RepoPath, reason: SkipReason) -> bool {
+/// Whether a folder reports a skipped path. The types of the files in an unreadable folder are unknown.
+pub(super) fn concerns(folder: &RegisteredFolder, path: &RepoPath, reason: SkipReason) -> bool {
     reason == SkipReason::UnreadableFolder || takes(folder, path)
 }
 
-/// Whether a folder wants files of that type.
-pub(super) fn takes(folder: &Chosen, path: &RepoPath) -> bool {
+/// Whether a folder indexes files of that type.
+pub(super) fn takes(folder: &RegisteredFolder, path: &RepoPath) -> bool {
     let Some(types) = &folder.file_types else { return true };
     path.extension().is_some_and(|extension| types.contains(&extension.to_lowercase()))
 }

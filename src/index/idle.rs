@@ -1,38 +1,36 @@
-//! What a watched workspace does by itself now and then.
+//! What a watched workspace does regularly.
 //!
-//! Owns when: sweeps in case events were lost, and memory that is released when idle.
+//! Owns when it sweeps, in case events were lost, and when it gives memory back that is not used.
 
 use std::sync::Weak;
 use std::time::{Duration, Instant};
 
-use super::Workspace;
+use super::updates::Updates;
 
-/// How often everything is looked at although it is watched; and where watches ran out.
+/// How often everything is compared although it is watched, and if the system has no more watches.
 const SWEEP_EVERY: Duration = Duration::from_secs(300);
 const SWEEP_EVERY_LIMITED: Duration = Duration::from_secs(30);
-/// An idle workspace releases its memory after this.
-const REST_AFTER: Duration = Duration::from_secs(60);
-/// How soon a workspace that was closed is noticed by its sweeper.
-const LOOK_FOR_SWEEP: Duration = Duration::from_secs(15);
+/// A workspace without calls gives back its memory after this time.
+const IDLE_AFTER: Duration = Duration::from_secs(60);
+/// How soon a closed workspace is noticed.
+const POLL: Duration = Duration::from_secs(15);
 
-/// Sweeps once in a while: events can be lost without a word.
-pub(super) fn sweep_now_and_then(workspace: Weak<Workspace>) {
+/// Sweeps at intervals, because events can be lost without notice.
+pub(super) fn sweep_regularly(updates: Weak<Updates>) {
     let spawned = std::thread::Builder::new().name("sweep".to_owned()).spawn(move || {
         let mut last = Instant::now();
         loop {
-            std::thread::sleep(LOOK_FOR_SWEEP);
-            let Some(workspace) = workspace.upgrade() else { return };
-            let Some(watch) = workspace.watch.get() else { return };
-            workspace.store.rest_after(REST_AFTER);
-            workspace.rest_model_after(REST_AFTER);
+            std::thread::sleep(POLL);
+            let Some(updates) = updates.upgrade() else { return };
+            let Some(watch) = updates.repository.watch() else { return };
+            updates.repository.store.rest_after(IDLE_AFTER);
+            updates.model.unload_after(IDLE_AFTER);
             let every = if watch.is_limited() { SWEEP_EVERY_LIMITED } else { SWEEP_EVERY };
             if last.elapsed() < every {
                 continue;
             }
             watch.ask_for_sweep();
-            if let Err(error) = workspace.catch_up() {
-                tracing::warn!("a sweep failed: {error}");
-            }
+            updates.catch_up("sweep");
             last = Instant::now();
         }
     });

@@ -1,7 +1,7 @@
-//! The update lock: one process at a time brings a repository's index up to date.
+//! The update lock: one process at a time updates the index of a repository.
 //!
-//! An advisory lock on `.ixmcp/update.lock`, held per batch so that processes take turns. It goes with the process, so
-//! a crash leaves nothing behind.
+//! Owns an advisory lock on `.ixmcp/update.lock`, held per batch so that processes take turns. The system releases it when the
+//! process exits, so a crash leaves nothing behind. Does not own what is done under it (`update`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -10,12 +10,12 @@ use std::time::Duration;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often a busy lock is tried again.
+/// The interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(5);
 
 pub(super) struct UpdateLock {
     file: File,
-    /// Held while waiting for `file`, so that the holder sees that somebody does.
+    /// Held while waiting for `file`, so that its holder notices.
     queue: File,
 }
 
@@ -27,17 +27,17 @@ impl UpdateLock {
         Ok(lock)
     }
 
-    /// Lets another process have its turn, if one waits. Says whether one did.
+    /// Lets a waiting process have its turn. Returns whether there was one.
     pub(super) fn take_turns(&self, budget: &Budget) -> Result<bool> {
         match self.queue.try_lock() {
-            Ok(()) => self.queue.unlock().map(|()| false).map_err(|error| broken(&error)),
+            Ok(()) => self.queue.unlock().map(|()| false).map_err(|error| failed(&error)),
             Err(TryLockError::WouldBlock) => {
-                self.file.unlock().map_err(|error| broken(&error))?;
-                // A waiting process checks this often; without the pause this process would be first again.
+                self.file.unlock().map_err(|error| failed(&error))?;
+                // Waiting processes try this often. Without the pause this one would be first again.
                 std::thread::sleep(RETRY * 2);
                 self.wait(budget).map(|()| true)
             }
-            Err(TryLockError::Error(error)) => Err(broken(&error)),
+            Err(TryLockError::Error(error)) => Err(failed(&error)),
         }
     }
 
@@ -47,12 +47,12 @@ impl UpdateLock {
         }
         acquire(&self.queue, budget)?;
         let taken = acquire(&self.file, budget);
-        self.queue.unlock().map_err(|error| broken(&error))?;
+        self.queue.unlock().map_err(|error| failed(&error))?;
         taken
     }
 }
 
-/// Held by a process that builds a new database beside the old: two would write the same file.
+/// Held by a process that builds a new database next to the old one: two would write the same file.
 pub(super) struct RebuildLock(#[expect(dead_code, reason = "the lock lives as long as the file is open")] File);
 
 impl RebuildLock {
@@ -79,11 +79,11 @@ fn acquire(file: &File, budget: &Budget) -> Result<()> {
                 );
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(RETRY),
-            Err(TryLockError::Error(error)) => return Err(broken(&error)),
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
         }
     }
 }
 
-fn broken(error: &std::io::Error) -> Error {
+fn failed(error: &std::io::Error) -> Error {
     Error::internal(format!("the update lock does not work: {error}")).hint("Is .ixmcp on a file system without locks?")
 }

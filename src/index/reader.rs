@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::apply::STACK_BYTES;
+use super::byte_budget::ByteBudget;
 use super::locked;
-use super::pipeline::STACK_BYTES;
-use super::room::{Place, Room};
 use crate::child_process::{own_end, run_to_end};
 use crate::error::{Error, Result};
 use crate::extract::{Document, Format, documents};
@@ -53,7 +53,7 @@ pub(super) fn read(
     bytes: &[u8],
 ) -> std::result::Result<Document, SkipReason> {
     let Some(program) = program.filter(|_| format.is_risky) else {
-        let _place = Place::in_room(&IN_PROCESS, format.weight(bytes));
+        let _held = IN_PROCESS.hold(format.weight(bytes));
         return read_in_process(format, bytes);
     };
     match read_in_child(program, format, bytes, DEFAULT_MEMORY) {
@@ -66,7 +66,7 @@ pub(super) fn read(
     }
 }
 
-static IN_PROCESS: Room = Room::of(MAX_IN_PROCESS);
+static IN_PROCESS: ByteBudget = ByteBudget::of(MAX_IN_PROCESS);
 
 fn read_in_child(
     program: &Path,

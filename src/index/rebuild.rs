@@ -1,4 +1,4 @@
-//! `ixmcp rebuild`: a new database beside the old, switched at the end.
+//! `ixmcp rebuild`: builds a new database next to the old one and switches at the end.
 
 use std::fs;
 use std::path::Path;
@@ -6,27 +6,28 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::lock::{RebuildLock, UpdateLock};
-use super::pipeline::Turn;
-use super::{Report, Thoroughness, Workspace, folder, repair, sync};
+use super::repair::Repaired;
+use super::update::{Coverage, Update};
+use super::{Report, Thoroughness, Workspace, folder, repair};
 use crate::budget::{Budget, Progress};
 use crate::config::Sources;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Mode, Store};
 
-/// Puts the database that a new index begins with at a path.
-pub(super) type Beginning<'b> = Box<dyn FnOnce(&Path) -> Result<()> + 'b>;
+/// Puts the database that a new index starts from at a path.
+pub(super) type Seed<'b> = Box<dyn FnOnce(&Path) -> Result<()> + 'b>;
 
-/// Builds the index again from nothing. The old one answers until the new one is complete; one that is damaged or not ours is kept
-/// as `index.db.bad`.
+/// Builds the index again. The old one answers until the new one is complete. One that is damaged or foreign is kept as
+/// `index.db.bad`.
 pub fn rebuild(root: &Path, sources: Arc<Sources>, progress: &Progress, budget: &Budget) -> Result<Report> {
-    beside(root, sources, None, progress, budget)
+    from_seed(root, sources, None, progress, budget)
 }
 
-/// The same from a beginning, of which only files that differ from the disk are extracted again.
-pub(super) fn beside(
+/// The same from a seed, of which only what differs from the disk is indexed again.
+pub(super) fn from_seed(
     root: &Path,
     sources: Arc<Sources>,
-    beginning: Option<Beginning>,
+    seed: Option<Seed>,
     progress: &Progress,
     budget: &Budget,
 ) -> Result<Report> {
@@ -39,29 +40,32 @@ pub(super) fn beside(
     let _alone = RebuildLock::take(root, budget)?;
     let new = old.with_extension("db.new");
     folder::discard(&new)?;
-    let thoroughness = match beginning {
+    let thoroughness = match seed {
         None => Thoroughness::Everything,
         Some(put) => {
             put(&new).inspect_err(|_| drop(folder::discard(&new)))?;
             Thoroughness::Changed
         }
     };
-    let workspace = Workspace::over(root, sources, Store::open(&new, Mode::Write)?)?;
+    let workspace = Workspace::with_store(root, sources, Store::open(&new, Mode::Write)?, Repaired::default())?;
+    let repository = &*workspace.repository;
     if thoroughness == Thoroughness::Changed {
-        // What differs from the beginning is what the report counts.
-        workspace.store.write(|batch| batch.count_changes("sync"))?;
+        // The report counts what differs from the seed.
+        repository.store.write(|batch| batch.count_changes("sync"))?;
     }
-    sync::update(&workspace, thoroughness, progress, budget)?;
-    workspace.gather_trigrams(budget)?;
-    workspace.embed(budget)?;
-    // What others have brought into the old one since must not be lost by the switch.
+    let lock = repository.lock(budget)?;
+    Update::new(repository, &lock, progress, budget).run(Coverage::Tree(thoroughness))?;
+    drop(lock);
+    workspace.trigrams.catch_up(budget)?;
+    workspace.embeddings.embed(budget)?;
+    // What other processes have added to the old index since must not be lost by the switch.
     let lock = UpdateLock::take(root, budget)?;
-    let turn = Turn { lock: &lock, yields: false, progress, budget };
-    sync::update_in_turn(&workspace, Thoroughness::Changed, &turn)?;
-    workspace.embed(budget)?;
-    workspace.begin_counts()?;
-    let mut report = sync::report(&workspace, started, budget)?;
-    // Closing the last connection folds the log into the file: what is renamed is whole.
+    let update = Update { yields: false, ..Update::new(repository, &lock, progress, budget) };
+    update.run(Coverage::Tree(Thoroughness::Changed))?;
+    workspace.embeddings.embed(budget)?;
+    workspace.documents.begin_counts()?;
+    let mut report = workspace.report(started, budget)?;
+    // Closing the last connection folds the log into the file, which is then complete.
     drop(workspace);
     if old.exists() && Store::open(&old, Mode::Write).is_err() {
         folder::keep_aside(&old)?;

@@ -9,7 +9,8 @@ use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::lock::UpdateLock;
-use super::{OPEN_WAIT, Workspace, folder, locked};
+use super::repository::Repository;
+use super::{OPEN_TIMEOUT, folder, locked};
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{FileIdentity, Mode, Store};
@@ -24,9 +25,16 @@ const WITHIN_SECONDS: u64 = 3600;
 #[derive(Default)]
 pub(super) struct Repaired(Mutex<Option<String>>);
 
-impl Workspace {
+impl Repaired {
+    /// The message about a repair, returned once.
+    pub(super) fn take(&self) -> Option<String> {
+        locked(&self.0).take()
+    }
+}
+
+impl Repository {
     /// Does `work`. If the index is damaged, replaces it and does `work` once more.
-    pub fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+    pub(super) fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
         let before = FileIdentity::of(self.store.path()).ok();
         match work() {
             Err(error) if error.kind == ErrorKind::CorruptIndex && self.may_repair() => {
@@ -37,44 +45,32 @@ impl Workspace {
         }
     }
 
-    /// The message about a repair, returned once.
-    pub fn take_repair(&self) -> Option<String> {
-        locked(&self.repaired.0).take()
-    }
-
-    /// A database that is built beside the index is deleted by its builder if it is damaged. One that another
-    /// build of the program has put in place of ours is not damaged: two that run must not replace each other's for ever.
+    /// The process that builds a new database next to the index removes it if it is damaged. A database that another build of
+    /// this program has put in place of ours is not damaged: two running builds must not replace each other's for ever.
     fn may_repair(&self) -> bool {
         let database = self.store.path();
         !self.store.is_read_only() && database == folder::database(&self.root) && !Store::is_of_another_build(database)
     }
 
-    /// Puts an empty index in the place of the damaged one, unless somebody has replaced the file that `damage` is about.
+    /// Puts an empty index in place of the damaged one, unless another process has replaced the damaged file already.
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
         let database = self.store.path();
-        let _turn = UpdateLock::take(&self.root, &Budget::lasting(OPEN_WAIT))?;
+        let _lock = UpdateLock::take(&self.root, &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
-            // Where a file that is open cannot be replaced, ours must not be.
+            // Some systems do not replace an open file.
             self.store.rest_after(Duration::ZERO);
             *locked(&self.repaired.0) = Some(replace(database, damage)?);
         }
-        // The update that failed says nothing of the new index.
-        let mut current = locked(&self.current);
-        if current.as_ref().is_some_and(|run| !run.is_open()) {
-            *current = None;
-        }
-        drop(current);
-        if let Some(watch) = self.watch.get() {
-            watch.ask_for_sweep();
-        }
+        self.in_flight.forget_ended();
+        self.ask_for_sweep();
         Ok(())
     }
 }
 
-/// Opens the index to write it; a new one, where what is there cannot be used.
+/// Opens the index for writing, or a new one if it cannot be used.
 pub(super) fn open(database: &Path) -> Result<(Store, Repaired)> {
     match Store::open(database, Mode::Write) {
-        // What there is may still answer; where that is nothing, the first fault is the one to tell.
+        // An existing index may still answer. If there is none, the first error is the one to report.
         Err(error) if error.kind == ErrorKind::ReadOnly => {
             let store = Store::open(database, Mode::Read).map_err(|_| error)?;
             Ok((store, Repaired::default()))
@@ -92,8 +88,8 @@ pub(super) fn open(database: &Path) -> Result<(Store, Repaired)> {
     }
 }
 
-/// Puts an empty index in the place of a damaged one, which is kept, and says so. An error, where that was done too often of
-/// late.
+/// Puts an empty index in place of a damaged one, which is kept, and returns the message about it. Fails if that was done too
+/// often recently.
 fn replace(database: &Path, damage: Error) -> Result<String> {
     let times = recent(database);
     if times.len() >= MOST {
@@ -101,7 +97,7 @@ fn replace(database: &Path, damage: Error) -> Result<String> {
             ErrorKind::CorruptIndex,
             format!("{}; it was built again {MOST} times within the last hour", damage.message),
         )
-        .hint("Look whether the disk is failing, then run `ixmcp rebuild`.")
+        .hint("Check whether the disk is failing, then run `ixmcp rebuild`.")
         .caused_by(damage));
     }
     Store::make(database, || folder::keep_aside(database))?;
@@ -116,9 +112,9 @@ fn replace(database: &Path, damage: Error) -> Result<String> {
     Ok(said)
 }
 
-/// A person has looked: what happened before no longer counts.
+/// Forgets earlier repairs, because a user has rebuilt the index.
 pub(super) fn forget(database: &Path) {
-    // One that stays costs a repair, no more.
+    // A record that stays costs a repair, no more.
     let _ = fs::remove_file(file(database));
 }
 
@@ -126,7 +122,7 @@ fn file(database: &Path) -> PathBuf {
     database.with_file_name(RECORD)
 }
 
-/// The repairs of the last hour. A time to come is one of a clock that was wrong, and counts.
+/// The repairs of the last hour. A time in the future is from a clock that was wrong, and counts.
 fn recent(database: &Path) -> Vec<u64> {
     let text = fs::read_to_string(file(database)).unwrap_or_default();
     let times = text.lines().filter_map(|line| line.parse().ok());
@@ -136,7 +132,7 @@ fn recent(database: &Path) -> Vec<u64> {
 fn record(database: &Path, mut times: Vec<u64>) {
     times.push(now());
     let text: String = times.iter().map(|time| format!("{time}\n")).collect();
-    // On a full disk nothing is written; nothing can be built there either.
+    // On a full disk nothing is written, and nothing can be built either.
     let _ = fs::write(file(database), text);
 }
 

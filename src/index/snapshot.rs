@@ -1,7 +1,7 @@
-//! Snapshots: an index as one file that a clone elsewhere begins with.
+//! Snapshots: an index as one file that the index of a clone starts from.
 //!
-//! Owns the form: a line that names it, a line of JSON that says what follows, and the database, compressed. A loaded one is
-//! checked, then brought up to date by hash: only files whose bytes differ are read into rows.
+//! Owns the format: a line that names it, a header line of JSON, and the compressed database. A loaded snapshot is checked and
+//! then brought up to date by hash: only files whose bytes differ are extracted.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -23,33 +23,33 @@ use crate::secrets;
 use crate::store::{Mode, Store, schema_version};
 
 const MAGIC: &str = "ixmcp snapshot 1";
-/// Of the files of a snapshot, a clone has at least one in so many as they are.
+/// A clone has at least one in so many files of the snapshot unchanged.
 const SHARED_BY_CLONES: u64 = 4;
-/// A header is a line.
-const LONGEST_HEADER: u64 = 4096;
+/// The header is one line.
+const MAX_HEADER: u64 = 4096;
 
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Header {
     pub schema: i64,
     pub files: u64,
-    /// Of the database.
+    /// The size of the database.
     pub bytes: u64,
     pub blake3: String,
     pub release: String,
 }
 
-/// Writes the index to `file`. It must be up to date; secrets, and files outside of the repository, stay here.
+/// Writes the index to `file`. It must be up to date. Secrets and files outside the repository are left out.
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
-    let copy = folder::database(&workspace.root).with_extension("db.copy");
+    let copy = folder::database(&workspace.root()).with_extension("db.copy");
     folder::discard(&copy)?;
-    // Where the user has secrets indexed, what is one is said by the file itself.
-    let has_secrets = !workspace.settings().config.index.skip_secrets;
+    // If secrets are indexed, only the file itself tells whether it is one.
+    let has_secrets = !workspace.repository.settings().config.index.skip_secrets;
     let may_leave = |path: &RepoPath| {
-        let read = || scan::read(&workspace.root, path, u64::MAX);
+        let read = || scan::read(&workspace.root(), path, u64::MAX);
         !has_secrets || read().is_ok_and(|content| !secrets::is_secret(path.as_str(), &content.bytes))
     };
     let admits = |path: &str| !path.starts_with('/') && RepoPath::new(path).is_some_and(|path| may_leave(&path));
-    let saved = workspace.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
+    let saved = workspace.repository.store.copy(&copy, admits).and_then(|()| pack(&copy, file));
     folder::discard(&copy)?;
     saved
 }
@@ -66,8 +66,8 @@ fn pack(copy: &Path, file: &Path) -> Result<Header> {
         blake3: hasher.finalize().to_hex().to_string(),
         release: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let line =
-        serde_json::to_string(&header).map_err(|error| Error::internal("a header is not JSON").caused_by(error))?;
+    let line = serde_json::to_string(&header)
+        .map_err(|error| Error::internal("a header cannot be written as JSON").caused_by(error))?;
     let written = File::create(file).and_then(|target| {
         let mut target = BufWriter::new(target);
         writeln!(target, "{MAGIC}\n{line}")?;
@@ -79,7 +79,7 @@ fn pack(copy: &Path, file: &Path) -> Result<Header> {
     Ok(header)
 }
 
-/// Puts a snapshot in the place of the index at `root` and brings it up to date. The report counts what differs from it.
+/// Replaces the index at `root` with a snapshot and brings it up to date. The report counts what differs from it.
 pub fn load(root: &Path, sources: Arc<Sources>, file: &Path, progress: &Progress, budget: &Budget) -> Result<Report> {
     let mut reader = BufReader::new(File::open(file).map_err(|error| Error::io("open", file, error))?);
     let header = header(&mut reader, file)?;
@@ -87,18 +87,18 @@ pub fn load(root: &Path, sources: Arc<Sources>, file: &Path, progress: &Progress
         unpack(reader, &header, new)?;
         Store::check_copy(new)
     };
-    let mut report = rebuild::beside(root, sources, Some(Box::new(unpacked)), progress, budget)?;
+    let mut report = rebuild::from_seed(root, sources, Some(Box::new(unpacked)), progress, budget)?;
     report.warning = of_another_repository(header.files, report.unchanged);
     Ok(report)
 }
 
-/// A clone shares most files with the repository that the snapshot was made of, whatever both have changed since.
+/// A clone shares most files with the repository of the snapshot, whatever both have changed since.
 fn of_another_repository(files: u64, unchanged: usize) -> Option<String> {
-    let alike = unchanged as u64;
-    (alike < files.div_ceil(SHARED_BY_CLONES)).then(|| {
+    let same = unchanged as u64;
+    (same < files.div_ceil(SHARED_BY_CLONES)).then(|| {
         format!(
-            "Of the {files} files in the snapshot {alike} are the same here: it seems to be of another repository. The index \
-             is right all the same, but was not made faster by it."
+            "Of the {files} files in the snapshot {same} are the same here: it seems to be of another repository. The index \
+             is correct nevertheless, but the snapshot did not make it faster."
         )
     })
 }
@@ -106,18 +106,17 @@ fn of_another_repository(files: u64, unchanged: usize) -> Option<String> {
 fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
     let no_snapshot = || {
         Error::new(ErrorKind::UnsupportedFormat, format!("{} is not a snapshot of ixmcp", file.display()))
-            .hint("Make one by `ixmcp snapshot save`.")
+            .hint("Create one with `ixmcp snapshot save`.")
     };
     let mut line = |most: u64| -> Option<String> {
         let mut line = String::new();
         reader.by_ref().take(most).read_line(&mut line).ok()?;
         line.strip_suffix('\n').map(str::to_owned)
     };
-    if line(LONGEST_HEADER).as_deref() != Some(MAGIC) {
+    if line(MAX_HEADER).as_deref() != Some(MAGIC) {
         return Err(no_snapshot());
     }
-    let header: Header =
-        serde_json::from_str(&line(LONGEST_HEADER).ok_or_else(no_snapshot)?).map_err(|_| no_snapshot())?;
+    let header: Header = serde_json::from_str(&line(MAX_HEADER).ok_or_else(no_snapshot)?).map_err(|_| no_snapshot())?;
     let known = schema_version();
     if header.schema > known {
         return Err(Error::new(
@@ -129,18 +128,18 @@ fn header(reader: &mut BufReader<File>, file: &Path) -> Result<Header> {
     if header.schema < known {
         return Err(Error::new(
             ErrorKind::UnsupportedFormat,
-            format!("the snapshot has schema {}, this ixmcp makes {known}", header.schema),
+            format!("the snapshot has schema {}, this ixmcp creates {known}", header.schema),
         )
-        .hint("Have it made by this release, or build the index by `ixmcp sync`."));
+        .hint("Create it with this release, or build the index with `ixmcp sync`."));
     }
     Ok(header)
 }
 
-/// Never more bytes than the header says, whatever the file unpacks to.
+/// Writes at most as many bytes as the header says, whatever the file unpacks to.
 fn unpack(reader: impl Read, header: &Header, new: &Path) -> Result<()> {
     let damaged = || {
-        Error::new(ErrorKind::CorruptIndex, "the snapshot is damaged: its content is not what its header says")
-            .hint("Copy it again, or build the index by `ixmcp sync`.")
+        Error::new(ErrorKind::CorruptIndex, "the snapshot is damaged: its content does not match its header")
+            .hint("Copy it again, or build the index with `ixmcp sync`.")
     };
     let mut target = File::create(new).map_err(|error| Error::io("write", new, error))?;
     let mut unpacker = GzDecoder::new(reader).take(header.bytes.saturating_add(1));
@@ -158,7 +157,7 @@ fn unpack(reader: impl Read, header: &Header, new: &Path) -> Result<()> {
     }
     if bytes != header.bytes || hasher.finalize().to_hex().as_str() != header.blake3 {
         drop(target);
-        // The error is the news.
+        // The error below matters more.
         let _ = fs::remove_file(new);
         return Err(damaged());
     }

@@ -1,6 +1,6 @@
-//! `.ixmcp/state.toml`: what a person chose for a repository, which a rebuild reads.
+//! `.ixmcp/state.toml`: the user's selections for a repository, which every build reads.
 //!
-//! Owns the file, and the rule that a clone's does not reach out: a folder outside the repository counts only where the
+//! Owns the file, and the rule that the file of a clone gives no access: a folder outside the repository counts only if the
 //! user's own state file, kept elsewhere, names it too.
 
 use std::fs;
@@ -17,74 +17,74 @@ use crate::scan;
 
 const FOLDER: &str = ".ixmcp";
 const FILE: &str = "state.toml";
-/// Larger files are not read.
-const LARGEST: u64 = 1 << 20;
+/// A larger file is not read.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// What a person chose.
+/// The selections.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct State {
     /// Folders that were indexed as documents, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folders: Vec<Chosen>,
-    /// The model that a person named: its name, or the absolute path of its folder.
+    pub folders: Vec<RegisteredFolder>,
+    /// The selected model: its name, or the absolute path of its folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
-/// A folder with its options.
+/// A document folder with its options.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(super) struct Chosen {
+pub(super) struct RegisteredFolder {
     /// Relative to the repository, which itself is `.`; of one outside, absolute.
     pub path: String,
-    /// In characters, as the overlap.
+    /// In characters, like the overlap.
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// Extensions, lower-case; absent: all that can be read.
+    /// Lowercase extensions; absent: all readable types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_types: Option<Vec<String>>,
 }
 
-/// What the user's own file says of a repository.
+/// The user's own file about a repository.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Own {
-    /// The repository, for people who look at the file.
+    /// The repository, for users who read the file.
     root: PathBuf,
     #[serde(default)]
     folders: Vec<String>,
-    /// A model that is named by its path.
+    /// A model that is selected by its path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
 }
 
-impl Chosen {
+impl RegisteredFolder {
     pub fn is_outside(&self) -> bool {
         self.path.starts_with('/')
     }
 }
 
 impl State {
-    /// Identifies the content of the file; `None` where there is none.
+    /// Changes when the content of the file changes; `None` if there is no file.
     pub fn stamp(root: &Path) -> Option<Stat> {
         let found = fs::symlink_metadata(root.join(FOLDER).join(FILE)).ok()?;
-        // Its rights may change, which changes nothing of what it says.
+        // A change of its permissions does not change its content.
         Some(Stat { ctime_ns: 0, ..files::stat_of(&found) })
     }
 
-    /// What counts of what is written there: nothing of a file that git tracks or that is not this user's.
+    /// The part of the file that counts: nothing of a file that git tracks or that belongs to another user.
     pub fn load(root: &Path, environment: &Environment) -> Self {
         let written = parsed::<Self>(&root.join(FOLDER).join(FILE));
         written.map_or_else(Self::default, |state| state.that_counts(root, environment))
     }
 
-    /// As [`Self::load`], to be written back changed: what cannot be read must not be lost by that.
+    /// Like [`Self::load`], to be changed and saved. A file that cannot be read is an error, so that it is not overwritten.
     pub fn to_change(root: &Path, environment: &Environment) -> Result<Self> {
         let file = root.join(FOLDER).join(FILE);
         match parsed::<Self>(&file) {
             Some(state) => Ok(state.that_counts(root, environment)),
             None if fs::symlink_metadata(&file).is_ok() => {
                 Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
-                    .hint(format!("Fix {FOLDER}/{FILE}, or remove it to choose again.")))
+                    .hint(format!("Fix {FOLDER}/{FILE}, or remove it and select again.")))
             }
             None => Ok(Self::default()),
         }
@@ -115,11 +115,11 @@ impl State {
         self
     }
 
-    /// Writes down what counts from now on.
+    /// Saves the selections.
     pub fn save(&self, root: &Path, environment: &Environment) -> Result<()> {
         let outside: Vec<String> =
             self.folders.iter().filter(|folder| folder.is_outside()).map(|folder| folder.path.clone()).collect();
-        // First what lets the other count: one who reads in between sees the old state.
+        // The user's own file first: a process that reads in between sees the old state.
         if let Some(file) = own_file(root, environment) {
             let known = parsed::<Own>(&file).unwrap_or_default();
             let model = self.model.clone().filter(|model| model.starts_with('/'));
@@ -130,15 +130,15 @@ impl State {
         write(&root.join(FOLDER).join(FILE), self)
     }
 
-    /// Takes a folder out. Says whether it was there.
+    /// Removes a folder. Returns whether it was registered.
     pub fn remove(&mut self, path: &str) -> bool {
         let before = self.folders.len();
         self.folders.retain(|known| known.path != path);
         self.folders.len() < before
     }
 
-    /// Adds a folder, or gives one that is there other options. Says whether anything changed.
-    pub fn put(&mut self, folder: Chosen) -> bool {
+    /// Adds a folder or changes its options. Returns whether anything changed.
+    pub fn put(&mut self, folder: RegisteredFolder) -> bool {
         if self.folders.contains(&folder) {
             return false;
         }
@@ -155,10 +155,10 @@ fn own_file(root: &Path, environment: &Environment) -> Option<PathBuf> {
     Some(environment.state_folder()?.join(format!("{}.toml", &hash[..32])))
 }
 
-/// A regular file of this user, which is TOML of that form.
+/// The content of a regular file that belongs to this user.
 fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
     let found = fs::symlink_metadata(file).ok()?;
-    if !found.is_file() || !files::is_own(&found) || found.len() > LARGEST {
+    if !found.is_file() || !files::is_own(&found) || found.len() > MAX_BYTES {
         warn_once(format!("{} is not read: it is not a regular file of yours", file.display()));
         return None;
     }
@@ -174,7 +174,8 @@ fn parsed<T: for<'a> Deserialize<'a>>(file: &Path) -> Option<T> {
 
 fn write(file: &Path, state: &impl Serialize) -> Result<()> {
     let failed = |error| Error::io("write", file, error);
-    let text = toml::to_string(state).map_err(|error| Error::internal("a state has no form").caused_by(error))?;
+    let text = toml::to_string(state)
+        .map_err(|error| Error::internal("the state cannot be written as TOML").caused_by(error))?;
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }

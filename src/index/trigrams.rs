@@ -1,34 +1,48 @@
-//! The substring index of large trees: when trigrams are gathered, and when a segment of them has outlived its files.
+//! The substring index of large trees: when trigrams are gathered, and when a segment of them is replaced.
 //!
-//! Needs no update lock: a segment takes in the files that are still as they were read, so that an update in between costs
-//! a place and nothing else. Writes are short, and between them others write. Where two processes gather at once, one sees
-//! that the other has swept its segment away, and leaves the work to it.
+//! Needs no update lock: a segment takes in the files that are still as they were read, so an update in between costs a slot
+//! of the segment and nothing else. Writes are short, and others can write between them. If two processes gather at once, one
+//! sees that the other has removed its segment, and leaves the work to it.
 
-use super::{Workspace, vectors};
+use std::sync::{Arc, Mutex};
+
+use super::repository::Repository;
+use super::static_embeddings::if_free;
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::store::{GatheredTrigrams, MAX_SLOTS, SegmentState, Store, TrigramState};
 
 /// Text of one segment: its trigrams are held in memory, some bytes for each of the text.
 const SEGMENT_BYTES: u64 = 48 << 20;
-/// Files in no segment are searched themselves: so many, or this share of the size at which there are segments at all, are
-/// worth a new one.
+/// Files in no segment are searched one by one. So many of them, or this share of the size at which segments are used at all,
+/// are worth a new segment.
 const LOOSE_FILES: u64 = 500;
 const LOOSE_SHARE: u64 = 8;
-/// Segments below a share of the full size are small; so many of them are made one.
+/// Segments below this share of the full size are small; so many of them are merged.
 const SMALL_SHARE: u64 = 4;
 const MOST_SMALL: usize = 4;
 
-impl Workspace {
-    /// Returns when the substring index knows all but the last few changes; at once where the tree is too small for one,
-    /// or another thread is at it.
-    pub(super) fn gather_trigrams(&self, budget: &Budget) -> Result<()> {
-        let Some(_alone) = vectors::if_free(&self.gathering) else { return Ok(()) };
-        catch_up(&self.store, self.settings().config.index.trigrams_from, budget)
+/// Keeps the substring index of one repository.
+pub(super) struct Trigrams {
+    repository: Arc<Repository>,
+    /// Held by the thread that gathers.
+    gathering: Mutex<()>,
+}
+
+impl Trigrams {
+    pub(super) fn new(repository: Arc<Repository>) -> Self {
+        Self { repository, gathering: Mutex::new(()) }
+    }
+
+    /// Returns when the substring index covers all but the last few changes; at once if the tree is too small for one, or if
+    /// another thread is gathering.
+    pub(super) fn catch_up(&self, budget: &Budget) -> Result<()> {
+        let Some(_alone) = if_free(&self.gathering) else { return Ok(()) };
+        gather(&self.repository.store, self.repository.settings().config.index.trigrams_from, budget)
     }
 }
 
-/// What is to be done about the trigrams.
+/// What to do about the trigrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -40,7 +54,7 @@ fn due(state: &TrigramState, from: u64) -> Due {
     if state.segments.is_empty() {
         return if state.loose_files > 0 && state.loose_bytes >= from { Due::Gather } else { Due::Nothing };
     }
-    // Around the threshold they do not come and go with each change.
+    // Around the threshold, segments are not created and dropped with each change.
     let held: u64 = state.segments.iter().map(live_bytes).sum();
     if held + state.loose_bytes < from / 2 {
         return Due::DropAll;
@@ -56,7 +70,7 @@ fn live_bytes(segment: &SegmentState) -> u64 {
     segment.bytes * segment.live / segment.files.max(1)
 }
 
-/// Segments whose files go into new ones: those that most of their files have left, and small ones when they are many.
+/// Segments whose files go into new segments: those that have lost most of their files, and small ones if there are many.
 fn outlived(state: &TrigramState) -> Vec<SegmentState> {
     let is_empty = |segment: &SegmentState| segment.live * 2 <= segment.files;
     let is_small = |segment: &SegmentState| {
@@ -67,7 +81,7 @@ fn outlived(state: &TrigramState) -> Vec<SegmentState> {
     state.segments.iter().filter(outlived).copied().collect()
 }
 
-fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
+fn gather(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     let mut state = store.read(budget, |snapshot| snapshot.trigram_state())?;
     let due = due(&state, from);
     if due == Due::Nothing {
@@ -83,7 +97,7 @@ fn catch_up(store: &Store, from: u64, budget: &Budget) -> Result<()> {
     if due == Due::DropAll {
         return Ok(());
     }
-    // What changed meanwhile is as little as what changes between two of these.
+    // What changed in the meantime is as little as what changes between two calls.
     loop {
         let gathered =
             store.read(budget, |snapshot| snapshot.gather_trigrams(MAX_SLOTS, SEGMENT_BYTES, || budget.check()))?;
@@ -150,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_that_hold_little_are_made_one() {
+    fn segments_that_hold_little_are_merged() {
         let (full, left, small) = (segment(4096, 4000, 40 * MB), segment(4096, 2000, 40 * MB), segment(500, 499, MB));
         assert_eq!(outlived(&state(&[full, left, small], 0, 0)), [left]);
         assert_eq!(outlived(&state(&[small; 3], 0, 0)), []);

@@ -1,19 +1,19 @@
-//! Noticing saves: which paths may have changed since the last update.
+//! The watch: which paths may have changed since the last update.
 //!
-//! Owns the system's watches and the set of dirty paths. Events are hints, never truth: an update stats and hashes what
-//! they name. Does not own updates; the workspace asks here what to look at.
+//! Owns the system's watches and the set of dirty paths. Events are hints, never truth: an update stats and hashes the files
+//! that they name. Does not own updates.
 //!
-//! One watch a folder, for the folders that the walk looks into: ignored trees cost nothing. Every raw event marks its
-//! path dirty at once; the debouncer behind it only reports when it is quiet, for the update in the background. A read
-//! writes a *cookie*, a file of its own in a watched folder: when its event comes, those of all earlier writes have come
-//! too, because the system keeps them in one queue. A read uses only cookies that were written after it began.
+//! There is one watch per folder that the walk enters, so ignored trees cost nothing. Every raw event marks its path dirty at
+//! once; the debouncer behind it only reports when no more events come, for the background update. A read writes a *cookie*,
+//! a file of its own in a watched folder: when its event arrives, the events of all earlier writes have arrived, too, because
+//! the system keeps them in one queue. A read uses only cookies that were written after it began.
 //!
-//! Whatever is not understood (an error, thousands of paths, an ignore file, git's index) asks for a sweep. The system
-//! drops watches by itself, of folders that go or are renamed: an update sets those anew, and all of them where a queue
-//! ran over or the root itself moved. When the system has no more watches, every read sweeps, and `stats` says so.
+//! Whatever is not understood (an error, thousands of paths, an ignore file, git's index) asks for a sweep. The system drops
+//! the watches of folders that are removed or renamed: an update sets those again, and all watches after a queue overflow or
+//! if the root itself was moved. If the system has no more watches, every read sweeps, and `stats` reports it.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
@@ -29,28 +29,27 @@ use notify_debouncer_full::notify::{
 };
 use notify_debouncer_full::{Debouncer, NoCache, new_debouncer_opt};
 
+use super::change_feed::ChangeFeed;
 use super::folders::identity_of;
 use super::locked;
 use crate::error::{Error, Result};
 use crate::model::RepoPath;
 use crate::scan;
 
-/// A background update waits until no event came for so long.
-const QUIET: Duration = Duration::from_millis(300);
-/// More dirty paths than this are found faster by a sweep.
-const MANY_PATHS: usize = 2_000;
-/// A reader that is further behind looks at everything. One save is several events.
-const LONGEST_JOURNAL: usize = 10_000;
-/// The event of a cookie comes within this, or the queue is not to be trusted.
-const COOKIE_WAIT: Duration = Duration::from_millis(50);
-/// No read waits for a cookie of this age any more.
+/// A background update starts after so long without an event.
+const DEBOUNCE: Duration = Duration::from_millis(300);
+/// A sweep is faster for more dirty paths than this.
+const MAX_DIRTY: usize = 2_000;
+/// If the event of a cookie takes longer, a sweep replaces the events.
+const COOKIE_TIMEOUT: Duration = Duration::from_millis(50);
+/// No process waits for a cookie of this age any more.
 const OLD_COOKIE: Duration = Duration::from_secs(60);
-/// More renamed and removed paths than this: setting all watches anew costs less than looking each up.
-const MANY_MOVED: usize = 20_000;
-/// The folder of cookies: its own, for the database beside it is written all the time.
+/// For more renamed and removed paths than this, setting all watches again costs less than looking each up.
+const MAX_MOVED: usize = 20_000;
+/// The folder of cookies. It has no other files, because the database next to it is written all the time.
 const COOKIES: &str = ".ixmcp/watch";
 
-/// What an update has to look at.
+/// What an update must compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dirty {
     Nothing,
@@ -59,127 +58,97 @@ pub(super) enum Dirty {
     Everything,
 }
 
+/// Dirty paths that an update has taken. Unless it confirms them, the next update looks at everything.
+pub(super) struct Claim<'w> {
+    watch: &'w Watch,
+    pub dirty: Dirty,
+    is_confirmed: bool,
+}
+
 /// The watches of one repository.
 pub(super) struct Watch {
     shared: Arc<Shared>,
-    nudge: Arc<dyn Fn() + Send + Sync>,
+    when_quiet: Arc<dyn Fn() + Send + Sync>,
     watches: Mutex<Watches>,
 }
 
-/// What the system was asked for.
+/// The watches that the system has set.
 struct Watches {
     system: Arc<Mutex<RecommendedWatcher>>,
-    /// Lives as long as the watches: it reports when it is quiet.
+    /// Lives as long as the watches, and reports when no more events come.
     _debouncer: Debouncer<Tap, NoCache>,
     /// Folders with a watch, relative to the root.
     folders: BTreeSet<RepoPath>,
 }
 
-/// What the event thread writes and reads ask.
+/// What the event thread shares with reads.
 struct Shared {
     root: PathBuf,
-    /// How the cookies of this watch begin: others may watch the same repository.
+    /// The prefix of this watch's cookies: other processes may watch the same repository.
     own_cookies: String,
     state: Mutex<State>,
-    cookie_came: Condvar,
+    cookie_arrived: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     dirty: HashSet<RepoPath>,
     sweep: bool,
-    /// What was renamed or removed: the system may have dropped watches at and below.
+    /// Renamed and removed paths: the system may have dropped the watches at and below them.
     moved: HashSet<RepoPath>,
-    /// It is unknown which watches are still active.
+    /// It is unknown which watches still exist.
     renew: bool,
     /// The system refused a watch: events are incomplete.
     limited: bool,
-    /// Files outside the tree that say what is listed: git's index and its exclusions.
+    /// Files outside the tree that determine what is listed: git's index and its exclusions.
     rule_files: Vec<PathBuf>,
-    /// Folders outside the tree of which files are indexed, and which folder each was when it was last looked at: a
-    /// folder above one may be renamed without an event.
+    /// Indexed folders outside the tree, each with its identity when it was last checked: a folder above may be renamed without
+    /// an event.
     outside: Vec<(PathBuf, Option<(u64, u64)>)>,
     cookies_written: u64,
     cookies_seen: u64,
-    /// Every save from before this has been noticed.
+    /// Every earlier save has been noticed.
     confirmed: Option<Instant>,
     /// New folders: how many were seen, how many of them before the running update began, and how many are watched. Files
     /// can be written to an unwatched folder without an event.
     folders_seen: u64,
     folders_taken: u64,
     folders_watched: u64,
-    journal: Journal,
-}
-
-/// What was noticed, for those who keep something of their own up to date. Paths as they were told, in order; each
-/// reader keeps its own place.
-#[derive(Default)]
-struct Journal {
-    paths: VecDeque<RepoPath>,
-    /// The number of the first path that is still there.
-    first: u64,
-}
-
-impl Journal {
-    fn next(&self) -> u64 {
-        self.first + self.paths.len() as u64
-    }
-
-    fn note(&mut self, path: RepoPath) {
-        self.paths.push_back(path);
-        if self.paths.len() > LONGEST_JOURNAL {
-            self.paths.pop_front();
-            self.first += 1;
-        }
-    }
-
-    /// Something was missed: a reader must check everything.
-    fn lose(&mut self) {
-        self.first = self.next() + 1;
-        self.paths.clear();
-    }
-
-    /// What came since `place`, each once; `None` if that is unknown.
-    fn since(&self, place: u64) -> Option<Vec<RepoPath>> {
-        let skipped = usize::try_from(place.checked_sub(self.first)?).ok()?;
-        let mut paths: Vec<RepoPath> = self.paths.iter().skip(skipped).cloned().collect();
-        paths.sort_unstable();
-        paths.dedup();
-        Some(paths)
-    }
+    feed: ChangeFeed,
 }
 
 impl Watch {
-    /// Starts watching the root; the first update adds its folders. `nudge` is called, from a thread of its own, when
-    /// something changed and it is quiet again.
-    pub(super) fn start(root: &Path, nudge: impl Fn() + Send + Sync + 'static) -> Result<Self> {
+    /// Starts watching the root; the first update adds its folders. `when_quiet` is called on a thread of its own when something
+    /// changed and no more events come.
+    pub(super) fn start(root: &Path, when_quiet: impl Fn() + Send + Sync + 'static) -> Result<Self> {
         let state = State { sweep: true, ..State::default() };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let own_cookies = format!("{}-{}-", std::process::id(), since.as_nanos());
-        let (state, cookie_came) = (Mutex::new(state), Condvar::new());
-        let shared = Arc::new(Shared { root: root.to_owned(), own_cookies, state, cookie_came });
-        let nudge: Arc<dyn Fn() + Send + Sync> = Arc::new(nudge);
-        let watches = Mutex::new(Watches::start(&shared, &nudge)?);
-        Ok(Self { shared, nudge, watches })
+        let (state, cookie_arrived) = (Mutex::new(state), Condvar::new());
+        let shared = Arc::new(Shared { root: root.to_owned(), own_cookies, state, cookie_arrived });
+        let when_quiet: Arc<dyn Fn() + Send + Sync> = Arc::new(when_quiet);
+        let watches = Mutex::new(Watches::start(&shared, &when_quiet)?);
+        Ok(Self { shared, when_quiet, watches })
     }
 
-    /// Takes what is dirty; the caller now answers for it, and covers the folders that it finds.
-    pub(super) fn take(&self) -> Dirty {
-        self.look_outside();
+    /// Takes what is dirty. The caller brings it up to date, and covers the folders that it finds.
+    pub(super) fn take(&self) -> Claim<'_> {
+        self.check_outside_folders();
         let mut watches = locked(&self.watches);
         let mut state = locked(&self.shared.state);
         let dirty = std::mem::take(&mut state.dirty);
         let moved = std::mem::take(&mut state.moved);
         let sweep = std::mem::take(&mut state.sweep);
         let renew = std::mem::take(&mut state.renew);
+        let must_sweep = sweep || renew || state.limited;
         state.folders_taken = state.folders_seen;
-        // The event thread needs the state to go on, and setting watches needs the event thread.
+        // The event thread needs the state to continue, and setting watches needs the event thread.
         if sweep || renew {
-            state.journal.lose();
+            state.feed.lose();
         }
         drop(state);
         if renew {
-            match Watches::start(&self.shared, &self.nudge) {
+            match Watches::start(&self.shared, &self.when_quiet) {
                 Ok(new) => *watches = new,
                 Err(error) => {
                     tracing::warn!("{error}");
@@ -189,7 +158,7 @@ impl Watch {
         } else {
             watches.forget(&moved, &self.shared.root);
         }
-        if sweep || renew {
+        let dirty = if must_sweep {
             Dirty::Everything
         } else if dirty.is_empty() {
             Dirty::Nothing
@@ -197,13 +166,8 @@ impl Watch {
             let mut paths: Vec<RepoPath> = dirty.into_iter().collect();
             paths.sort_unstable();
             Dirty::Paths(paths)
-        }
-    }
-
-    /// To be called after an update that succeeded: it has set watches for all folders seen before it began.
-    pub(super) fn confirm_update(&self) {
-        let mut state = locked(&self.shared.state);
-        state.folders_watched = state.folders_taken;
+        };
+        Claim { watch: self, dirty, is_confirmed: false }
     }
 
     /// The next update looks at everything: what was taken could not be brought up to date, or events may be missing.
@@ -211,8 +175,8 @@ impl Watch {
         locked(&self.shared.state).sweep = true;
     }
 
-    /// Takes events of these folders outside the tree for what they are; their folders are covered as all are.
-    pub(super) fn heed(&self, outside: Vec<PathBuf>) {
+    /// Accepts events of these folders outside the tree.
+    pub(super) fn set_outside_folders(&self, outside: Vec<PathBuf>) {
         let mut state = locked(&self.shared.state);
         let known = std::mem::take(&mut state.outside);
         let was = |folder: &PathBuf| known.iter().find(|(other, _)| other == folder).map(|(_, was)| *was);
@@ -223,12 +187,12 @@ impl Watch {
         state.outside = outside.into_iter().map(with_identity).collect();
     }
 
-    /// Whether each folder outside is still the one that is watched. The watches of another, or of none, are of no use.
-    fn look_outside(&self) {
+    /// Asks for a sweep if a folder outside is not the one that is watched any more: its watches are useless then.
+    fn check_outside_folders(&self) {
         let known = locked(&self.shared.state).outside.clone();
-        // Of a folder on a network this may take a while, in which events must go on.
-        let looked = known.into_iter().map(|(folder, was)| (identity_of(&folder), folder, was));
-        let changed: Vec<_> = looked.filter(|(now, _, was)| now != was).collect();
+        // This may take a while for a folder on a network, and events must continue.
+        let checked = known.into_iter().map(|(folder, was)| (identity_of(&folder), folder, was));
+        let changed: Vec<_> = checked.filter(|(now, _, was)| now != was).collect();
         if changed.is_empty() {
             return;
         }
@@ -246,14 +210,14 @@ impl Watch {
         self.shared.has_dirt()
     }
 
-    /// What was noticed since a place in the journal, and the place to read on from. `None`: anything may have changed.
-    pub(super) fn journal_since(&self, place: u64) -> (Option<Vec<RepoPath>>, u64) {
+    /// The paths noticed since a position in the feed, and the position to continue from. `None`: anything may have changed.
+    pub(super) fn changes_since(&self, position: u64) -> (Option<Vec<RepoPath>>, u64) {
         let state = locked(&self.shared.state);
         let is_lost = state.sweep || state.renew || state.folders_seen != state.folders_watched;
-        (if is_lost { None } else { state.journal.since(place) }, state.journal.next())
+        (if is_lost { None } else { state.feed.since(position) }, state.feed.next())
     }
 
-    /// Paths that wait for an update.
+    /// The number of paths that wait for an update.
     pub(super) fn pending(&self) -> usize {
         let state = locked(&self.shared.state);
         state.dirty.len() + usize::from(state.sweep || state.renew)
@@ -267,12 +231,12 @@ impl Watch {
     /// Returns when the events of all writes that returned before `asked` have been processed. Only reads that began before
     /// a cookie was written share it. Where its event does not come, a sweep is requested.
     pub(super) fn settle(&self, asked: Instant) {
-        self.look_outside();
+        self.check_outside_folders();
         let mut state = locked(&self.shared.state);
         if state.confirmed.is_some_and(|confirmed| confirmed > asked) {
             return;
         }
-        // Taken before the cookie is made, and before any with a higher number, which may be seen in its stead.
+        // Taken before the cookie is created, and before any cookie with a higher number, which may be seen instead.
         let written = Instant::now();
         state.cookies_written += 1;
         let number = state.cookies_written;
@@ -282,23 +246,23 @@ impl Watch {
         let state = locked(&self.shared.state);
         let (mut state, _) = self
             .shared
-            .cookie_came
-            .wait_timeout_while(state, COOKIE_WAIT, |state| made.is_ok() && state.cookies_seen < number)
+            .cookie_arrived
+            .wait_timeout_while(state, COOKIE_TIMEOUT, |state| made.is_ok() && state.cookies_seen < number)
             .unwrap_or_else(PoisonError::into_inner);
         if state.cookies_seen >= number {
             state.confirmed = state.confirmed.max(Some(written));
         } else {
             state.sweep = true;
-            // Somebody removed the folder of cookies.
+            // The folder of cookies was removed.
             state.renew |= made.is_err_and(|error| error.kind() == NotFound);
         }
         drop(state);
-        // One that stays is cleared away by a later start.
+        // A cookie that stays is removed by a later start.
         let _ = fs::remove_file(&path);
     }
 
-    /// Watches the folders among `found` that are not watched yet. When there was any, something may have been saved in
-    /// it before: the caller must list again.
+    /// Watches the folders among `found` that are not watched yet. Returns whether there were any: something may have been saved
+    /// in them before, so the caller must list again.
     pub(super) fn cover(&self, found: &[RepoPath]) -> bool {
         let mut watches = locked(&self.watches);
         let mut any = false;
@@ -309,7 +273,7 @@ impl Watch {
             match watches.add(&folder.to_path(&self.shared.root), &self.shared) {
                 Ok(()) => {
                     watches.folders.insert(folder.clone());
-                    locked(&self.shared.state).journal.lose();
+                    locked(&self.shared.state).feed.lose();
                     any = true;
                 }
                 Err(error) => tracing::debug!("{error}"),
@@ -319,18 +283,35 @@ impl Watch {
     }
 }
 
+impl Claim<'_> {
+    /// To be called when the update has succeeded: it has set watches for all folders seen before it began.
+    pub(super) fn confirm(mut self) {
+        self.is_confirmed = true;
+        let mut state = locked(&self.watch.shared.state);
+        state.folders_watched = state.folders_taken;
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        if !self.is_confirmed {
+            self.watch.ask_for_sweep();
+        }
+    }
+}
+
 impl Watches {
-    /// A queue of its own, with watches for the root, the cookies, and what git says of files.
-    fn start(shared: &Arc<Shared>, nudge: &Arc<dyn Fn() + Send + Sync>) -> Result<Self> {
+    /// Creates a queue with watches for the root, the cookies, and git's files about the tree.
+    fn start(shared: &Arc<Shared>, when_quiet: &Arc<dyn Fn() + Send + Sync>) -> Result<Self> {
         NEXT_TAP.set(Some(Arc::clone(shared)));
-        let (asking, nudge) = (Arc::clone(shared), Arc::clone(nudge));
+        let (handled, when_quiet) = (Arc::clone(shared), Arc::clone(when_quiet));
         let handler = move |_| {
-            if asking.has_dirt() {
-                nudge();
+            if handled.has_dirt() {
+                when_quiet();
             }
         };
         let config = Config::default().with_follow_symlinks(false);
-        let debouncer = new_debouncer_opt::<_, Tap, _>(QUIET, None, handler, NoCache, config);
+        let debouncer = new_debouncer_opt::<_, Tap, _>(DEBOUNCE, None, handler, NoCache, config);
         let debouncer = debouncer.map_err(|error| refused(&error))?;
         let system = LAST_WATCHER.take().ok_or_else(|| Error::internal("the debouncer made no watcher"))?;
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
@@ -339,17 +320,17 @@ impl Watches {
         fs::create_dir_all(&cookies).map_err(|error| Error::io("make", &cookies, error))?;
         clear_old_cookies(&cookies);
         let rule_files = scan::git_rule_files(root);
-        let beside = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
+        let rule_folders = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let git = [root.join(".git"), root.join(".git/info")];
-        let mut optional: Vec<PathBuf> = beside.chain(git).filter(|folder| folder.is_dir()).collect();
+        let mut optional: Vec<PathBuf> = rule_folders.chain(git).filter(|folder| folder.is_dir()).collect();
         optional.sort();
         optional.dedup();
         locked(&shared.state).rule_files = rule_files;
         for folder in [root.to_owned(), cookies].iter().chain(&optional) {
             match watches.add(folder, shared) {
-                // Then every read sweeps, which `stats` says.
+                // Then every read sweeps, which `stats` reports.
                 Err(_) if locked(&shared.state).limited => break,
-                // A person's own exclusions; the sweep now and then looks at them too.
+                // The user's own exclusions; the regular sweep checks them, too.
                 Err(error) if !folder.starts_with(root) => tracing::debug!("{error}"),
                 added => added?,
             }
@@ -357,7 +338,7 @@ impl Watches {
         Ok(watches)
     }
 
-    /// Forgets the watches at and below what was renamed or removed.
+    /// Removes the watches at and below renamed and removed paths.
     fn forget(&mut self, moved: &HashSet<RepoPath>, root: &Path) {
         for path in moved {
             let below = format!("{path}/");
@@ -370,7 +351,7 @@ impl Watches {
                 .cloned()
                 .collect();
             for folder in old {
-                // The system may have dropped it by itself.
+                // The system may have dropped it already.
                 let _ = locked(&self.system).unwatch(&folder.to_path(root));
                 self.folders.remove(&folder);
             }
@@ -403,7 +384,7 @@ fn is_of_the_folder(error: &notify::Error) -> bool {
     }
 }
 
-/// Cookies of processes that were killed. Others may be waiting for theirs, so the folder stays.
+/// Removes the cookies of processes that were killed. Other processes may be waiting for theirs, so the folder stays.
 fn clear_old_cookies(folder: &Path) {
     let is_old = |entry: &fs::DirEntry| {
         let made = entry.metadata().and_then(|data| data.modified());
@@ -424,7 +405,7 @@ impl Shared {
         state.sweep || state.renew || !state.dirty.is_empty()
     }
 
-    /// Marks what an event names. Says whether it was of any interest.
+    /// Marks what an event names as dirty. Returns whether an update is needed.
     fn note(&self, event: &notify::Result<Event>) -> bool {
         let Ok(event) = event else {
             locked(&self.state).renew = true;
@@ -465,7 +446,7 @@ impl Shared {
                 self.note_cookie(state, relative);
             }
             Some(".flashgrep") => {}
-            // Whether there is git, what it tracks, what this clone alone ignores. All else in there is git's own business.
+            // Whether there is a git repository, what it tracks, and what only this clone ignores. Nothing else in there matters.
             Some(".git") => match (parts.next().flatten(), parts.next().flatten()) {
                 (None, _) | (Some("info"), None) => {
                     state.sweep = true;
@@ -498,7 +479,7 @@ impl Shared {
 
     fn note_entry(&self, state: &mut State, path: RepoPath, kind: EventKind) {
         if is_move(kind) {
-            if state.moved.len() < MANY_MOVED {
+            if state.moved.len() < MAX_MOVED {
                 state.moved.insert(path.clone());
             } else {
                 state.renew = true;
@@ -511,8 +492,8 @@ impl Shared {
             _ => false,
         };
         state.folders_seen += u64::from(is_folder);
-        state.journal.note(path.clone());
-        if !scan::is_rule_file(&path) && state.dirty.len() < MANY_PATHS {
+        state.feed.push(path.clone());
+        if !scan::is_rule_file(&path) && state.dirty.len() < MAX_DIRTY {
             state.dirty.insert(path);
         } else {
             state.sweep = true;
@@ -524,12 +505,13 @@ impl Shared {
         let number = name.to_str().and_then(|name| name.strip_prefix(&self.own_cookies)?.parse().ok());
         if let Some(number) = number {
             state.cookies_seen = state.cookies_seen.max(number);
-            self.cookie_came.notify_all();
+            self.cookie_arrived.notify_all();
         }
     }
 }
 
-/// Whether watches at or below the path may be gone. A removed file is known for one; a renamed one is not.
+/// Whether watches at or below the path may be gone. The event of a removed file says that it was a file; that of a renamed
+/// one does not.
 fn is_move(kind: EventKind) -> bool {
     match kind {
         EventKind::Remove(kind) => kind != RemoveKind::File,
@@ -539,13 +521,13 @@ fn is_move(kind: EventKind) -> bool {
 }
 
 thread_local! {
-    /// What the next [`Tap`] of this thread reports: the debouncer makes its watcher itself and hands nothing through.
+    /// Where the next [`Tap`] of this thread reports events: the debouncer creates its watcher itself and passes nothing on.
     static NEXT_TAP: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
-    /// The watcher of the [`Tap`] that this thread made last.
+    /// The watcher of the last [`Tap`] that this thread created.
     static LAST_WATCHER: RefCell<Option<Arc<Mutex<RecommendedWatcher>>>> = const { RefCell::new(None) };
 }
 
-/// The system's watcher, with each raw event seen before the debouncer hears of it.
+/// The system's watcher. It passes each raw event on before the debouncer receives it.
 struct Tap(Arc<Mutex<RecommendedWatcher>>);
 
 struct Tapped<F> {
@@ -557,8 +539,8 @@ impl<F: EventHandler> EventHandler for Tapped<F> {
     fn handle_event(&mut self, event: notify::Result<Event>) {
         let Some(shared) = &self.shared else { return };
         if shared.note(&event) {
-            // It need only know that there was something. What it does with paths takes time that grows with their
-            // number, in the thread that has to keep up with the system.
+            // The debouncer only needs to know that there was an event. Its work on paths takes time that grows with their
+            // number, on the thread that must keep up with the system.
             self.debouncer.handle_event(Ok(Event::new(EventKind::Create(CreateKind::Any)).add_path(PathBuf::new())));
         }
     }

@@ -1,4 +1,6 @@
 //! The repositories that this process has open, each once.
+//!
+//! Owns which repository a path belongs to, and when it is opened. Does not own what is opened (`workspace`).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,7 @@ use crate::config::Sources;
 use crate::error::{Error, Result};
 use crate::scan::{self, Homes};
 
-/// Whether changes are noticed as they happen: for processes that stay.
+/// Whether repositories are watched for changes: for processes that stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watching {
     Yes,
@@ -29,7 +31,7 @@ impl Workspaces {
         Self { homes, sources: Arc::new(sources), watching, opened: Mutex::new(HashMap::new()) }
     }
 
-    /// The workspace around `start`: its nearest ancestor that is a repository, else the folder itself.
+    /// The workspace of `start`: its nearest ancestor that is a repository, or else the folder itself.
     pub fn at(&self, start: &Path) -> Result<Arc<Workspace>> {
         let root = scan::repository_root(start, &self.homes)?;
         let mut opened = locked(&self.opened);
@@ -44,17 +46,17 @@ impl Workspaces {
         Ok(workspace)
     }
 
-    /// The root around `start`, without opening its index.
+    /// The root of the repository of `start`, without opening its index.
     pub fn root(&self, start: &Path) -> Result<PathBuf> {
         scan::repository_root(start, &self.homes)
     }
 
-    /// The repository that a call names: another one than the connection's must be a repository already.
+    /// The repository that a call names. If it is not the one of the connection, it must be a repository already.
     pub fn named(&self, repo: Option<&str>, connection: &Path) -> Result<Arc<Workspace>> {
         self.at(&self.root_of(repo, connection)?)
     }
 
-    /// The root of the repository that a call names, which is not opened.
+    /// The root of the repository that a call names, without opening its index.
     pub fn root_of(&self, repo: Option<&str>, connection: &Path) -> Result<PathBuf> {
         let Some(repo) = repo else { return scan::repository_root(connection, &self.homes) };
         let path = connection.join(repo);

@@ -10,6 +10,7 @@
 
 mod child;
 mod engine;
+mod engines;
 mod entry_points;
 mod globs;
 mod host;
@@ -22,6 +23,7 @@ mod wire;
 
 use std::path::Path;
 
+pub use engines::Engines;
 pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;

@@ -85,7 +85,7 @@ const MAX_LIMIT: usize = 1000;
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let mut within = Vec::new();
     for given in arguments.file.iter().chain(&arguments.files) {
-        if let Some(folder) = call.workspace().folder(given) {
+        if let Some(folder) = call.workspace().files.folder(given) {
             within.push(folder);
             continue;
         }

@@ -1,30 +1,16 @@
 //! Connects a tool call to the Python type engine of its repository.
 //!
-//! Owns which engine answers which caller (one for each Python environment), and the conversion of a caller's file and
-//! position to the engine's.
+//! Owns the conversion of a caller's file and position to the engine's, and which changes the engine receives.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::Call;
 use crate::error::{Error, Result};
-use crate::index::{Mark, Noticed, Workspace};
+use crate::index::{Changes, FeedPosition, Workspace};
 use crate::locked::locked;
 use crate::pytypes::values::{Answer, Position, Query};
 use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, TypeService};
-
-/// The engines of one repository by the environment of their callers. Usually there is only one.
-#[derive(Default)]
-pub(super) struct Engines {
-    services: Mutex<Vec<(Environment, Arc<TypeService>)>>,
-}
-
-/// The environment variables that select a caller's Python.
-type Environment = BTreeMap<String, String>;
-
-/// The maximum number of engines, which bounds memory use. The least recently used one is stopped first.
-const MAX_ENGINES: usize = 2;
 
 /// A file named in a call.
 pub(super) struct File {
@@ -35,9 +21,9 @@ pub(super) struct File {
 }
 
 pub(super) fn file(call: &Call, given: &str) -> Result<File> {
-    let located = call.workspace().locate(given);
+    let located = call.workspace().files.locate(given);
     let (path, absolute) = match located {
-        Err(_) if admit_libraries(call, given) => call.workspace().locate(given)?,
+        Err(_) if admit_libraries(call, given) => call.workspace().files.locate(given)?,
         located => located?,
     };
     let extension = absolute.extension().and_then(|extension| extension.to_str());
@@ -53,7 +39,7 @@ pub(super) fn admit_libraries(call: &Call, given: &str) -> bool {
     }
     match ask(call, &Query::Libraries) {
         Ok(Answer::Libraries(libraries)) => {
-            call.workspace().admit_python(libraries.folders.iter().map(PathBuf::from).collect());
+            call.workspace().files.admit_python(libraries.folders.iter().map(PathBuf::from).collect());
             true
         }
         _ => false,
@@ -83,38 +69,27 @@ pub(super) fn unexpected() -> Error {
 }
 
 fn service(call: &Call) -> Result<Arc<TypeService>> {
-    let engines: Arc<Engines> = call.workspace().kept(|| Ok(Engines::default()))?;
-    let mut services = locked(&engines.services);
-    if let Some(at) = services.iter().position(|(environment, _)| *environment == call.request.python) {
-        let found = services.remove(at);
-        let service = Arc::clone(&found.1);
-        services.push(found);
-        return Ok(service);
-    }
-    let program = call.workspace().program();
-    let python = call.workspace().config().python;
-    let spec = EngineSpec {
-        root: call.workspace().root().to_owned(),
-        program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
-        environment: call.request.python.clone(),
-        ty: python.server,
-        idle: python.idle,
-        timeout: python.timeout,
-        is_once: call.request.is_last,
-    };
-    let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), mark: Mutex::default() };
-    let service = TypeService::new(spec, Box::new(feed));
-    if services.len() >= MAX_ENGINES {
-        services.remove(0).1.stop();
-    }
-    services.push((call.request.python.clone(), Arc::clone(&service)));
-    Ok(service)
+    call.workspace().type_engines.get(&call.request.python, || {
+        let program = call.workspace().program();
+        let python = call.workspace().config().python;
+        let spec = EngineSpec {
+            root: call.workspace().root().to_owned(),
+            program: program.ok_or_else(|| Error::internal("this program's file cannot be found"))?,
+            environment: call.request.python.clone(),
+            ty: python.server,
+            idle: python.idle,
+            timeout: python.timeout,
+            is_once: call.request.is_last,
+        };
+        let feed = WorkspaceFeed { workspace: Arc::downgrade(call.workspace), position: Mutex::default() };
+        Ok(TypeService::new(spec, Box::new(feed)))
+    })
 }
 
 /// Forwards the changes that the workspace notices to the engine.
 struct WorkspaceFeed {
     workspace: Weak<Workspace>,
-    mark: Mutex<Mark>,
+    position: Mutex<FeedPosition>,
 }
 
 impl ChangeFeed for WorkspaceFeed {
@@ -124,15 +99,15 @@ impl ChangeFeed for WorkspaceFeed {
 
     fn changes(&self) -> FileChanges {
         let Some(workspace) = self.workspace.upgrade() else { return FileChanges::Everything };
-        let mut mark = locked(&self.mark);
-        let (noticed, next) = workspace.noticed(*mark);
-        *mark = next;
-        match noticed {
-            Noticed::Paths(paths) if paths.is_empty() => FileChanges::Nothing,
-            Noticed::Paths(paths) => {
+        let mut position = locked(&self.position);
+        let (changes, next) = workspace.changes_since(*position);
+        *position = next;
+        match changes {
+            Changes::Paths(paths) if paths.is_empty() => FileChanges::Nothing,
+            Changes::Paths(paths) => {
                 FileChanges::Paths(paths.iter().map(|path| path.to_path(workspace.root())).collect())
             }
-            Noticed::Anything => FileChanges::Everything,
+            Changes::Everything => FileChanges::Everything,
         }
     }
 }

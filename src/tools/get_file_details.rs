@@ -108,7 +108,7 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let context = arguments.context_lines.map_or(DEFAULT_CONTEXT, |lines| u32::try_from(lines).unwrap_or(MAX_CONTEXT));
-    let path = call.workspace().indexed_path(&arguments.file_path).map_err(|error| {
+    let path = call.workspace().files.indexed_path(&arguments.file_path).map_err(|error| {
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match error.hint.is_none().then(near).flatten() {
             Some(near) => error.hint(near),
@@ -134,7 +134,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let shown = u64::try_from(content.chars().count()).unwrap_or(u64::MAX);
     let chunk = details.chunk.as_ref();
     let headings = chunk.map(|chunk| chunk.headings.lines().map(str::to_owned).collect::<Vec<_>>());
-    let extracted = call.workspace().shows_extracted(&path);
+    let extracted = call.workspace().documents.shows_extracted(&path);
     let is_text = extract::documents::is_text_on_disk(&details.file.language);
     Ok(Answer {
         encoding: is_text.then(|| details.file.encoding.unwrap_or_else(|| "UTF-8".to_owned())),

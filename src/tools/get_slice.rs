@@ -63,7 +63,7 @@ pub(crate) struct Answer {
 const FIELDS: usize = 300;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let read = || call.workspace().read_file(&arguments.file_path);
+    let read = || call.workspace().files.read(&arguments.file_path);
     let found = match read() {
         Err(error) if error.kind == ErrorKind::InvalidPath && engine::admit_libraries(call, &arguments.file_path) => {
             read()
@@ -91,7 +91,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let cap = call.cap().map(|cap| cap.saturating_sub(FIELDS + path.len()));
     // Lines and columns are those that `query` names, so the text is the one that it searched. UTF-8 stays as it is, its
     // byte order mark included; other bytes are shown as well as possible.
-    let masked = |text| if call.workspace().masks_secrets() { mask_text(text) } else { text };
+    let masked = |text| if call.workspace().files.masks_secrets() { mask_text(text) } else { text };
     let other = extract::decoded(&bytes).and_then(|(text, encoding)| Some((masked(text), encoding?)));
     let (text, encoding) = match &other {
         Some((text, encoding)) => (text.as_bytes(), Some(*encoding)),

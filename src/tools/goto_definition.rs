@@ -72,7 +72,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 /// The name at a position of a file. Fails if the position is past the end of the file or line.
 pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<Option<Named>> {
-    let (_, bytes) = call.workspace().read_file(&file.path)?;
+    let (_, bytes) = call.workspace().files.read(&file.path)?;
     let found = slice::slice(&bytes, line.into(), line.into(), 1, None).map_err(|error| {
         Error::not_found(error.message).hint("Lines and columns are 1-based; columns count characters.")
     })?;
@@ -87,7 +87,7 @@ pub(super) fn named(call: &Call, file: &File, line: u32, column: u32) -> Result<
 /// A line as shown in answers; empty if it cannot be read.
 pub(super) fn preview(call: &Call, path: &str, line: u32) -> String {
     const MAX_LENGTH: usize = 200;
-    let Ok((_, bytes)) = call.workspace().read_file(path) else { return String::new() };
+    let Ok((_, bytes)) = call.workspace().files.read(path) else { return String::new() };
     let found = slice::slice(&bytes, line.into(), line.into(), 1, None);
     found.map(|found| found.content.trim().chars().take(MAX_LENGTH).collect()).unwrap_or_default()
 }

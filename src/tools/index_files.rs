@@ -136,7 +136,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let none = Options::default();
     let options = chosen(arguments.options.as_ref().unwrap_or(&none))?;
     let workspace = call.workspace();
-    let report = workspace.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
+    let report = workspace.documents.index_folder(&arguments.folder_path, &options, call.progress(), call.budget())?;
     Ok(Answer {
         warning: emptied(&options.file_types, &report),
         total_files: report.total_files,

@@ -66,7 +66,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let page = super::page(arguments.offset, arguments.limit, 10, 100);
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
     let budget = call.budget();
-    let space = call.workspace().space();
+    let space = call.workspace().embeddings.space();
     let (found, pending) = call.read_deeply(Part::Entities, |snapshot, deep| {
         let found = entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)?;
         Ok((found, entities::vectors_pending(snapshot, narrowed, &space)?))

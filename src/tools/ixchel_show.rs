@@ -56,7 +56,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         Ok((entity, stored))
     })?;
     // As it is on disk, where that is text as most is; the index has what others decode to.
-    let on_disk = call.workspace().read_file(&entity.path).ok().and_then(|(_, bytes)| String::from_utf8(bytes).ok());
+    let on_disk = call.workspace().files.read(&entity.path).ok().and_then(|(_, bytes)| String::from_utf8(bytes).ok());
     let text = on_disk.unwrap_or(stored);
     let (offset, _) = super::page(arguments.offset, None, 0, 0);
     let rest: String = text.chars().skip(offset).collect();

@@ -50,7 +50,7 @@ use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{AtHand, EntityReport, Freshness, Part, Workspace, Workspaces};
+use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
@@ -161,7 +161,7 @@ impl Call<'_> {
     }
 
     fn read_part<T>(&self, part: Part, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        let freshen = || self.workspace.freshen_part(part, self.request.index_timeout, self.budget());
+        let freshen = || self.workspace.updates.freshen(part, self.request.index_timeout, self.budget());
         let freshness = match &self.request.on_progress {
             Some(on_progress) => {
                 let progress = || self.workspace.progress().map(|progress| progress.files());
@@ -178,30 +178,30 @@ impl Call<'_> {
     /// The same with the embedding model that the user selected, if it is available. Vectors that it computes are kept for
     /// later queries. A model that fails counts as unavailable.
     fn read_deeply<T>(&self, part: Part, query: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
-        let model = match self.workspace.transformer_at_hand()? {
-            AtHand::Ready(model) => model,
+        let model = match self.workspace.model.availability()? {
+            ModelAvailability::Ready(model) => model,
             other => {
                 self.warn_of(other);
                 return self.read_part(part, |snapshot| query(snapshot, None));
             }
         };
-        let deep = Reranker::new(&*model, self.workspace.rerank_time(), self.workspace.time_of_text());
+        let deep = Reranker::new(&*model, self.workspace.model.rerank_time(), self.workspace.model.text_time());
         let answer = match self.read_part(part, |snapshot| query(snapshot, Some(&deep))) {
             Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
-                self.warn_of(self.workspace.give_up_model(&model, error));
+                self.warn_of(self.workspace.model.give_up(&model, error));
                 return self.read_part(part, |snapshot| query(snapshot, None));
             }
             answer => answer?,
         };
         let (learnt, wanted) = deep.taken();
-        if let Err(error) = self.workspace.remember(&model, &learnt, &wanted) {
+        if let Err(error) = self.workspace.model.remember(&model, &learnt, &wanted) {
             tracing::warn!("vectors of hits are not kept: {error}");
         }
         Ok(answer)
     }
 
-    fn warn_of(&self, model: AtHand) {
-        if let AtHand::Missing(why) = model {
+    fn warn_of(&self, model: ModelAvailability) {
+        if let ModelAvailability::Missing(why) = model {
             *self.warning.borrow_mut() = Some(why);
         }
     }
@@ -213,7 +213,7 @@ impl Call<'_> {
 
     /// Brings the entities up to date and counts what changed.
     fn sync_entities(&self, force: bool) -> Result<EntityReport> {
-        self.workspace.sync_entities(force, None, self.budget())
+        self.workspace.updates.sync_entities(force, None, self.budget())
     }
 }
 
@@ -317,7 +317,7 @@ fn run(
     let progress = Arc::clone(progress);
     let call = Call { workspace, request, progress, stale: RefCell::default(), warning: RefCell::default() };
     let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
-    if workspace.masks_secrets() {
+    if workspace.files.masks_secrets() {
         render::mask(&mut answer);
     }
     if let (Some(list), Some(cap)) = (tool.list, request.cap) {
@@ -352,7 +352,7 @@ pub fn find(name: &str) -> Result<&'static Declaration> {
 
 /// Chunks that a search has found by their words alone, if there are any.
 fn vectors_pending(call: &Call, snapshot: &Snapshot) -> Result<Option<u64>> {
-    let pending = snapshot.vectors_out_of_reach(&call.workspace().space(), None)?;
+    let pending = snapshot.vectors_out_of_reach(&call.workspace().embeddings.space(), None)?;
     Ok(Some(pending).filter(|pending| *pending > 0))
 }
 

@@ -154,7 +154,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 fn shown(call: &Call, hit: Hit, explain: bool) -> Found {
     Found {
-        extracted: call.workspace().shows_extracted(&hit.path),
+        extracted: call.workspace().documents.shows_extracted(&hit.path),
         file_path: hit.path,
         line: hit.line,
         start_line: hit.start_line,

@@ -144,10 +144,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, options.limit, DEFAULT_LIMIT, MAX_LIMIT);
     let with_metadata = options.include_metadata.unwrap_or(true);
     let with_embedding = options.include_embedding.unwrap_or(false);
-    let space = call.workspace().space();
+    let space = call.workspace().embeddings.space();
     let (found, below, results, pending, unknown) = call.read_deeply(Part::Everything, |snapshot, deep| {
         if snapshot.file_count()? == 0 {
-            return Err(nothing(&call.workspace().document_folders(snapshot)?));
+            return Err(nothing(&call.workspace().documents.folders(snapshot)?));
         }
         let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
         let (found, below) =
@@ -174,14 +174,15 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 
 /// Which folders nothing can be found in.
 fn gone(call: &Call) -> Option<String> {
-    let gone = call.workspace().gone_folders();
+    let gone = call.workspace().documents.gone_folders();
     let message =
         || format!("Of the indexed folders these are gone, and nothing in them is found: {}.", first_of(&gone, 5));
     (!gone.is_empty()).then(message)
 }
 
 fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
-    let folder = options.folder_path.as_deref().map(|folder| call.workspace().indexed_path(folder)).transpose()?;
+    let folder =
+        options.folder_path.as_deref().map(|folder| call.workspace().files.indexed_path(folder)).transpose()?;
     let types = options.file_types.as_ref();
     if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
         return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
@@ -223,7 +224,7 @@ fn shown(call: &Call, found: &Found, with_metadata: bool, embedding: Option<Vec<
         end_line: piece.end_line,
         headings: piece.headings.lines().map(str::to_owned).collect(),
         page: piece.page,
-        extracted: call.workspace().shows_extracted(&piece.path),
+        extracted: call.workspace().documents.shows_extracted(&piece.path),
     });
     Hit {
         id: found.id.clone(),

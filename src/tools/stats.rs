@@ -121,8 +121,8 @@ pub(super) fn instant(ns: i64) -> String {
 /// The state of the selected model.
 fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
-    let name = workspace.chosen_model()?;
-    let state = workspace.model_state(&name, call.budget());
+    let name = workspace.model.selected()?;
+    let state = workspace.model.state(&name, call.budget());
     let warning = state.as_ref().err().map(|error| error.message.clone());
     let state = state.unwrap_or_default();
     Some(Transformer {
@@ -138,11 +138,11 @@ fn transformer(call: &Call) -> Option<Transformer> {
 
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
-    let space = workspace.space();
+    let space = workspace.embeddings.space();
     let (counts, vectors, vectors_pending, folders) = call.read(|snapshot| {
         let counts = snapshot.totals()?;
         let vectors = snapshot.space(&space)?.map_or(Ok(0), |space| snapshot.vector_count(space))?;
-        let folders = workspace.document_folders(snapshot)?;
+        let folders = workspace.documents.folders(snapshot)?;
         Ok((counts, vectors, snapshot.vectors_pending(&space)?, folders))
     })?;
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));

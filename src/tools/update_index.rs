@@ -72,7 +72,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             return Err(Error::invalid_argument("argument `changes`: a folder that is to be forgotten has none")
                 .hint("Leave out `changes`, or `forget`."));
         }
-        let report = workspace.remove_folder(&arguments.folder_path, call.progress(), call.budget())?;
+        let report = workspace.documents.remove_folder(&arguments.folder_path, call.progress(), call.budget())?;
         return Ok(Answer {
             added: 0,
             updated: 0,
@@ -84,7 +84,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             left: LeftOut::page(Vec::new(), arguments.offset, arguments.limit),
         });
     }
-    let report = workspace.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
+    let report = workspace.documents.update_folder(&arguments.folder_path, changes, call.progress(), call.budget())?;
     Ok(Answer {
         added: report.added,
         updated: report.updated,

@@ -43,7 +43,7 @@ fn errors_name_commands_to_people_and_tools_to_clients() {
     for (repo, typed, hint) in [
         (&empty, vec!["documents", "search", "x"], "Index a folder with `ixmcp documents index`."),
         (&repo, vec!["documents", "update", "src"], "Index it with `ixmcp documents index` first."),
-        (&repo, vec!["documents", "remove", "src"], "`ixmcp documents index` has one indexed."),
+        (&repo, vec!["documents", "remove", "src"], "Index one with `ixmcp documents index`."),
         (&repo, vec!["documents", "show", "src"], "`ixmcp files` shows them."),
         (&repo, vec!["type-at", "notes.txt:1:1"], "use `ixmcp def` or `ixmcp symbol`."),
         (&repo, vec!["slice", "/etc/passwd", "1"], "index that folder with `ixmcp documents index` first."),

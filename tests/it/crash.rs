@@ -8,6 +8,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -326,6 +327,36 @@ fn a_reader_keeps_its_state_through_a_bulk_build() {
     sync(&workspace);
     let log = repo.path().join(".ixmcp/index.db-wal");
     assert_eq!(fs::metadata(&log).map_or(0, |data| data.len()), 0, "the log stays long");
+}
+
+#[test]
+fn updates_end_although_several_processes_write_in_a_tree_that_never_rests() {
+    // Two batches: between them the other process has its turn.
+    const FILES: usize = 600;
+    let repo = Repo::new("");
+    let write_all =
+        |text: &str| (0..FILES).for_each(|at| repo.write(&format!("many/f{at}.txt"), format!("{text} {at}\n")));
+    write_all("first");
+    let workspaces = [open(repo.path()), open(repo.path())];
+    sync(&workspaces[0]);
+    let (budget, ended) = (Budget::lasting(Duration::from_secs(240)), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for workspace in &workspaces {
+            scope.spawn(|| {
+                let report = workspace.sync(Thoroughness::Changed, &Arc::default(), &budget);
+                ended.fetch_add(1, Ordering::SeqCst);
+                report.unwrap();
+            });
+        }
+        for round in 0.. {
+            write_all(&format!("round {round}"));
+            if ended.load(Ordering::SeqCst) == workspaces.len() {
+                break;
+            }
+        }
+    });
+    sync(&workspaces[1]);
+    assert_sound(&workspaces[1], "after two processes updated a tree that never rested");
 }
 
 #[test]

@@ -584,7 +584,7 @@ fn a_folder_outside_is_watched() {
     let workspace = watched(repo.path());
     let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
-    workspace.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
+    workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let has = |path: &str| {
         freshen(&workspace);
         let paths = workspace.read(&budget, |snapshot| snapshot.paths(None)).unwrap();
@@ -617,7 +617,7 @@ fn a_folder_outside_is_followed_whatever_happens_above_it() {
     let workspace = watched(repo.path());
     let options = ixmcp::index::FolderOptions { chunk_size: 500, overlap: 50, max_files: 100, file_types: Vec::new() };
     let budget = ixmcp::budget::Budget::unlimited();
-    workspace.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
+    workspace.documents.index_folder(&at, &options, &std::sync::Arc::default(), &budget).unwrap();
     let names = || -> Vec<String> {
         freshen(&workspace);
         let paths = workspace.read(&budget, |snapshot| snapshot.paths(None)).unwrap();
@@ -864,10 +864,10 @@ fn the_empty_text_is_not_a_folder_in_any_tool() {
         assert!(said.contains("INVALID_PATH") && said.contains("empty"), "{arguments:?}: {said}");
     }
     let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#]);
-    assert!(said.contains("the empty text is no path"), "{said}");
+    assert!(said.contains("the empty text is not a path"), "{said}");
     assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
     let reported: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
-    assert_eq!(reported["skipped"][0]["reason"], "no path", "{reported}");
+    assert_eq!(reported["skipped"][0]["reason"], "not a path", "{reported}");
     assert!(repo.ok(&["documents", "list"]).starts_with(".  1 file"), "nothing was forgotten");
 }
 

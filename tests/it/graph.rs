@@ -548,7 +548,7 @@ fn entities_answer_while_code_is_still_being_indexed() {
         }
         let budget = Budget::unlimited();
         let title = |id: &str| {
-            workspace.freshen_part(Part::Entities, Some(Duration::from_secs(120)), &budget).unwrap();
+            workspace.updates.freshen(Part::Entities, Some(Duration::from_secs(120)), &budget).unwrap();
             assert!(workspace.progress().is_some(), "the code is still being read");
             let title = |snapshot: &Snapshot| Ok(snapshot.entity_named(id)?.map(|entity| entity.title));
             workspace.read(&budget, title).unwrap()

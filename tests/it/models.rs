@@ -362,7 +362,7 @@ fn an_answer_reports_that_the_selected_model_did_not_rerank_it() {
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     for warning in [ask("search_documents", &document), ask("query", &text)] {
         let warning = warning.as_str().unwrap();
-        assert!(warning.contains(name) && warning.contains("built-in table answered"), "{warning}");
+        assert!(warning.contains(name) && warning.contains("built-in embeddings answered"), "{warning}");
         assert!(warning.contains("not an ONNX file") && warning.contains("ixmcp model use"), "{warning}");
         assert!(!warning.contains("ORT_DYLIB_PATH"), "no library could read it: {warning}");
     }

@@ -40,7 +40,7 @@ pub fn sync(workspace: &Workspace) {
 
 /// As it is when no vector is pending.
 pub fn dump(workspace: &Workspace) -> Vec<String> {
-    workspace.embed(&Budget::unlimited()).unwrap();
+    workspace.embeddings.embed(&Budget::unlimited()).unwrap();
     let mut lines = Vec::new();
     workspace.read(&Budget::unlimited(), |snapshot| snapshot.dump(|line| lines.push(line.to_owned()))).unwrap();
     lines

@@ -318,5 +318,5 @@ fn what_is_logged_in_a_pipe_has_no_colours() {
     let output = repo.command(&["query", "words"]).output().unwrap();
     let reported = String::from_utf8(output.stderr).unwrap();
     assert!(!reported.contains('\u{1b}'), "{reported:?}");
-    assert_eq!(reported.matches("is no folder any more").count(), 1, "{reported}");
+    assert_eq!(reported.matches("is not a folder any more").count(), 1, "{reported}");
 }

@@ -24,7 +24,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("extract", &[]),
     ("embed", &["config"]),
     ("store", &[]),
-    ("index", &["scan", "extract", "embed", "store", "config"]),
+    // `pytypes` for the engines that an open repository owns.
+    ("index", &["scan", "extract", "embed", "store", "pytypes", "config"]),
     ("pytypes", &[]),
     // `extract` for the list of languages alone: their names and separators.
     ("query", &["store", "extract", "embed"]),

@@ -10,10 +10,10 @@ use crate::sound::{assert_sound, freshen, open, sync, watched};
 
 /// What the vectors say of a query: the paths of the nearest chunks, nearest first.
 fn nearest(workspace: &Workspace, query: &str) -> Vec<String> {
-    let vector = workspace.embedder().embed(Purpose::Query, &[query]).unwrap().remove(0);
+    let vector = workspace.embeddings.embedder().embed(Purpose::Query, &[query]).unwrap().remove(0);
     workspace
         .read(&Budget::unlimited(), |snapshot| {
-            let space = snapshot.space(&workspace.space())?.expect("something was embedded");
+            let space = snapshot.space(&workspace.embeddings.space())?.expect("something was embedded");
             let near = snapshot.nearest(space, vector.components(), 10, None)?;
             near.iter().map(|near| Ok(snapshot.chunk(near.id)?.path)).collect()
         })
@@ -21,7 +21,7 @@ fn nearest(workspace: &Workspace, query: &str) -> Vec<String> {
 }
 
 fn pending(workspace: &Workspace) -> u64 {
-    workspace.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(&workspace.space())).unwrap()
+    workspace.read(&Budget::unlimited(), |snapshot| snapshot.vectors_pending(&workspace.embeddings.space())).unwrap()
 }
 
 fn repository() -> Repo {
@@ -58,7 +58,7 @@ fn vectors_follow_a_save_in_a_watched_tree() {
     repo.write("shelf.rs", "pub fn paint(canvas: &mut Canvas) {\n    canvas.draw_circle(RED);\n}\n");
     repo.write("new.rs", "pub fn encrypt(key: &Key, plaintext: &[u8]) -> Ciphertext {\n    aes(key, plaintext)\n}\n");
     freshen(&workspace);
-    workspace.embed(&Budget::unlimited()).unwrap();
+    workspace.embeddings.embed(&Budget::unlimited()).unwrap();
     assert_eq!(pending(&workspace), 0);
     assert_eq!(nearest(&workspace, "secret cipher")[0], "new.rs");
     assert_eq!(nearest(&workspace, "picture of a round shape")[0], "shelf.rs");
@@ -104,9 +104,9 @@ fn sql_finds_the_chunks_that_the_memory_finds() {
     }
     let workspace = open(repo.path());
     sync(&workspace);
-    let vector = workspace.embedder().embed(Purpose::Query, &["remove a file"]).unwrap().remove(0);
+    let vector = workspace.embeddings.embedder().embed(Purpose::Query, &["remove a file"]).unwrap().remove(0);
     let ask = |snapshot: &ixmcp::store::Snapshot| {
-        let space = snapshot.space(&workspace.space())?.expect("something was embedded");
+        let space = snapshot.space(&workspace.embeddings.space())?.expect("something was embedded");
         Ok(snapshot.nearest(space, vector.components(), 100, None)?.iter().map(|near| near.cosine).collect::<Vec<_>>())
     };
     let in_memory = workspace.read(&Budget::unlimited(), ask).unwrap();

@@ -33,9 +33,9 @@ fn chosen(context: &DoctorContext) -> Result<Option<Finding>> {
         return Ok(None);
     }
     let workspace = context.session.workspaces.at(&context.root)?;
-    let Some(name) = workspace.chosen_model() else { return Ok(None) };
+    let Some(name) = workspace.model.selected() else { return Ok(None) };
     let shown = printable(&name);
-    Ok(Some(match workspace.transformer() {
+    Ok(Some(match workspace.model.load() {
         Ok(Some(model)) => match model.warning() {
             Some(warning) => Finding::new(Level::Warning, format!("{shown}: {warning}")),
             None => Finding::new(Level::Ok, format!("{shown}, on {}", model.device())),

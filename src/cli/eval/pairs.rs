@@ -54,7 +54,7 @@ pub(super) fn print(session: &Session, queries: &[Asked]) -> Result<()> {
     for tree in trees.keys() {
         let workspace = session.workspaces.at(&super::root_of(session, *tree)?)?;
         freshen(&workspace, &budget)?;
-        let chosen = workspace.transformer()?;
+        let chosen = workspace.model.load()?;
         let by = &Remembering { model: embedder(chosen.as_ref()), known: &known };
         model.get_or_insert_with(|| by.space().model.clone());
         pools.insert(*tree, workspace.read(&budget, |snapshot| draw(snapshot, by, &mut random))?);
@@ -69,7 +69,7 @@ pub(super) fn print(session: &Session, queries: &[Asked]) -> Result<()> {
             .filter(|(other, asked)| *other != tree && asked.first().is_some_and(|asked| asked.half == half))
             .flat_map(|(other, _)| &pools[other])
             .collect();
-        let model = workspace.transformer()?;
+        let model = workspace.model.load()?;
         let by = &Remembering { model: embedder(model.as_ref()), known: &known };
         workspace.read(&budget, |snapshot| {
             let mut posed = made(snapshot, by, half.as_ref(), &mut random)?;

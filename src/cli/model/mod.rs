@@ -98,7 +98,7 @@ fn store_folder(session: &Session) -> Result<PathBuf> {
 fn list(session: &Session, typed: &List) -> Result<Outcome> {
     let models = model_store::list(&store_folder(session)?);
     // Outside a repository nothing is in use.
-    let used = session.workspace().ok().and_then(|workspace| workspace.chosen_model());
+    let used = session.workspace().ok().and_then(|workspace| workspace.model.selected());
     let table = &built_in().space().model;
     if typed.json {
         let models: Vec<_> = models
@@ -123,7 +123,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let workspace = session.workspace()?;
     let budget = Budget::unlimited();
     if typed.model == BUILT_IN {
-        workspace.choose_model(None, &budget)?;
+        workspace.model.select(None, &budget)?;
         output::line("The built-in table alone is used here.");
         return Ok(Outcome::Found);
     }
@@ -142,14 +142,14 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
         }
     };
     let model = Transformer::open(&name, &folder, &runner_config(session))?;
-    workspace.choose_model(Some(name.clone()), &budget)?;
+    workspace.model.select(Some(name.clone()), &budget)?;
     if let Some(warning) = model.warning() {
         warn_once(warning.to_owned());
     }
     output::line(&format!("{} is used here, on {}.", printable(&name), model.device()));
     if typed.now {
         super::freshen(&workspace, &budget)?;
-        workspace.embed_all_by_model(&budget, &|state| {
+        workspace.model.embed_all(&budget, &|state| {
             let left = state.seconds_left.map_or_else(String::new, |left| format!(", {}", time_left(left)));
             output::note(&format!("{} of {} chunks{left}", state.done, state.total));
         })?;
@@ -193,9 +193,9 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
         let _ = std::fs::remove_dir(owner);
     }
     if let Ok(workspace) = session.workspace()
-        && workspace.chosen_model().as_ref() == Some(&typed.name)
+        && workspace.model.selected().as_ref() == Some(&typed.name)
     {
-        workspace.choose_model(None, &Budget::unlimited())?;
+        workspace.model.select(None, &Budget::unlimited())?;
     }
     output::line(&format!("{} is gone.", typed.name));
     Ok(Outcome::Found)
@@ -211,9 +211,9 @@ pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
 fn info(session: &Session, typed: &Info) -> Result<Outcome> {
     // Only one that was read is known to be whole.
     let workspace = session.workspace()?;
-    let wrong = workspace.transformer().err();
+    let wrong = workspace.model.load().err();
     let Stats { model: table, transformer, total_chunks, .. } = session.call("stats", json!({}))?.typed;
-    let warning = wrong.as_ref().zip(workspace.chosen_model());
+    let warning = wrong.as_ref().zip(workspace.model.selected());
     let warning = warning.map(|(error, name)| answers_nothing(&name, error).to_warning());
     let transformer = transformer.map(|model| stats::Transformer { warning: warning.or(model.warning), ..model });
     if typed.json {

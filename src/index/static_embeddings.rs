@@ -1,55 +1,66 @@
-//! Vectors for chunks that have none, in batches, after words and symbols answer.
+//! Static embeddings of the chunks that have none, in batches, when words and symbols are already searchable.
 //!
-//! Needs no update lock: a batch is stored only as far as its chunks are still the next to be embedded, so that two processes that
-//! do the same work store it once, and one that is overtaken by a change stores nothing wrong.
+//! Needs no update lock: a batch is stored only as far as its chunks are still the next to embed. Two processes that do the
+//! same work store it once, and one that is overtaken by a change stores nothing wrong.
 
 use std::num::NonZero;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use super::Workspace;
+use super::repository::Repository;
 use crate::budget::Budget;
-use crate::embed::transformer::Transformer;
 use crate::embed::{Embedder, Purpose, Vector, built_in};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, ScopeOf, SpaceKey, Store, Unembedded};
 
 /// Chunks embedded and stored at once: a few milliseconds of writing, between which others write.
 const BATCH: usize = 1_000;
-/// How often one who waits for vectors looks.
-const LOOK_FOR_VECTORS: Duration = Duration::from_millis(1);
-/// Fewer are not worth a thread.
+/// How often a caller that waits for vectors looks.
+const POLL: Duration = Duration::from_millis(1);
+/// Fewer chunks are not worth a thread.
 const PER_THREAD: usize = 100;
 
-impl Workspace {
+/// Keeps the static embeddings of one repository.
+pub struct StaticEmbeddings {
+    repository: Arc<Repository>,
+    /// Held by the thread that embeds, which looks again if another thread asked for it in the meantime.
+    embedding: Mutex<()>,
+    embed_again: AtomicBool,
+}
+
+impl StaticEmbeddings {
+    pub(super) fn new(repository: Arc<Repository>) -> Self {
+        Self { repository, embedding: Mutex::new(()), embed_again: AtomicBool::new(false) }
+    }
+
     /// Returns when every chunk has its vector.
     pub fn embed(&self, budget: &Budget) -> Result<()> {
         self.embed_up_to(None, budget)
     }
 
-    /// The same for those of entities, while a build goes on that brings more chunks of code all the time.
+    /// Returns when every chunk of an entity has its vector, even while a build keeps adding chunks of code.
     pub(super) fn embed_entities(&self, budget: &Budget) -> Result<()> {
-        if self.progress().is_none() {
+        if self.repository.in_flight.progress().is_none() {
             return self.embed(budget);
         }
         let all = ScopeOf::Entities { kind: None, tag: None };
-        match self.read(budget, |snapshot| Ok(snapshot.scope(all)?.last()))? {
+        match self.repository.read(budget, |snapshot| Ok(snapshot.scope(all)?.last()))? {
             Some(last) => self.embed_up_to(Some(last), budget),
             None => Ok(()),
         }
     }
 
-    /// Returns when no chunk up to `last` is without its vector; `None` stands for all there are.
+    /// Returns when no chunk up to `last` lacks its vector; `None` means all chunks.
     fn embed_up_to(&self, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
         loop {
             budget.check()?;
             if let Some(_alone) = if_free(&self.embedding) {
-                return catch_up(&self.store, self.embedder(), last, budget);
+                return embed_missing(&self.repository.store, last, budget);
             }
-            std::thread::sleep(LOOK_FOR_VECTORS);
+            std::thread::sleep(POLL);
             let key = self.space();
-            let next = self.read(budget, |snapshot| match snapshot.space(&key)? {
+            let next = self.repository.read(budget, |snapshot| match snapshot.space(&key)? {
                 Some(space) => snapshot.next_unembedded(space).map(Some),
                 None => Ok(None),
             })?;
@@ -61,48 +72,29 @@ impl Workspace {
         }
     }
 
-    /// Sees to it that every chunk gets its vector, here or in the thread that is at it.
+    /// Ensures that every chunk gets its vector, on this thread or on the one that is embedding.
     pub(super) fn embed_soon(&self) -> Result<()> {
         self.embed_again.store(true, Ordering::SeqCst);
         while self.embed_again.load(Ordering::SeqCst) {
             let Some(_alone) = if_free(&self.embedding) else { return Ok(()) };
             self.embed_again.store(false, Ordering::SeqCst);
-            catch_up(&self.store, self.embedder(), None, &Budget::unlimited())?;
+            embed_missing(&self.repository.store, None, &Budget::unlimited())?;
         }
         Ok(())
     }
 
-    /// What questions are to be embedded with.
+    /// Embeds queries.
     pub fn embedder(&self) -> &'static dyn Embedder {
         built_in()
     }
 
-    /// The model that finds chunks: the chosen one once it has embedded all of them; `None` for the built-in one, and where
-    /// the chosen one cannot run.
-    pub fn searching_model(&self) -> Result<Option<Arc<Transformer>>> {
-        let model = match self.transformer() {
-            Ok(Some(model)) => model,
-            Ok(None) => return Ok(None),
-            Err(error) => {
-                tracing::warn!("{error}");
-                return Ok(None);
-            }
-        };
-        let space = key(model.as_ref());
-        let is_complete = self.read(&Budget::unlimited(), |snapshot| match snapshot.space(&space)? {
-            Some(space) => snapshot.is_whole(space),
-            None => Ok(false),
-        })?;
-        Ok(is_complete.then_some(model))
-    }
-
-    /// The space that answers come from.
+    /// The vector space of the static embeddings.
     pub fn space(&self) -> SpaceKey<'static> {
-        key(self.embedder())
+        key(built_in())
     }
 }
 
-/// The lock, unless another has it.
+/// The lock, unless another thread holds it.
 pub(super) fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),
@@ -111,14 +103,15 @@ pub(super) fn if_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// What the space of an embedder is called in the store.
+/// The name of an embedder's vector space in the store.
 pub(super) fn key(embedder: &dyn Embedder) -> SpaceKey<'_> {
     let space = embedder.space();
     SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension }
 }
 
-/// Embeds what is not embedded yet, until nothing up to `last` is left.
-fn catch_up(store: &Store, embedder: &dyn Embedder, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
+/// Embeds chunks without a vector, until none up to `last` is left.
+fn embed_missing(store: &Store, last: Option<ChunkId>, budget: &Budget) -> Result<()> {
+    let embedder = built_in();
     let key = key(embedder);
     loop {
         let batch = store.read(budget, |snapshot| match snapshot.space(&key)? {
@@ -135,7 +128,7 @@ fn catch_up(store: &Store, embedder: &dyn Embedder, last: Option<ChunkId>, budge
         let vectors = embed(embedder, &batch)?;
         let known = |vector: &'_ Vector| !vector.is_zero();
         store.write(|changes| {
-            // Another file may have come in the place of this one: its space has another number.
+            // The database file may have been replaced: the space has another number there.
             let space = changes.use_space(&key)?;
             let vectors = batch.iter().zip(&vectors).map(|(chunk, vector)| (chunk, Some(vector).filter(|v| known(v))));
             let vectors: Vec<_> = vectors.map(|(chunk, vector)| (chunk, vector.map(Vector::components))).collect();
@@ -145,7 +138,7 @@ fn catch_up(store: &Store, embedder: &dyn Embedder, last: Option<ChunkId>, budge
     }
 }
 
-/// The vectors of a batch, by as many threads as are worth it.
+/// The vectors of a batch, computed on as many threads as are worth it.
 fn embed(embedder: &dyn Embedder, batch: &[Unembedded]) -> Result<Vec<Vector>> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.min(batch.len().div_ceil(PER_THREAD)).max(1);

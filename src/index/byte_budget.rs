@@ -1,13 +1,12 @@
-//! A semaphore that counts bytes: a thread that wants more than is left waits until others release theirs.
+//! A semaphore of bytes: bounds how much is held in memory at once.
 //!
-//! Owns counting and waiting. The caller owns what is counted, and the limit.
+//! Owns counting and waiting. What is counted, and the size of the budget, is up to the caller.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::locked;
 
-/// So many bytes.
-pub(super) struct Room {
+pub(super) struct ByteBudget {
     bytes: u64,
     taken: Mutex<Taken>,
     freed: Condvar,
@@ -15,16 +14,16 @@ pub(super) struct Room {
 
 struct Taken {
     bytes: u64,
-    /// What is taken is of no use to anybody any more.
+    /// Nothing that is taken is needed any more.
     is_closed: bool,
 }
 
-impl Room {
+impl ByteBudget {
     pub(super) const fn of(bytes: u64) -> Self {
         Self { bytes, taken: Mutex::new(Taken { bytes: 0, is_closed: false }), freed: Condvar::new() }
     }
 
-    /// Waits until enough bytes are free; a request above the limit runs alone. `false`: the semaphore was closed.
+    /// Waits until so many bytes are free; what is larger than the budget gets it alone. `false`: the budget was closed.
     pub(super) fn take(&self, bytes: u64) -> bool {
         let is_full = |taken: &mut Taken| !taken.is_closed && taken.bytes > 0 && taken.bytes + bytes > self.bytes;
         let waited = self.freed.wait_while(locked(&self.taken), is_full);
@@ -38,34 +37,32 @@ impl Room {
         self.freed.notify_all();
     }
 
-    /// Wakes all waiting threads.
-    pub(super) fn close(&self) {
+    /// Takes bytes until the returned value is dropped.
+    pub(super) fn hold(&self, bytes: u64) -> Held<'_> {
+        self.take(bytes);
+        Held { budget: self, bytes }
+    }
+
+    fn close(&self) {
         locked(&self.taken).is_closed = true;
         self.freed.notify_all();
     }
 }
 
-/// Gives back when it goes.
-pub(super) struct Place<'r> {
-    room: &'r Room,
+/// Gives its bytes back when it is dropped.
+pub(super) struct Held<'b> {
+    budget: &'b ByteBudget,
     bytes: u64,
 }
 
-impl<'r> Place<'r> {
-    pub(super) fn in_room(room: &'r Room, bytes: u64) -> Self {
-        room.take(bytes);
-        Self { room, bytes }
-    }
-}
-
-impl Drop for Place<'_> {
+impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.room.give(self.bytes);
+        self.budget.give(self.bytes);
     }
 }
 
-/// Closes the semaphore when dropped.
-pub(super) struct Closing<'r>(pub &'r Room);
+/// Closes a budget when it is dropped, so that nothing waits for it any longer.
+pub(super) struct Closing<'b>(pub &'b ByteBudget);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {

@@ -1,0 +1,290 @@
+//! The tasks of a plan done: threads read, hash and extract files, and the calling thread writes in batches.
+//!
+//! A file's rows change in one transaction. Vanished files are matched by content with new files, so that a rename keeps its
+//! rows.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::byte_budget::{ByteBudget, Closing};
+use super::folders::Folders;
+use super::plan::{self, Extraction, Leavings, Plan, Stage, Task, UNKNOWN};
+use super::repository::{Repository, Settings};
+use super::update::{Tally, Update};
+use super::{locked, reader};
+use crate::budget::Budget;
+use crate::error::{Error, Result};
+use crate::extract;
+use crate::model::{ContentHash, Extracted, RepoPath, SkipReason, Stat};
+use crate::scan::{self, Content};
+use crate::store::{Batch, FileRow, SkippedFile, Store, StoredFile};
+
+/// Text of the outcomes between the readers and the writer, which waits for the disk at times: the readers continue until
+/// they are this far ahead. What a file becomes takes several times its text.
+const BYTES_IN_FLIGHT: u64 = 8 << 20;
+/// A transaction ends after so many files or so much text, so that other writers and readers get their turn.
+const BATCH_FILES: usize = 500;
+const BATCH_BYTES: u64 = 16 << 20;
+/// Parsers are third-party code, and the file determines how deep they recurse.
+pub(super) const STACK_BYTES: usize = 16 << 20;
+
+/// How far a plan was applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Applied {
+    Completely,
+    /// Another process has changed the index since the plan was made: the rest of the plan may be wrong.
+    Overtaken,
+}
+
+/// What became of one file.
+enum Outcome {
+    /// The bytes are the stored ones.
+    Same {
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    /// The bytes are those of a file that is gone.
+    Moved {
+        from: RepoPath,
+        path: RepoPath,
+        stat: Stat,
+        seen_ns: i64,
+    },
+    Indexed {
+        path: RepoPath,
+        hash: ContentHash,
+        stat: Stat,
+        seen_ns: i64,
+        extracted: Box<Extracted>,
+    },
+    Skipped(SkippedFile),
+    /// Gone since the listing.
+    Vanished(RepoPath),
+}
+
+impl Outcome {
+    /// The file that has rows now.
+    fn path(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
+            Self::Skipped(_) | Self::Vanished(_) => None,
+        }
+    }
+}
+
+/// Applies a plan until it is done or overtaken, and adds what was done to the tally.
+pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Applied> {
+    let Plan { tasks, leavings, extraction, revision, stage, .. } = plan;
+    let (repository, store) = (update.repository, &update.repository.store);
+    update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
+    tally.changed |= write_skipped(store, &leavings)?;
+    // Rows that are to be replaced are of no use to another path either.
+    let gone = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
+    let moved = Moved::new(gone, &extraction.settings.folders);
+    let worker = Worker { repository, extraction: &extraction, moved, budget: update.budget };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
+    let (send_task, tasks_left) = crossbeam_channel::unbounded();
+    let (send, outcomes) = crossbeam_channel::unbounded();
+    let in_flight = ByteBudget::of(BYTES_IN_FLIGHT);
+    for task in tasks {
+        // The receiver lives as long as this function.
+        let _ = send_task.send(task);
+    }
+    drop(send_task);
+    let after_batch = || {
+        update.budget.check()?;
+        if stage == Stage::FirstBuild {
+            update.requested_entities()?;
+        }
+        let is_overtaken = update.yields && update.lock.take_turns(update.budget)? && store.revision()? != revision;
+        Ok(if is_overtaken { Applied::Overtaken } else { Applied::Completely })
+    };
+    let written = std::thread::scope(|scope| {
+        // Whatever happens here, no thread keeps waiting for the budget.
+        let _closing = Closing(&in_flight);
+        for _ in 0..threads {
+            let (tasks, send, worker, in_flight) = (tasks_left.clone(), send.clone(), &worker, &in_flight);
+            std::thread::Builder::new()
+                .name("extract".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, move || worker.run(&tasks, &send, in_flight))
+                .map_err(Error::no_thread)?;
+        }
+        drop(send);
+        let outcomes = outcomes.into_iter().inspect(|(_, size)| {
+            update.progress.advance(*size);
+            in_flight.give(*size);
+        });
+        write(store, outcomes, extraction.replaces_rows, &after_batch, tally)
+    })?;
+    if written == Applied::Completely {
+        for files in leavings.gone.chunks(BATCH_FILES) {
+            tally.changed |= store
+                .write(|batch| files.iter().try_fold(false, |any, file| Ok(batch.remove_file(&file.path)? | any)))?;
+        }
+    }
+    Ok(written)
+}
+
+fn write_skipped(store: &Store, leavings: &Leavings) -> Result<bool> {
+    if leavings.skip.is_empty() && leavings.unskip.is_empty() {
+        return Ok(false);
+    }
+    store.write(|batch| {
+        for path in &leavings.unskip {
+            batch.unskip(path)?;
+        }
+        for file in &leavings.skip {
+            batch.skip(file)?;
+        }
+        Ok(true)
+    })
+}
+
+/// Turns files into outcomes, on several threads.
+struct Worker<'w> {
+    repository: &'w Repository,
+    extraction: &'w Extraction,
+    moved: Moved,
+    budget: &'w Budget,
+}
+
+impl Worker<'_> {
+    /// Takes tasks until there are none, or the writer is gone.
+    fn run(&self, tasks: &Receiver<Task>, send: &Sender<(Outcome, u64)>, in_flight: &ByteBudget) {
+        for task in tasks {
+            let size = task.size;
+            if self.budget.is_spent() || !in_flight.take(size) || send.send((self.outcome(task), size)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn outcome(&self, task: Task) -> Outcome {
+        let Settings { folders, rules, .. } = &*self.extraction.settings;
+        let path = task.path;
+        let skipped = |path: &RepoPath, reason, stat, seen_ns| {
+            Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
+        };
+        let (folder, below) = folders.location(&self.repository.root, &path);
+        let Content { bytes, stat, seen_ns } = match scan::read(&folder, &below, rules.max_file_size(&path)) {
+            Ok(content) => content,
+            Err(error) => {
+                let reason = match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => return Outcome::Vanished(path),
+                    ErrorKind::FileTooLarge => SkipReason::Oversize,
+                    _ => SkipReason::Unreadable,
+                };
+                return skipped(&path, reason, UNKNOWN, 0);
+            }
+        };
+        let hash = ContentHash::of(&bytes);
+        if task.known.is_some_and(|known| known.hash == hash) {
+            return Outcome::Same { path, stat, seen_ns };
+        }
+        if let Some(from) = self.moved.claim(&path, hash, &bytes, self.extraction) {
+            return Outcome::Moved { from, path, stat, seen_ns };
+        }
+        // A panic in a parser costs that file its syntax, one elsewhere costs only that file, never the update.
+        let options = folders.options(&path, &self.extraction.options);
+        let mut read = |format, bytes: &[u8]| reader::read(self.repository.program(), format, bytes);
+        let extracted = catch_unwind(AssertUnwindSafe(|| extract::extract_with(&path, &bytes, &options, &mut read)))
+            .or_else(|_| catch_unwind(|| extract::without_syntax(&path, &bytes, &options)))
+            .unwrap_or(Err(SkipReason::Malformed));
+        match extracted {
+            Ok(extracted) => Outcome::Indexed { path, hash, stat, seen_ns, extracted: Box::new(extracted) },
+            Err(reason) => skipped(&path, reason, stat, seen_ns),
+        }
+    }
+}
+
+fn write(
+    store: &Store,
+    outcomes: impl Iterator<Item = (Outcome, u64)>,
+    replaces_rows: bool,
+    after_batch: &dyn Fn() -> Result<Applied>,
+    tally: &mut Tally,
+) -> Result<Applied> {
+    let mut outcomes = outcomes.peekable();
+    while outcomes.peek().is_some() {
+        tally.changed |= store.write(|batch| {
+            let (mut files, mut bytes, mut any) = (0, 0, false);
+            while files < BATCH_FILES && bytes < BATCH_BYTES {
+                let Some((outcome, size)) = outcomes.next() else { break };
+                tally.done.extend(outcome.path().cloned());
+                any |= write_one(batch, outcome, replaces_rows)?;
+                files += 1;
+                bytes += size;
+            }
+            Ok(any)
+        })?;
+        if after_batch()? == Applied::Overtaken {
+            return Ok(Applied::Overtaken);
+        }
+    }
+    Ok(Applied::Completely)
+}
+
+fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result<bool> {
+    match outcome {
+        Outcome::Same { path, stat, seen_ns } => {
+            batch.touch_file(&path, &stat, seen_ns)?;
+            Ok(false)
+        }
+        Outcome::Moved { from, path, stat, seen_ns } => batch.rename_file(&from, &path, &stat, seen_ns),
+        Outcome::Indexed { path, hash, stat, seen_ns, extracted } => batch.replace_file(&FileRow {
+            path: &path,
+            hash,
+            stat,
+            seen_ns,
+            extracted: &extracted,
+            force: replaces_rows,
+        }),
+        Outcome::Skipped(file) => {
+            if let Some(path) = RepoPath::stored(&file.path) {
+                batch.remove_file(&path)?;
+            }
+            batch.skip(&file)?;
+            Ok(true)
+        }
+        Outcome::Vanished(path) => {
+            batch.unskip(path.as_str())?;
+            batch.remove_file(&path)
+        }
+    }
+}
+
+/// Files that are gone, by content, whose rows new files may take over. Each is claimed once.
+struct Moved(Mutex<HashMap<ContentHash, Vec<RepoPath>>>);
+
+impl Moved {
+    fn new(gone: &[StoredFile], folders: &Folders) -> Self {
+        let mut by_hash: HashMap<ContentHash, Vec<RepoPath>> = HashMap::new();
+        for file in gone.iter().filter(|file| plan::rows_are_current(file, folders, &file.path)) {
+            by_hash.entry(file.hash).or_default().push(file.path.clone());
+        }
+        Self(Mutex::new(by_hash))
+    }
+
+    /// A gone file with the same content whose rows are right for `path`, too. The name determines language and rules, so its
+    /// extension must be the same; the folder determines what is an entity.
+    fn claim(&self, path: &RepoPath, hash: ContentHash, bytes: &[u8], extraction: &Extraction) -> Option<RepoPath> {
+        let mut by_hash = locked(&self.0);
+        let candidates = by_hash.get_mut(&hash)?;
+        let folders = &extraction.settings.folders;
+        let fits = |from: &RepoPath| {
+            let same_name = from.file_name() == path.file_name();
+            let same_extension = path.extension().is_some() && from.extension() == path.extension();
+            (same_name || same_extension)
+                && folders.chunking(from) == folders.chunking(path)
+                && extract::is_equal(from, path, bytes, &extraction.options)
+        };
+        let at = candidates.iter().position(fits)?;
+        Some(candidates.swap_remove(at))
+    }
+}

@@ -1,0 +1,306 @@
+//! The plan of a round: the files on disk compared with the rows in the index.
+//!
+//! Owns which files are read, which rows go, and which facts hold once that is done. Writes nothing.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::folders::Folders;
+use super::repository::{Repository, Settings};
+use super::state::RegisteredFolder;
+use super::update::{Tally, Thoroughness, now_ns};
+use super::watch::Dirty;
+use crate::budget::Budget;
+use crate::config::warn_once;
+use crate::error::Result;
+use crate::extract::{self, Chunking, Options};
+use crate::model::{RepoPath, SkipReason, Stat};
+use crate::scan::{self, Listing, ListingFingerprint};
+use crate::secrets;
+use crate::store::{Fact, Revision, SkippedFile, StoredFile};
+
+/// Listings of a tree in which new folders keep appearing. What the last one missed is left to the next update.
+const MAX_LISTINGS: usize = 4;
+
+/// The work of one round.
+pub(super) struct Plan {
+    /// Files to read: new or possibly changed. Their order is free.
+    pub tasks: Vec<Task>,
+    pub leavings: Leavings,
+    pub extraction: Extraction,
+    /// The state of the index that the plan is based on.
+    pub revision: Revision,
+    pub stage: Stage,
+    /// The value of `Fact::Options` to record before the first row changes.
+    pub options_before: Option<String>,
+    /// The facts to record when the plan is done.
+    pub facts_after: Vec<(Fact, String)>,
+}
+
+/// A file to read.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub path: RepoPath,
+    pub size: u64,
+    /// The stored file, if its rows are right for the same bytes.
+    pub known: Option<StoredFile>,
+}
+
+/// Changes that need no file to be read.
+#[derive(Debug, Default)]
+pub(super) struct Leavings {
+    /// Stored files that no longer exist, or are no longer to be indexed.
+    pub gone: Vec<StoredFile>,
+    /// Files newly skipped because of their path.
+    pub skip: Vec<SkippedFile>,
+    /// Paths that were skipped and are no longer found.
+    pub unskip: Vec<String>,
+}
+
+/// How files become rows.
+pub(super) struct Extraction {
+    pub settings: Arc<Settings>,
+    /// Options of files that are in no document folder.
+    pub options: Options,
+    /// Replaces rows even if their file has the same bytes.
+    pub replaces_rows: bool,
+}
+
+/// How complete the index is before the plan is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Incomplete. The plan covers the whole tree.
+    FirstBuild,
+    /// Incomplete. The plan covers the entities.
+    Entities,
+    /// Complete.
+    Built,
+}
+
+/// What the index records about how it was made.
+struct Facts {
+    is_built: bool,
+    options: Option<String>,
+    fingerprint: Option<String>,
+}
+
+/// Compares the disk with the index. `None`: the listing fingerprint shows that nothing has changed.
+pub(super) fn make(
+    repository: &Repository,
+    scope: &Dirty,
+    thoroughness: Thoroughness,
+    tally: &Tally,
+    budget: &Budget,
+) -> Result<Option<Plan>> {
+    let is_sweep = *scope == Dirty::Everything;
+    let settings = if is_sweep { repository.reload_settings()? } else { repository.settings() };
+    let options = settings.extraction();
+    let current = format!("{options:?} {}", secrets::VERSION);
+    let context = format!("{current} {} {}", settings.folders.fingerprint(), extract::fingerprint());
+    let revision = repository.store.revision()?;
+    let facts = Facts::read(repository, budget)?;
+    // A watch needs the listing's folders.
+    let may_trust_fingerprint =
+        is_sweep && thoroughness == Thoroughness::Changed && tally.is_empty() && repository.watch().is_none();
+    if may_trust_fingerprint && facts.are_of(&current) && is_unchanged(repository, &settings, &facts, &context, budget)?
+    {
+        return Ok(None);
+    }
+    let options_before = facts.options_before(&current);
+    // Other options make other rows of the same bytes.
+    let replaces_rows =
+        thoroughness == Thoroughness::Everything || facts.options.as_ref().is_some_and(|stored| *stored != current);
+    let thoroughness = if replaces_rows { Thoroughness::Everything } else { thoroughness };
+    let scope = widened(repository, &settings, scope.clone(), budget)?;
+    let (files, skipped) = repository.read(budget, |snapshot| match &scope {
+        Dirty::Paths(paths) => Ok((snapshot.stored_files_at(paths)?, snapshot.skipped_at(paths)?)),
+        _ => Ok((snapshot.stored_files()?, snapshot.skipped()?)),
+    })?;
+    let started_ns = now_ns();
+    let listing = list(repository, &settings, &scope, budget)?;
+    let (stage, facts_after) = match (facts.is_built, is_sweep) {
+        (is_built, true) => {
+            let fingerprint = ListingFingerprint::of(&repository.root, &settings.rules, &context, &listing, started_ns);
+            let fingerprint = fingerprint.map_or_else(String::new, |fingerprint| fingerprint.to_text());
+            let stage = if is_built { Stage::Built } else { Stage::FirstBuild };
+            (stage, facts.after_sweep(options_before.as_ref(), current, fingerprint))
+        }
+        (true, false) => (Stage::Built, Vec::new()),
+        (false, false) => (Stage::Entities, vec![(Fact::Entities, "1".to_owned())]),
+    };
+    let none = HashSet::new();
+    // What was read with other options is read again.
+    let done = if options_before.is_some() { &none } else { &tally.done };
+    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, &settings.folders);
+    let extraction = Extraction { settings, options, replaces_rows };
+    Ok(Some(Plan { tasks, leavings, extraction, revision, stage, options_before, facts_after }))
+}
+
+impl Facts {
+    fn read(repository: &Repository, budget: &Budget) -> Result<Self> {
+        repository.read(budget, |snapshot| {
+            Ok(Self {
+                is_built: snapshot.fact(Fact::Built)?.is_some(),
+                options: snapshot.fact(Fact::Options)?,
+                fingerprint: snapshot.fact(Fact::ListingFingerprint)?,
+            })
+        })
+    }
+
+    /// Whether the index is complete and made with these options.
+    fn are_of(&self, options: &str) -> bool {
+        self.is_built && self.options.as_deref() == Some(options)
+    }
+
+    /// What to record before the first row is made with the options `current`. A build that breaks off must not leave rows
+    /// made with unknown options. While rows of other options are being replaced, the index is marked as unfinished: a process
+    /// with yet other options must neither trust nor rename any.
+    fn options_before(&self, current: &str) -> Option<String> {
+        let unfinished = format!("{current} unfinished");
+        match self.options.as_deref() {
+            None => Some(current.to_owned()),
+            Some(stored) if stored == current || stored == unfinished => None,
+            Some(_) => Some(unfinished),
+        }
+    }
+
+    /// What a sweep records when it is done, as far as it is not recorded yet.
+    fn after_sweep(&self, before: Option<&String>, options: String, fingerprint: String) -> Vec<(Fact, String)> {
+        let mut facts = Vec::new();
+        if !self.is_built {
+            facts.push((Fact::Built, "1".to_owned()));
+        }
+        if before.or(self.options.as_ref()) != Some(&options) {
+            facts.push((Fact::Options, options));
+        }
+        if self.fingerprint.as_deref().unwrap_or_default() != fingerprint {
+            facts.push((Fact::ListingFingerprint, fingerprint));
+        }
+        facts
+    }
+}
+
+/// Whether a listing would find what the last one found, and each file as it was read.
+fn is_unchanged(
+    repository: &Repository,
+    settings: &Settings,
+    facts: &Facts,
+    context: &str,
+    budget: &Budget,
+) -> Result<bool> {
+    let Some(fingerprint) = facts.fingerprint.as_deref().and_then(ListingFingerprint::from_text) else {
+        return Ok(false);
+    };
+    let stats = repository.read(budget, |snapshot| snapshot.stored_stats())?;
+    let can_trust = stats.iter().all(|(_, stat, seen_ns)| seen_ns == 0 || scan::trusted(&stat, seen_ns, &stat));
+    let files: Vec<_> = stats.iter().map(|(path, stat, _)| (path, stat)).collect();
+    Ok(can_trust && fingerprint.still_holds(&repository.root, &settings.rules, context, &files))
+}
+
+/// If a folder may now contain more files than its options allow, all of it is compared.
+fn widened(repository: &Repository, settings: &Settings, scope: Dirty, budget: &Budget) -> Result<Dirty> {
+    let Dirty::Paths(paths) = scope else { return Ok(scope) };
+    let is_full = |folder: &RegisteredFolder, touched: usize| {
+        let (files, is_cut) = repository.read(budget, |snapshot| snapshot.fill_of(&folder.path))?;
+        Ok(is_cut || files + touched > folder.max_files)
+    };
+    settings.folders.widened(paths, &repository.root, &settings.rules, is_full).map(Dirty::Paths)
+}
+
+/// What is on disk. New folders are first watched and then listed again, so that nothing saved in between is missed.
+fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Budget) -> Result<Listing> {
+    let (root, rules) = (repository.root.as_path(), &settings.rules);
+    if let Some(watch) = repository.watch() {
+        watch.set_outside_folders(settings.folders.outside());
+    }
+    let mut listings = 0;
+    loop {
+        let listing = match scope {
+            Dirty::Paths(paths) => settings.folders.at(root, paths, rules, budget)?,
+            _ => settings.folders.list(root, rules, budget)?,
+        };
+        listings += 1;
+        if repository.watch().is_some_and(|watch| watch.cover(&listing.folders)) {
+            if listings < MAX_LISTINGS {
+                continue;
+            }
+            repository.ask_for_sweep();
+        }
+        for warning in &listing.warnings {
+            warn_once(warning.clone());
+        }
+        return Ok(listing);
+    }
+}
+
+/// The tasks and the rest of the changes. Files in `done` were read by an earlier round of the same update, and are trusted
+/// from then on.
+fn compare(
+    listing: Listing,
+    stored: Vec<StoredFile>,
+    skipped: Vec<SkippedFile>,
+    thoroughness: Thoroughness,
+    done: &HashSet<RepoPath>,
+    folders: &Folders,
+) -> (Vec<Task>, Leavings) {
+    let mut tasks = Vec::new();
+    let mut leavings = Leavings::default();
+    let mut stored: HashMap<RepoPath, StoredFile> = stored.into_iter().map(|file| (file.path.clone(), file)).collect();
+    let mut skipped: HashMap<String, SkippedFile> = skipped.into_iter().map(|file| (file.path.clone(), file)).collect();
+    for found in listing.files {
+        let known = stored.remove(&found.path);
+        let left_out = skipped.remove(found.path.as_str());
+        let task = |known| Task { path: found.path.clone(), size: found.stat.size, known };
+        match (known, left_out) {
+            (Some(known), _) => {
+                let is_trusted = scan::trusted(&known.stat, known.seen_ns, &found.stat);
+                let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
+                match thoroughness {
+                    Thoroughness::Everything => tasks.push(task(None)),
+                    _ if !rows_are_current(&known, folders, &known.path) => tasks.push(task(None)),
+                    Thoroughness::Changed if is_trusted => {}
+                    Thoroughness::Verify | Thoroughness::Changed => tasks.push(task(Some(known))),
+                }
+            }
+            (None, Some(left_out)) => {
+                let is_trusted = thoroughness == Thoroughness::Changed
+                    && scan::trusted(&left_out.stat, left_out.seen_ns, &found.stat);
+                if !is_trusted || !is_by_content(left_out.reason) {
+                    tasks.push(task(None));
+                }
+            }
+            (None, None) => tasks.push(task(None)),
+        }
+    }
+    for left in listing.skipped {
+        let is_new =
+            skipped.remove(&left.path).is_none_or(|known| known.reason != left.reason || known.stat != left.stat);
+        if is_new {
+            leavings.skip.push(SkippedFile { path: left.path, reason: left.reason, stat: left.stat, seen_ns: 0 });
+        }
+    }
+    leavings.gone = stored.into_values().collect();
+    leavings.gone.sort_by(|a, b| a.path.cmp(&b.path));
+    leavings.unskip = skipped.into_keys().collect();
+    (tasks, leavings)
+}
+
+/// Whether this program would make the same rows from the same bytes at `path`.
+pub(super) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
+    known.chunking == folders.chunking(path).map(Chunking::to_text)
+        && extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
+}
+
+/// Reasons found by reading a file, not from its path: they hold as long as the file does not change.
+fn is_by_content(reason: SkipReason) -> bool {
+    use SkipReason::{
+        Binary, Encoding, Encrypted, Generated, Malformed, Minified, NoText, Overfull, Overrun, Overweight, Sealed,
+        Secret,
+    };
+    let is_of_text = matches!(reason, Binary | Encoding | Minified | Generated | Secret);
+    let is_of_document = matches!(reason, Encrypted | Sealed | Malformed | Overfull | Overrun | Overweight | NoText);
+    is_of_text || is_of_document
+}
+
+/// The stat of a file that could not be read.
+pub(super) const UNKNOWN: Stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 };

@@ -1,0 +1,156 @@
+//! An open repository: what all components of a workspace share.
+//!
+//! Owns its root, its settings, its database and its watch. Does not own what is done with them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::folders::Folders;
+use super::lock::UpdateLock;
+use super::repair::Repaired;
+use super::state::State;
+use super::updates::InFlight;
+use super::watch::Watch;
+use super::{folder, locked};
+use crate::budget::Budget;
+use crate::config::{Config, Sources, warn_once};
+use crate::error::{Error, ErrorKind, Result};
+use crate::extract::{FORMATS, Options};
+use crate::model::RepoPath;
+use crate::scan::Rules;
+use crate::store::{Snapshot, Store};
+
+pub(super) struct Repository {
+    pub root: PathBuf,
+    pub sources: Arc<Sources>,
+    pub store: Store,
+    settings: Mutex<Arc<Settings>>,
+    watch: OnceLock<Watch>,
+    pub in_flight: InFlight,
+    pub repaired: Repaired,
+}
+
+/// The settings of a repository and what follows from them.
+pub(super) struct Settings {
+    pub config: Config,
+    pub folders: Folders,
+    pub rules: Rules,
+}
+
+impl Repository {
+    pub(super) fn new(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
+        let folders = Folders::of(State::load(root, &sources.environment));
+        let settings = Arc::new(Settings::of(sources.load(root)?, folders)?);
+        Ok(Self {
+            root: root.to_owned(),
+            sources,
+            store,
+            settings: Mutex::new(settings),
+            watch: OnceLock::new(),
+            in_flight: InFlight::default(),
+            repaired,
+        })
+    }
+
+    pub(super) fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.store.read(budget, query)
+    }
+
+    pub(super) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&locked(&self.settings))
+    }
+
+    /// Reads the settings again, because their files may have changed. If a file cannot be read, the settings stay.
+    pub(super) fn reload_settings(&self) -> Result<Arc<Settings>> {
+        let mut settings = locked(&self.settings);
+        match self.sources.load(&self.root) {
+            Ok(config) => {
+                let folders = Folders::of(State::load(&self.root, &self.sources.environment));
+                if config != settings.config || folders != settings.folders {
+                    *settings = Arc::new(Settings::of(config, folders)?);
+                }
+            }
+            Err(error) => warn_once(format!("settings stay as they were: {error}")),
+        }
+        Ok(Arc::clone(&settings))
+    }
+
+    /// The executable file of this program.
+    pub(super) fn program(&self) -> Option<&Path> {
+        self.sources.environment.program()
+    }
+
+    pub(super) fn watch(&self) -> Option<&Watch> {
+        self.watch.get()
+    }
+
+    /// The watch if it reports every change.
+    pub(super) fn full_watch(&self) -> Option<&Watch> {
+        self.watch().filter(|watch| !watch.is_limited())
+    }
+
+    /// If two threads start a watch, one is enough.
+    pub(super) fn set_watch(&self, watch: Watch) {
+        let _ = self.watch.set(watch);
+    }
+
+    /// The next update looks at everything.
+    pub(super) fn ask_for_sweep(&self) {
+        if let Some(watch) = self.watch() {
+            watch.ask_for_sweep();
+        }
+    }
+
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if !self.store.is_read_only() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::ReadOnly, "the index cannot be written")
+            .hint("Make the repository's folder `.ixmcp` writable."))
+    }
+
+    /// Takes the update lock. If the database was removed, perhaps with its folder, creates an empty one: that costs time and
+    /// nothing else.
+    pub(super) fn lock(&self, budget: &Budget) -> Result<UpdateLock> {
+        let is_gone = || !self.store.path().exists();
+        let was_gone = is_gone();
+        if was_gone {
+            folder::prepare(&self.root)?;
+        }
+        let lock = UpdateLock::take(&self.root, budget)?;
+        if was_gone && is_gone() {
+            // SQLite would take a log without its database for the log of the new one.
+            Store::make(self.store.path(), || folder::discard(self.store.path()))?;
+            self.ask_for_sweep();
+        }
+        Ok(lock)
+    }
+}
+
+impl Settings {
+    fn of(config: Config, folders: Folders) -> Result<Self> {
+        // A folder that is named explicitly is read even if git ignores it.
+        let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
+        let mut named: Vec<RepoPath> = notes.chain(folders.inside()).collect();
+        named.sort();
+        named.dedup();
+        let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);
+        let extensions = containers.flat_map(|format| format.extensions).copied().collect();
+        let rules = Rules::new(&config.index)?.with_named(named).with_documents(extensions);
+        Ok(Self { rules, folders, config })
+    }
+
+    /// The extraction options of files that are in no document folder.
+    pub(super) fn extraction(&self) -> Options {
+        let index = &self.config.index;
+        Options {
+            chunk_bytes: index.chunk_size,
+            folder: None,
+            skip_minified: index.skip_minified,
+            skip_generated: index.skip_generated,
+            skip_secrets: index.skip_secrets,
+            mask_secrets: index.mask_secrets,
+            notes: index.notes.clone(),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The schedule of updates: one at a time in this process, which callers join or start.
+//!
+//! Owns the update in flight, what a read waits for and how long, and the work in the background that follows an update.
+//! Does not own what an update does (`update`), nor which files may have changed (`watch`).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::embedding_model::EmbeddingModel;
+use super::entities::{self, EntityReport};
+use super::locked;
+use super::repository::Repository;
+use super::static_embeddings::StaticEmbeddings;
+use super::trigrams::Trigrams;
+use super::update::{Coverage, Report, Thoroughness, Update};
+use crate::budget::{Budget, Progress};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Fact;
+
+/// How long a call waits for an index that is being built, unless the caller sets a timeout.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whether an answer shows the disk as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    Fresh,
+    /// The index cannot be brought up to date, for this reason.
+    Stale(String),
+}
+
+/// What a read waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Everything that changed.
+    Everything,
+    /// During a first build only the entities; otherwise everything.
+    Entities,
+}
+
+/// Starts updates and waits for them.
+pub struct Updates {
+    pub(super) repository: Arc<Repository>,
+    pub(super) trigrams: Arc<Trigrams>,
+    pub(super) embeddings: Arc<StaticEmbeddings>,
+    pub(super) model: Arc<EmbeddingModel>,
+}
+
+/// The running update, or the last one that ran.
+#[derive(Default)]
+pub(super) struct InFlight(Mutex<Option<Arc<UpdateRun>>>);
+
+/// An update that callers can wait for.
+pub(super) struct UpdateRun {
+    started: Instant,
+    coverage: Coverage,
+    progress: Arc<Progress>,
+    outcome: Mutex<Option<Result<()>>>,
+    ended: Condvar,
+}
+
+impl Updates {
+    /// Returns when that part of the index includes every write that returned before this call.
+    ///
+    /// `BUSY` with done and total if that takes longer than `timeout`: the update continues, and the next call finds it
+    /// further along or done.
+    pub fn freshen(self: &Arc<Self>, part: Part, timeout: Option<Duration>, budget: &Budget) -> Result<Freshness> {
+        if self.repository.store.is_read_only() {
+            return Ok(Freshness::Stale(
+                "the index cannot be written: its folder is read-only, or its disk full".to_owned(),
+            ));
+        }
+        let mut since = Instant::now();
+        let deadline = since.checked_add(timeout.unwrap_or(TIMEOUT));
+        if !self.repository.store.path().exists() {
+            self.repository.ask_for_sweep();
+        }
+        if let Some(watch) = self.repository.full_watch() {
+            watch.settle(since);
+            since = Instant::now();
+        }
+        match self.wait_for(Coverage::Dirty, since, part, deadline, budget) {
+            Ok(()) => Ok(Freshness::Fresh),
+            // An index that was built still answers if it cannot be updated, and says so.
+            Err(error) if error.kind == ErrorKind::ReadOnly && self.was_built(budget) => {
+                Ok(Freshness::Stale(error.message))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns when nothing that was dirty before this call is left to index. What failed is logged under that name.
+    pub(super) fn catch_up(self: &Arc<Self>, name: &str) {
+        let budget = Budget::unlimited();
+        if let Err(error) = self.wait_for(Coverage::Dirty, Instant::now(), Part::Everything, None, &budget) {
+            tracing::warn!("a {name} failed: {error}");
+        }
+    }
+
+    /// Brings the entities up to date and reports what changed since the last report; `force` replaces all their rows.
+    /// `BUSY` if that takes longer than `timeout`: it continues, and the next call joins it.
+    pub fn sync_entities(
+        self: &Arc<Self>,
+        force: bool,
+        timeout: Option<Duration>,
+        budget: &Budget,
+    ) -> Result<EntityReport> {
+        let since = Instant::now();
+        let deadline = timeout.and_then(|timeout| since.checked_add(timeout));
+        if let Freshness::Stale(reason) =
+            self.freshen(Part::Entities, Some(timeout.unwrap_or(Duration::MAX)), budget)?
+        {
+            return Err(Error::new(ErrorKind::ReadOnly, reason).hint("Make the folder `.ixmcp` writable."));
+        }
+        if force {
+            self.wait_for(Coverage::Entities, since, Part::Everything, deadline, budget)?;
+        }
+        self.embeddings.embed_entities(budget)?;
+        entities::report(&self.repository, budget)
+    }
+
+    /// Brings the index up to date and reports what changed since the last report.
+    pub(super) fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
+        let started = Instant::now();
+        self.repository.with_repair(|| {
+            self.run_here(thoroughness, progress, budget)?;
+            self.model.check_required_gpu()?;
+            let report = Report::of(&self.repository, started, budget)?;
+            Ok(Report { warning: self.repository.repaired.take(), ..report })
+        })
+    }
+
+    /// Brings everything up to date, vectors included, by an update on this thread.
+    pub(super) fn run_here(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<()> {
+        let coverage = Coverage::Tree(thoroughness);
+        let run = loop {
+            let open = {
+                let mut current = locked(&self.repository.in_flight.0);
+                match current.as_ref().filter(|run| run.is_open()) {
+                    Some(open) => Arc::clone(open),
+                    None => break Arc::clone(current.insert(Arc::new(UpdateRun::new(coverage, Arc::clone(progress))))),
+                }
+            };
+            open.wait(&|| false, None, budget);
+            budget.check()?;
+        };
+        let lock = self.repository.lock(budget);
+        let outcome = lock.and_then(|lock| Update::new(&self.repository, &lock, progress, budget).run(coverage));
+        run.end(outcome.as_ref().copied().map_err(Error::duplicate));
+        outcome?;
+        self.trigrams.catch_up(budget)?;
+        self.embeddings.embed(budget)
+    }
+
+    /// Returns when an update of that coverage that began at `since` or later has ended, or when it would find nothing to
+    /// do. For entities an update that is already running counts, too.
+    fn wait_for(
+        self: &Arc<Self>,
+        coverage: Coverage,
+        since: Instant,
+        part: Part,
+        deadline: Option<Instant>,
+        budget: &Budget,
+    ) -> Result<()> {
+        loop {
+            let Some(run) = self.join_or_start(coverage, since)? else { return Ok(()) };
+            let is_ready = || part == Part::Entities && self.are_entities_ready(&run.progress, since);
+            let Some(outcome) = run.wait(&is_ready, deadline, budget) else {
+                budget.check()?;
+                return Err(busy(&run.progress));
+            };
+            match outcome {
+                // Its caller gave that update up; this one does not.
+                Err(error) if is_given_up(&error) => budget.check()?,
+                outcome if outcome.is_err() || run.satisfies(coverage, since) => return outcome,
+                // The part of a running build that is ready is all there is to see of it.
+                Ok(()) if run.is_open() => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The running update, or the last if it began late enough, or a new one on a thread of its own; `None` if nothing is
+    /// dirty.
+    pub(super) fn join_or_start(
+        self: &Arc<Self>,
+        coverage: Coverage,
+        since: Instant,
+    ) -> Result<Option<Arc<UpdateRun>>> {
+        let mut current = locked(&self.repository.in_flight.0);
+        if let Some(run) = &*current
+            && (run.is_open() || (run.started >= since && run.satisfies(coverage, since) && !run.was_given_up()))
+        {
+            return Ok(Some(Arc::clone(run)));
+        }
+        if coverage == Coverage::Dirty && self.repository.full_watch().is_some_and(|watch| !watch.has_dirt()) {
+            return Ok(None);
+        }
+        let run = Arc::new(UpdateRun::new(coverage, Arc::default()));
+        let (updates, worker) = (Arc::clone(self), Arc::clone(&run));
+        std::thread::Builder::new()
+            .name("update".to_owned())
+            .spawn(move || {
+                let repository = &*updates.repository;
+                let budget = Budget::unlimited();
+                let update = || {
+                    repository.with_repair(|| {
+                        let lock = repository.lock(&budget)?;
+                        Update::new(repository, &lock, &worker.progress, &budget).run(coverage)
+                    })
+                };
+                // Callers would wait for ever for an update that never ends.
+                let panicked = Error::internal("an update panicked").hint("Try again, and please report this.");
+                worker.end(catch_unwind(AssertUnwindSafe(update)).unwrap_or(Err(panicked)));
+                updates.work_in_background();
+            })
+            .map_err(Error::no_thread)?;
+        Ok(Some(Arc::clone(current.insert(run))))
+    }
+
+    /// What follows an update. Callers that waited for the update already have its words and symbols.
+    fn work_in_background(&self) {
+        if let Err(error) = self.trigrams.catch_up(&Budget::unlimited()) {
+            tracing::warn!("exact search is slower than it could be: {error}");
+        }
+        if let Err(error) = self.embeddings.embed_soon() {
+            tracing::warn!("some vectors are missing: {error}");
+        }
+        self.model.work_in_background();
+    }
+
+    /// Whether the entities of a running build show the disk as it was at `since`. If not, requests them from the build.
+    fn are_entities_ready(&self, progress: &Progress, since: Instant) -> bool {
+        let Some(ready) = progress.ready_entities() else { return false };
+        if ready.as_of >= since {
+            return true;
+        }
+        if let Some(watch) = self.repository.full_watch()
+            && let (Some(paths), _) = watch.changes_since(ready.feed_position)
+            && !entities::are_among(&paths, &self.repository.settings().config)
+        {
+            return true;
+        }
+        progress.request_entities(since);
+        false
+    }
+
+    fn was_built(&self, budget: &Budget) -> bool {
+        self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
+    }
+}
+
+impl InFlight {
+    /// The progress of the running update.
+    pub(super) fn progress(&self) -> Option<Arc<Progress>> {
+        locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
+    }
+
+    /// Forgets an update that has ended: its outcome says nothing about a new database.
+    pub(super) fn forget_ended(&self) {
+        locked(&self.0).take_if(|run| !run.is_open());
+    }
+}
+
+impl UpdateRun {
+    fn new(coverage: Coverage, progress: Arc<Progress>) -> Self {
+        let (outcome, ended) = (Mutex::new(None), Condvar::new());
+        Self { started: Instant::now(), coverage, progress, outcome, ended }
+    }
+
+    /// Whether a caller who asked for that coverage at `since` has what it asked for when this update has ended.
+    fn satisfies(&self, coverage: Coverage, since: Instant) -> bool {
+        match (self.coverage, coverage) {
+            (Coverage::Entities, Coverage::Entities) => true,
+            (Coverage::Entities, _) | (_, Coverage::Entities) => false,
+            _ => self.started >= since,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        locked(&self.outcome).is_none()
+    }
+
+    fn was_given_up(&self) -> bool {
+        matches!(&*locked(&self.outcome), Some(Err(error)) if is_given_up(error))
+    }
+
+    fn end(&self, outcome: Result<()>) {
+        *locked(&self.outcome) = Some(outcome);
+        self.ended.notify_all();
+    }
+
+    /// The outcome; success as soon as `is_ready`; `None` if neither comes before the deadline or the end of the budget.
+    fn wait(&self, is_ready: &dyn Fn() -> bool, deadline: Option<Instant>, budget: &Budget) -> Option<Result<()>> {
+        /// A cancelled call is noticed within this time.
+        const POLL: Duration = Duration::from_millis(20);
+        let mut outcome = locked(&self.outcome);
+        loop {
+            if let Some(outcome) = &*outcome {
+                return Some(outcome.as_ref().copied().map_err(Error::duplicate));
+            }
+            if is_ready() {
+                return Some(Ok(()));
+            }
+            let left = deadline.map_or(POLL, |end| end.saturating_duration_since(Instant::now()).min(POLL));
+            if left.is_zero() || budget.is_spent() {
+                return None;
+            }
+            outcome = self.ended.wait_timeout(outcome, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// The update did not fail: the budget of the call that started it was spent.
+fn is_given_up(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::Cancelled | ErrorKind::Timeout)
+}
+
+fn busy(progress: &Progress) -> Error {
+    let (done, total) = progress.files();
+    let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
+    Error::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
+        .hint("Ask again in a few seconds; the build goes on.")
+}

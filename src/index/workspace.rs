@@ -1,0 +1,209 @@
+//! A workspace: one open repository with the components that keep and read its index.
+//!
+//! Owns how the components are put together, and the watch. Each component owns its own work.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::documents::Documents;
+use super::embedding_model::EmbeddingModel;
+use super::files::Files;
+use super::lock::UpdateLock;
+use super::repair::Repaired;
+use super::repository::Repository;
+use super::static_embeddings::StaticEmbeddings;
+use super::trigrams::Trigrams;
+use super::update::{Coverage, Report, Thoroughness};
+use super::updates::{Freshness, Part, Updates};
+use super::watch::Watch;
+use super::{OPEN_TIMEOUT, folder, idle, repair};
+use crate::budget::{Budget, Progress};
+use crate::config::{Config, Sources};
+use crate::error::Result;
+use crate::model::RepoPath;
+use crate::pytypes::Engines;
+use crate::store::{Fact, Mode, Snapshot, Store};
+
+/// One open repository with its index.
+pub struct Workspace {
+    pub(super) repository: Arc<Repository>,
+    pub(super) trigrams: Arc<Trigrams>,
+    pub updates: Arc<Updates>,
+    pub embeddings: Arc<StaticEmbeddings>,
+    /// The embedding model that the user selected.
+    pub model: Arc<EmbeddingModel>,
+    /// The folders that are indexed as documents.
+    pub documents: Documents,
+    /// The files that callers name.
+    pub files: Files,
+    /// The type engines of this repository's callers.
+    pub type_engines: Engines,
+}
+
+/// A position in the feed of changes on disk, to read on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FeedPosition(u64);
+
+/// What changed on disk since a [`FeedPosition`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// These files and folders; empty if nothing changed.
+    Paths(Vec<RepoPath>),
+    /// Unknown: the repository was not watched, or not all the time.
+    Everything,
+}
+
+impl Workspace {
+    /// Opens the repository at `root`. Creates its database if there is none.
+    ///
+    /// `READ_ONLY` if there is none and none can be created.
+    pub fn open(root: &Path, sources: Arc<Sources>) -> Result<Self> {
+        let path = folder::database(root);
+        let mode = folder::prepare(root)?;
+        if mode == Mode::Read {
+            return Self::with_store(root, sources, Store::open(&path, mode)?, Repaired::default());
+        }
+        // Two processes must not create or migrate the same file at once.
+        let _lock = UpdateLock::take(root, &Budget::lasting(OPEN_TIMEOUT))?;
+        let (store, repaired) = repair::open(&path)?;
+        Self::with_store(root, sources, store, repaired)
+    }
+
+    pub(super) fn with_store(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
+        let repository = Arc::new(Repository::new(root, sources, store, repaired)?);
+        let trigrams = Arc::new(Trigrams::new(Arc::clone(&repository)));
+        let embeddings = Arc::new(StaticEmbeddings::new(Arc::clone(&repository)));
+        let model = Arc::new(EmbeddingModel::new(Arc::clone(&repository)));
+        let updates = Arc::new(Updates {
+            repository: Arc::clone(&repository),
+            trigrams: Arc::clone(&trigrams),
+            embeddings: Arc::clone(&embeddings),
+            model: Arc::clone(&model),
+        });
+        Ok(Self {
+            documents: Documents::new(Arc::clone(&repository), Arc::clone(&updates)),
+            files: Files::new(Arc::clone(&repository)),
+            type_engines: Engines::default(),
+            repository,
+            trigrams,
+            embeddings,
+            model,
+            updates,
+        })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.repository.root
+    }
+
+    /// The settings of this repository.
+    pub fn config(&self) -> Config {
+        self.repository.settings().config.clone()
+    }
+
+    /// The executable file of this program.
+    pub fn program(&self) -> Option<PathBuf> {
+        self.repository.program().map(Path::to_owned)
+    }
+
+    /// Reads one state of the index.
+    pub fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
+        self.repository.read(budget, query)
+    }
+
+    /// Watches for changes from now on. If the system cannot, every read sweeps.
+    pub fn watch(&self) {
+        if self.repository.store.is_read_only() || self.repository.watch().is_some() {
+            return;
+        }
+        let updates = Arc::downgrade(&self.updates);
+        let when_quiet = move || {
+            if let Some(updates) = updates.upgrade() {
+                updates.catch_up("background update");
+            }
+        };
+        match Watch::start(&self.repository.root, when_quiet) {
+            Ok(watch) => {
+                self.repository.set_watch(watch);
+                self.repository.store.stay();
+                idle::sweep_regularly(Arc::downgrade(&self.updates));
+            }
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    /// What changed since that position, including every write that returned before this call, and the position to continue
+    /// from. Does not wait for the index: for callers that read the files themselves.
+    pub fn changes_since(&self, position: FeedPosition) -> (Changes, FeedPosition) {
+        let Some(watch) = self.repository.full_watch() else { return (Changes::Everything, position) };
+        watch.settle(Instant::now());
+        let (paths, next) = watch.changes_since(position.0);
+        if paths.is_none()
+            && let Err(error) = self.updates.join_or_start(Coverage::Dirty, Instant::now())
+        {
+            // Until an update has looked at everything, callers of this function do.
+            tracing::warn!("a background update failed: {error}");
+        }
+        (paths.map_or(Changes::Everything, Changes::Paths), FeedPosition(next))
+    }
+
+    /// How changes are noticed, in words.
+    pub fn watch_mode(&self) -> &'static str {
+        match self.repository.watch() {
+            None => "sweep",
+            Some(watch) if watch.is_limited() => "sweep: the system's limit of watches is reached",
+            Some(_) => "watch",
+        }
+    }
+
+    /// The number of changes that were noticed and are not indexed yet.
+    pub fn pending_changes(&self) -> usize {
+        self.repository.watch().map_or(0, Watch::pending)
+    }
+
+    /// Bytes of the database on disk.
+    pub fn index_size(&self) -> u64 {
+        self.repository.store.size()
+    }
+
+    /// The progress of the update that reads wait for.
+    pub fn progress(&self) -> Option<Arc<Progress>> {
+        self.repository.in_flight.progress()
+    }
+
+    /// What is wrong with the database, in words; empty if it is sound.
+    pub fn faults(&self) -> Result<Vec<String>> {
+        self.repository.store.faults()
+    }
+
+    /// When a row last changed that an answer could show: a value to compare with.
+    pub fn last_change(&self, budget: &Budget) -> Result<Option<String>> {
+        self.read(budget, |snapshot| snapshot.fact(Fact::LastChange))
+    }
+
+    /// Brings the index up to date and reports what changed since the last report.
+    pub fn sync(&self, thoroughness: Thoroughness, progress: &Arc<Progress>, budget: &Budget) -> Result<Report> {
+        self.updates.sync(thoroughness, progress, budget)
+    }
+
+    /// Reports what changed since the last report, without an update.
+    pub fn report(&self, started: Instant, budget: &Budget) -> Result<Report> {
+        Report::of(&self.repository, started, budget)
+    }
+
+    /// Returns when the index includes every write that returned before this call: see [`Updates::freshen`].
+    pub fn freshen(&self, timeout: Option<Duration>, budget: &Budget) -> Result<Freshness> {
+        self.updates.freshen(Part::Everything, timeout, budget)
+    }
+
+    /// Does `work`. If the index is damaged, replaces it and does `work` once more.
+    pub fn with_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        self.repository.with_repair(work)
+    }
+
+    /// The message about a repair, returned once.
+    pub fn take_repair(&self) -> Option<String> {
+        self.repository.repaired.take()
+    }
+}
