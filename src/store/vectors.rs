@@ -400,7 +400,7 @@ mod tests {
             let index = Index::new();
             paths.iter().for_each(|path| index.put(path, &["one", "zebra", "other", "of"]));
             index.embed();
-            let space = index.embeddings.space();
+            let space = index.space();
             let ask = |snapshot: &Snapshot| {
                 let near = snapshot.nearest(space, &vector("o").unwrap(), 7, None)?;
                 let position = |near: &NearChunk| snapshot.chunk(near.id).map(|chunk| (chunk.path, chunk.start_line));
@@ -486,7 +486,7 @@ mod tests {
             put(&format!("{number}.txt"), &file(number));
         }
         index.embed();
-        let space = index.embeddings.space();
+        let space = index.space();
         let check = |context: &str| {
             let ask = |snapshot: &Snapshot| {
                 for wanted in ["!", "A", "m", "z"] {
