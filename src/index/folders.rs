@@ -34,7 +34,7 @@ impl Folders {
     }
 
     /// Those that the walk of the repository may skip.
-    pub fn inside(&self) -> Vec<RepoPath> {
+    pub fn in_repository(&self) -> Vec<RepoPath> {
         self.0.iter().filter(|folder| !folder.is_outside()).filter_map(|folder| RepoPath::new(&*folder.path)).collect()
     }
 

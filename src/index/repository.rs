@@ -131,7 +131,7 @@ impl Settings {
     fn of(config: Config, folders: Folders) -> Result<Self> {
         // A folder that is named explicitly is read even if git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));
-        let mut named: Vec<RepoPath> = notes.chain(folders.inside()).collect();
+        let mut named: Vec<RepoPath> = notes.chain(folders.in_repository()).collect();
         named.sort();
         named.dedup();
         let containers = FORMATS.iter().filter(|format| !format.keeps_text() && !format.only_in_folders);

@@ -42,7 +42,7 @@ pub struct Header {
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
     let copy = folder::database(&workspace.root()).with_extension("db.copy");
     folder::discard(&copy)?;
-    // If secrets are indexed, only the file itself tells whether it is one.
+    // If secrets are indexed, only the file itself shows whether it is one.
     let has_secrets = !workspace.repository.settings().config.index.skip_secrets;
     let may_leave = |path: &RepoPath| {
         let read = || scan::read(&workspace.root(), path, u64::MAX);

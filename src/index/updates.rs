@@ -268,7 +268,7 @@ impl UpdateRun {
         Self { started: Instant::now(), coverage, progress, outcome, ended }
     }
 
-    /// Whether a caller who asked for that coverage at `since` has what it asked for when this update has ended.
+    /// Whether a caller that asked for that coverage at `since` has what it asked for when this update has ended.
     fn satisfies(&self, coverage: Coverage, since: Instant) -> bool {
         match (self.coverage, coverage) {
             (Coverage::Entities, Coverage::Entities) => true,

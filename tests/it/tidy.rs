@@ -1,5 +1,7 @@
 //! House rules that the compiler cannot see.
 
+mod vocabulary;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
