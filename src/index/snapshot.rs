@@ -40,12 +40,12 @@ pub struct Header {
 
 /// Writes the index to `file`. It must be up to date. Secrets and files outside the repository are left out.
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
-    let copy = folder::database(&workspace.root()).with_extension("db.copy");
+    let copy = folder::database(workspace.root()).with_extension("db.copy");
     folder::discard(&copy)?;
     // If secrets are indexed, only the file itself shows whether it is one.
     let has_secrets = !workspace.repository.settings().config.index.skip_secrets;
     let may_leave = |path: &RepoPath| {
-        let read = || scan::read(&workspace.root(), path, u64::MAX);
+        let read = || scan::read(workspace.root(), path, u64::MAX);
         !has_secrets || read().is_ok_and(|content| !secrets::is_secret(path.as_str(), &content.bytes))
     };
     let admits = |path: &str| !path.starts_with('/') && RepoPath::new(path).is_some_and(|path| may_leave(&path));

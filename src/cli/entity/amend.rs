@@ -376,7 +376,7 @@ fn shape(front: &FrontMatter, node: &Node) -> String {
             let entries = entries.iter().map(|(key, value)| {
                 let mut inner = Vec::new();
                 front.each_node(value, |node| {
-                    inner.push(front.resolve_alias(node).text().unwrap_or_default().to_owned())
+                    inner.push(front.resolve_alias(node).text().unwrap_or_default().to_owned());
                 });
                 format!("{}={}", key.text().unwrap_or_default(), inner.join(","))
             });

@@ -130,7 +130,7 @@ impl Process {
             Message::Ready { .. } | Message::Refused(_) => child.answer(STARTUP, message),
             Message::Output { id, .. } | Message::Failed { id, .. } => child.answer(id, message),
         };
-        let started = ChildProcess::start(command, Group::Own, |stdout| receive(stdout), deliver);
+        let started = ChildProcess::start(command, Group::Own, receive, deliver);
         let (child, startup) = started.map_err(|error| Error::io("start", program, error))?;
         let process = Self { child, config: config.clone() };
         match process.wait(&startup) {
