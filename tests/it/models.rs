@@ -387,7 +387,7 @@ fn a_process_that_stays_notices_that_a_model_is_another() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut warning = || server.call("query", &json!({ "text": "erase the file" }))["warning"].clone();
     let first = warning();
-    assert!(first.as_str().unwrap().contains("is being read"), "{first}");
+    assert!(first.as_str().unwrap().contains("is being loaded"), "{first}");
     crate::wire::until("it is read", || warning().is_null());
     let model = std::fs::read(folder.join("onnx/model.onnx")).unwrap();
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
