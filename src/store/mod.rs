@@ -168,6 +168,7 @@ impl Store {
     ///
     /// `CORRUPT_INDEX` for a file that is not an index of ours, `NEWER_INDEX` for one from a later version.
     pub fn open(path: &Path, mode: Mode) -> Result<Self> {
+        open::refuse_other_formats(path)?;
         let connection = open::connect(path, mode)?;
         let opened = FileIdentity::of(path)?;
         let (writer, readers) = match mode {
@@ -341,6 +342,7 @@ impl Store {
         let mut opened = locked(&self.opened);
         let now = FileIdentity::of(&self.path)?;
         if *opened != now {
+            open::refuse_other_formats(&self.path)?;
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.totals) = None;

@@ -76,8 +76,8 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Opens a connection. Before the first one to a file, [`refuse_other_formats`] must have accepted it.
 pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
-    refuse_other_formats(path)?;
     let connection = match mode {
         Mode::Write => Connection::open(path)?,
         Mode::Read => open_for_reading(path)?,
@@ -125,7 +125,11 @@ fn open_for_reading(path: &Path) -> Result<Connection> {
 }
 
 /// A file that is not SQLite at all is rejected before SQLite could modify it.
-fn refuse_other_formats(path: &Path) -> Result<()> {
+///
+/// Only for a file that this process has no connection to: closing any handle of a file drops all POSIX locks that the
+/// process holds on it. Another process that closes the database would then take itself for the last one and delete
+/// the log under our connections.
+pub(super) fn refuse_other_formats(path: &Path) -> Result<()> {
     let mut head = Vec::new();
     if path.is_dir() {
         return Err(foreign(path));

@@ -498,3 +498,23 @@ fn a_folder_that_becomes_unwritable_between_two_reads_makes_answers_stale_at_wor
     let answer = owner.call("query", &json!({ "text": "third_of_all", "mode": "literal" })).unwrap();
     assert_eq!((answer["results"][0]["file_path"].as_str(), answer.get("stale")), (Some("first.py"), None));
 }
+
+#[test]
+fn another_program_that_closes_the_database_leaves_the_log_of_a_running_process() {
+    let repo = Repo::new("//- /a.py\na = 1\n");
+    let workspace = open(repo.path());
+    sync(&workspace);
+    // A query during another one opens a second connection.
+    workspace
+        .read(&Budget::unlimited(), |_| workspace.read(&Budget::unlimited(), |snapshot| snapshot.paths(None)))
+        .unwrap();
+    repo.write("b.py", "b = 1\n");
+    sync(&workspace);
+    let log = repo.path().join(".ixmcp/index.db-wal");
+    assert!(log.exists());
+    let database = repo.path().join(".ixmcp/index.db");
+    let asked = Command::new("sqlite3").arg(&database).arg("SELECT count(*) FROM files").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&asked.stdout).trim(), "2");
+    // The last process to close a database deletes its log. That was not the last.
+    assert!(log.exists(), "the locks of this process are gone");
+}
