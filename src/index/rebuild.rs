@@ -67,12 +67,14 @@ pub(super) fn from_seed(
     let mut report = workspace.report(started, budget)?;
     // Closing the last connection folds the log into the file, which is then complete.
     drop(workspace);
-    if old.exists() && Store::open(&old, Mode::Write).is_err() {
-        folder::keep_aside(&old)?;
-    }
+    let is_unusable = old.exists() && Store::open(&old, Mode::Write).is_err();
     repair::forget(&old);
-    folder::discard(&old)?;
-    fs::rename(&new, &old).map_err(|error| Error::io("rename", &new, error))?;
+    Store::replace(&old, &new, || {
+        if is_unusable {
+            folder::keep_aside(&old)?;
+        }
+        folder::discard(&old)
+    })?;
     report.db_bytes = fs::metadata(&old).map_or(report.db_bytes, |data| data.len());
     Ok(report)
 }

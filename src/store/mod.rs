@@ -34,6 +34,7 @@ mod schema;
 mod scope;
 mod search;
 mod statements;
+mod switch;
 mod symbols;
 mod terms;
 mod text_vectors;
@@ -76,6 +77,7 @@ pub use trigrams::{GatheredTrigrams, MAX_SLOTS, SegmentState, TrigramNeed, Trigr
 pub use vectors::{NearChunk, SpaceId, SpaceKey, Unembedded, text_to_embed};
 
 use readers::Readers;
+use switch::{IndexConnection, OpenLock};
 
 /// Key of a row in `files`. Valid inside one snapshot; never part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,8 +99,8 @@ pub struct Revision {
 pub struct Store {
     path: PathBuf,
     mode: Mode,
-    /// The file that the connections below have open; a rebuild replaces it.
-    opened: Mutex<FileIdentity>,
+    /// The file that the connections below have open; a rebuild replaces it. None when they are closed.
+    opened: Mutex<Option<FileIdentity>>,
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
@@ -132,7 +134,7 @@ impl Caches {
 }
 
 struct Writer {
-    connection: Connection,
+    connection: IndexConnection,
     interned: Interned,
 }
 
@@ -168,6 +170,7 @@ impl Store {
     ///
     /// `CORRUPT_INDEX` for a file that is not an index of ours, `NEWER_INDEX` for one from a later version.
     pub fn open(path: &Path, mode: Mode) -> Result<Self> {
+        let _lock = OpenLock::shared(path)?;
         open::refuse_other_formats(path)?;
         let connection = open::connect(path, mode)?;
         let opened = FileIdentity::of(path)?;
@@ -178,7 +181,7 @@ impl Store {
         Ok(Self {
             path: path.to_owned(),
             mode,
-            opened: Mutex::new(opened),
+            opened: Mutex::new(Some(opened)),
             writer: Mutex::new(writer),
             readers: Readers::of(readers),
             caches: Caches::none(path),
@@ -192,9 +195,7 @@ impl Store {
         open::is_of_another_build(path)
     }
 
-    /// Puts an empty index at `path`. It is complete from the first moment on: a process that opens it meanwhile must
-    /// not take a half-made one for a damaged one. `clear` removes the log of what is there, after nothing else can
-    /// fail; the file is replaced.
+    /// Puts an empty index at `path`, complete from the first moment on. `clear` removes what is there.
     ///
     /// The caller ensures that no other process does the same.
     pub fn make(path: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
@@ -205,8 +206,13 @@ impl Store {
         }
         // Closing the last connection folds the log into the file.
         drop(open::connect(&new, Mode::Write)?);
-        clear()?;
-        std::fs::rename(&new, path).map_err(|error| Error::io("rename", &new, error))
+        switch::replace(path, &new, clear)
+    }
+
+    /// Puts the complete database `new` at `path`, whose connections follow when they are used next. `clear` removes
+    /// what is there, its log included.
+    pub fn replace(path: &Path, new: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
+        switch::replace(path, new, clear)
     }
 
     pub fn is_read_only(&self) -> bool {
@@ -317,6 +323,8 @@ impl Store {
     /// query opens them again.
     pub fn rest_after(&self, time: Duration) {
         if locked(&self.last_used).elapsed() >= time {
+            // A file that nothing has open may be replaced by one with the same identity.
+            *locked(&self.opened) = None;
             self.readers.clear();
             *locked(&self.writer) = None;
             self.caches.vectors.forget();
@@ -341,7 +349,7 @@ impl Store {
         *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
         let now = FileIdentity::of(&self.path)?;
-        if *opened != now {
+        if *opened != Some(now) {
             open::refuse_other_formats(&self.path)?;
             self.readers.clear();
             *locked(&self.writer) = None;
@@ -350,7 +358,7 @@ impl Store {
             *locked(&self.caches.frequencies) = Frequencies::default();
             *locked(&self.caches.counted) = PatternCounts::default();
             *locked(&self.caches.scopes) = Scopes::default();
-            *opened = now;
+            *opened = Some(now);
         }
         Ok(now)
     }
@@ -415,4 +423,91 @@ fn to_error(error: &rusqlite::Error) -> Error {
         _ => (ErrorKind::Internal, "a database statement failed", "Please report this."),
     };
     Error::new(kind, format!("{message} ({error})")).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    const REPLACEMENTS: i32 = 100;
+
+    fn discard(path: &Path) -> Result<()> {
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(open::with_suffix(path, suffix));
+        }
+        Ok(())
+    }
+
+    /// A database whose size and content say which one it is.
+    fn make_numbered(path: &Path, number: i32) {
+        let store = Store::open(path, Mode::Write).unwrap();
+        store
+            .write(|batch| {
+                batch.connection.execute_batch("CREATE TABLE numbered (number INTEGER, filler BLOB)")?;
+                for _ in 0..=number % 7 * 10 {
+                    batch.connection.execute("INSERT INTO numbered VALUES (?1, zeroblob(16384))", [number])?;
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn connections_opened_and_closed_during_replacements_see_one_database_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("index.db"), folder.path().join("index.db.new"));
+        make_numbered(&path, 0);
+        let store = Store::open(&path, Mode::Write).unwrap();
+        let is_over = AtomicBool::new(false);
+        let reads = AtomicUsize::new(0);
+        let read_once = || {
+            let numbers: Vec<i32> = store
+                .read(&Budget::unlimited(), |snapshot| {
+                    let mut rows = snapshot.connection.prepare("SELECT number, length(filler) FROM numbered")?;
+                    Ok(rows.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+                })
+                .unwrap();
+            assert!(!numbers.is_empty() && numbers.iter().all(|number| *number == numbers[0]), "{numbers:?}");
+            reads.fetch_add(1, Ordering::SeqCst);
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::SeqCst) {
+                        read_once();
+                        store.rest_after(Duration::ZERO);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    store
+                        .write(|batch| Ok(batch.connection.execute("UPDATE numbered SET filler = filler", [])?))
+                        .unwrap();
+                }
+            });
+            for number in 1..=REPLACEMENTS {
+                make_numbered(&new, number);
+                Store::replace(&path, &new, || discard(&path)).unwrap();
+                std::thread::sleep(Duration::from_millis(3));
+            }
+            is_over.store(true, Ordering::SeqCst);
+        });
+        assert!(reads.into_inner() > 0);
+        assert_eq!(store.faults().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_database_that_is_still_written_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("index.db"), folder.path().join("index.db.new"));
+        make_numbered(&path, 0);
+        let writer = Store::open(&new, Mode::Write).unwrap();
+        writer.write(|batch| batch.count_changes("sync")).unwrap();
+        let error = Store::replace(&path, &new, || discard(&path)).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Busy);
+        assert!(path.exists());
+    }
 }

@@ -8,6 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::migrate;
+use super::switch::{IndexConnection, OpenLock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::identity;
 
@@ -57,7 +58,11 @@ pub struct FileIdentity(u64, u64);
 
 impl FileIdentity {
     pub fn of(path: &Path) -> Result<Self> {
-        let data = std::fs::metadata(path).map_err(|error| gone(path, error))?;
+        let data = std::fs::metadata(path).or_else(|error| {
+            // It may be in the middle of a replacement.
+            let _lock = OpenLock::shared(path)?;
+            std::fs::metadata(path).map_err(|_| gone(path, error))
+        })?;
         let (device, number) = identity(&data);
         Ok(Self(device, number))
     }
@@ -77,7 +82,8 @@ pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Opens a connection. Before the first one to a file, [`refuse_other_formats`] must have accepted it.
-pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
+pub(super) fn connect(path: &Path, mode: Mode) -> Result<IndexConnection> {
+    let _lock = OpenLock::shared(path)?;
     let connection = match mode {
         Mode::Write => Connection::open(path)?,
         Mode::Read => open_for_reading(path)?,
@@ -93,18 +99,20 @@ pub(super) fn connect(path: &Path, mode: Mode) -> Result<Connection> {
             connection.execute_batch(PAGE_SIZE)?;
             refuse_other_programs(&connection, path)?;
             connection.execute_batch(WRITER_PRAGMAS)?;
-            migrate::up(connection, path)
+            Ok(IndexConnection::new(migrate::up(connection, path)?, path))
         }
         Mode::Read => {
             connection.execute_batch(READER_PRAGMAS)?;
+            // The first read opens the log and the shared memory.
             migrate::check(&connection, path)?;
-            Ok(connection)
+            Ok(IndexConnection::new(connection, path))
         }
     }
 }
 
 /// Whether the file is an index that a build of this program made whose schema is not ours, older or newer.
 pub(super) fn is_of_another_build(path: &Path) -> bool {
+    let Ok(_lock) = OpenLock::shared(path) else { return false };
     let Ok(connection) = open_for_reading(path) else { return false };
     let id = connection.query_row("PRAGMA application_id", [], |row| row.get::<_, i32>(0));
     id.is_ok_and(|id| id == APPLICATION_ID) && migrate::is_of_another_build(&connection).unwrap_or(false)

@@ -48,7 +48,7 @@ impl Store {
     /// Refuses a copy that was not made by [`Store::copy`] of this version: it may contain anything.
     pub fn check_copy(path: &Path) -> Result<()> {
         open::refuse_other_formats(path)?;
-        if !schema::is_fresh(&open::connect(path, Mode::Read)?)? {
+        if !schema::is_fresh(&*open::connect(path, Mode::Read)?)? {
             return Err(damaged("its tables are not those of an index"));
         }
         let faults = Self::open(path, Mode::Write)?.faults()?;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::switch::IndexConnection;
 use super::{Mode, locked, open};
 use crate::budget::Budget;
 use crate::error::Result;
@@ -26,7 +27,7 @@ pub(super) struct Readers {
 }
 
 struct ConnectionPool {
-    idle: Vec<Connection>,
+    idle: Vec<IndexConnection>,
     lent: usize,
     /// The generation of the file that they have open.
     file: u64,
@@ -35,13 +36,13 @@ struct ConnectionPool {
 /// A connection lent for one query.
 pub(super) struct LentConnection<'r> {
     /// There until it is given back.
-    connection: Option<Connection>,
+    connection: Option<IndexConnection>,
     readers: &'r Readers,
     file: u64,
 }
 
 impl Readers {
-    pub fn of(idle: Vec<Connection>) -> Self {
+    pub fn of(idle: Vec<IndexConnection>) -> Self {
         Self { pool: Mutex::new(ConnectionPool { idle, lent: 0, file: 0 }), freed: Condvar::new() }
     }
 

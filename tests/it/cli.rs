@@ -369,7 +369,8 @@ fn links_among_the_files_of_the_index_are_never_written_through() {
     let repo = Repo::new("//- /a.py\nx = 1\n");
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir(repo.path().join(".ixmcp")).unwrap();
-    for name in ["index.db", "index.db-wal", "index.db.new", "update.lock", "update.queue", "rebuild.lock"] {
+    for name in ["index.db", "index.db-wal", "index.db.new", "update.lock", "update.queue", "rebuild.lock", "open.lock"]
+    {
         std::os::unix::fs::symlink(outside.path().join(name), repo.path().join(".ixmcp").join(name)).unwrap();
     }
     repo.sync();
