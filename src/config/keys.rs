@@ -111,7 +111,7 @@ pub static KEYS: &[Key] = &[
         name: "index.trigrams_from",
         variable: "IXMCP_TRIGRAMS_FROM",
         kind: Kind::Number(0, 1 << 50),
-        default: "67108864",
+        default: "4194304",
         in_repository: true,
         about: "If the text of the index has at least this many bytes, a trigram index speeds up literal and regex search. It takes a fifth of the text's size. For less text, reading all of it is fast enough.",
     },

@@ -29,7 +29,7 @@ impl OpenLock {
         let Ok(file) = lock_file(database) else { return Ok(Self(None)) };
         match acquire(|| file.try_lock_shared()) {
             Err(TryLockError::WouldBlock) => Err(busy()),
-            // A file system without locks. The update lock reports that to those who write.
+            // A file system without locks: the update lock reports that to writers.
             Err(TryLockError::Error(_)) => Ok(Self(None)),
             Ok(()) => Ok(Self(Some(file))),
         }
