@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 /// Call any tool with JSON arguments and print its answer as JSON
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The tool's name
+    /// The name of the tool
     tool: String,
-    /// Its arguments, a JSON object; - reads them from stdin
+    /// The arguments as a JSON object; - reads them from stdin
     #[arg(long, default_value = "{}")]
     args: String,
 }

@@ -13,7 +13,7 @@ use crate::model::printable;
 use crate::pytypes::values::{Diagnostic, Note, Severity, Span};
 use crate::tools::check::Answer;
 
-/// Type-check the Python project, or some files and folders of it
+/// Type-check the Python project, or only some of its files and folders
 ///
 /// Exits with 0 if no problems are found, 1 if there are errors or warnings, 2 if the check failed or the settings are
 /// invalid.
@@ -40,12 +40,12 @@ enum Format {
     /// With source lines
     #[default]
     Text,
-    /// One line each
+    /// One line per diagnostic
     Concise,
     Json,
     /// Annotations for GitHub Actions
     Github,
-    /// For code scanning
+    /// For code scanning services
     Sarif,
 }
 

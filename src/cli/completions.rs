@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use super::{Outcome, help, output};
 use crate::error::{Error, Result};
 
-/// Print the completions of a shell
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ixmcp completions bash > ~/.local/share/bash-completion/completions/ixmcp\n  ixmcp completions zsh > ~/.zfunc/_ixmcp\n  ixmcp completions fish > ~/.config/fish/completions/ixmcp.fish"

@@ -15,10 +15,10 @@ use crate::serve::launch::{self, Launcher};
 use crate::serve::socket_path::SocketPath;
 use crate::serve::{Status, TcpStatus, ToolListing, ToolStatus};
 
-/// Run, start, stop or look at the repository's daemon
+/// Run, start, stop or inspect the repository's daemon
 ///
-/// One process keeps the index and answers every client, on .flashgrep/mcp.sock and on a TCP port of this machine.
-/// `ixmcp mcp` starts it by itself.
+/// One process per repository updates the index and serves all clients, on .flashgrep/mcp.sock and on a local TCP port.
+/// `ixmcp mcp` starts it automatically.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -27,15 +27,15 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Be the daemon, in the foreground
+    /// Run the daemon in the foreground
     Run {
         #[command(flatten)]
         options: Options,
-        /// Leave the terminal, and log to .ixmcp/log
+        /// Detach from the terminal and log to .ixmcp/log
         #[arg(long, hide = true)]
         detached: bool,
     },
-    /// Start the daemon and return when it answers
+    /// Start the daemon and wait until it is ready
     Start {
         #[command(flatten)]
         options: Options,
@@ -43,13 +43,13 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Ask the daemon to end, and return when it has
+    /// Stop the daemon and wait until it has exited
     Stop {
         /// Print the answer as one JSON object
         #[arg(long)]
         json: bool,
     },
-    /// Show what the daemon does
+    /// Show the state of the daemon
     Status {
         /// Print the answer as one JSON object
         #[arg(long)]
@@ -59,10 +59,10 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct Options {
-    /// Loopback address and port to serve as well, or off [default: setting daemon.tcp]
+    /// Loopback address and port to listen on in addition to the socket, or off [default: setting daemon.tcp]
     #[arg(long, value_name = "ADDR:PORT|off")]
     tcp: Option<String>,
-    /// Time without a client after which the daemon ends: minutes, or a number with s, m or h [default: setting daemon.idle]
+    /// Exit after this time without a client: minutes, or a number with s, m or h [default: setting daemon.idle]
     #[arg(long, value_name = "TIME")]
     idle: Option<String>,
 }

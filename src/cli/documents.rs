@@ -11,7 +11,7 @@ use crate::tools::index_files::{LeftOut, Partial};
 use crate::tools::search_documents::Hit;
 use crate::tools::{get_file_details, index_files, search_documents, stats, update_index};
 
-/// Index folders of documents, and search them
+/// Index and search folders of documents
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -28,21 +28,21 @@ enum Command {
     Show(Show),
 }
 
-/// Have a folder indexed from now on
+/// Index a folder and keep it up to date
 #[derive(Debug, Args)]
 struct Index {
     /// The folder, in the repository or outside it
     folder: String,
-    /// Most characters of a chunk [default: 1000]
+    /// Maximum number of characters per chunk [default: 1000]
     #[arg(long)]
     chunk_size: Option<u64>,
-    /// Characters that a chunk repeats of the one before [default: 200, or a fifth of the chunk's if that is less]
+    /// Number of characters by which chunks overlap [default: 200, or a fifth of the chunk size if that is less]
     #[arg(long)]
     overlap: Option<u64>,
-    /// Most files of the folder [default: 10000]
+    /// Maximum number of files [default: 10000]
     #[arg(long)]
     max_files: Option<u64>,
-    /// Extensions to read, or names such as markdown, separated by commas [default: all that can be read]
+    /// File extensions, or format names such as markdown, separated by commas [default: all supported formats]
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
     /// Print the answer as one JSON object
@@ -50,31 +50,31 @@ struct Index {
     json: bool,
 }
 
-/// Bring an indexed folder up to date, and count what changed
+/// Update an indexed folder and report what changed
 #[derive(Debug, Args)]
 struct Update {
     /// The folder
     folder: String,
-    /// Files or folders that changed [default: the whole folder]
+    /// Files or folders to update [default: the whole folder]
     changes: Vec<String>,
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Have a folder indexed no longer
+/// Stop indexing a folder
 ///
-/// Its documents leave the index; files of the repository stay in it as the repository's. Nothing on disk changes.
+/// Removes its documents from the index. Files that belong to the repository stay indexed. Nothing on disk changes.
 #[derive(Debug, Args)]
 struct Remove {
-    /// The folder, which need not be there any more
+    /// The folder; it does not have to exist any more
     folder: String,
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Show which folders are indexed
+/// List the indexed folders
 #[derive(Debug, Args)]
 struct List {
     /// Print the folders as one JSON object
@@ -82,25 +82,25 @@ struct List {
     json: bool,
 }
 
-/// Search chunks by wording and meaning
+/// Search documents by words and meaning
 #[derive(Debug, Args)]
 struct Search {
-    /// What to look for, in the words that come to mind
+    /// The query
     #[arg(required = true)]
     text: Vec<String>,
-    /// Most results to show
+    /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 10)]
     limit: u64,
-    /// Results to leave out at the start
+    /// Number of results to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Least score, from 0 to 1 [default: 0.7]
+    /// Minimum score, from 0 to 1 [default: 0.7]
     #[arg(long, value_parser = score)]
     min_score: Option<f64>,
-    /// Only in this folder
+    /// Search only this folder
     #[arg(long)]
     folder: Option<String>,
-    /// Only files of these extensions, or of names such as markdown, separated by commas
+    /// Search only files with these extensions, or formats such as markdown, separated by commas
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
     /// Print the answer as one JSON object
@@ -108,15 +108,15 @@ struct Search {
     json: bool,
 }
 
-/// Print the text of a document, or one chunk of it
+/// Print the text of a document or of one of its chunks
 #[derive(Debug, Args)]
 struct Show {
-    /// The file: from the repository's root or from here, or absolute
+    /// The file, relative to the current folder or the repository, or absolute
     file: String,
-    /// The chunk, from 0 [default: the whole text]
+    /// The index of the chunk, starting at 0 [default: the whole text]
     #[arg(long)]
     chunk: Option<u64>,
-    /// Lines around the chunk; the whole text has none
+    /// Number of lines to show around the chunk
     #[arg(long, default_value_t = 3)]
     context: u64,
     /// Print the answer as one JSON object

@@ -8,16 +8,16 @@ use super::Outcome;
 use crate::embed::transformer::{self, Gpu, RunnerConfig};
 use crate::error::Result;
 
-/// Run a model on stdin and stdout, within a limit of memory
+/// Run a model on stdin and stdout, within a memory limit
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct Arguments {
-    /// Its ONNX file
+    /// The model's ONNX file
     model: PathBuf,
-    /// Where: off, auto or required
+    /// Whether to use a GPU: off, auto or required
     #[arg(long, default_value = "off")]
     gpu: String,
-    /// ONNX Runtime's library
+    /// The library of ONNX Runtime
     #[arg(long)]
     library: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     /// Use the language server of this program instead of the embedded engine
     #[arg(long)]
     ty: Option<PathBuf>,
-    /// Answer for the files as they are now; a change requires reading them all again
+    /// Read the files once; after a change all of them are read again
     #[arg(long)]
     once: bool,
 }

@@ -19,40 +19,40 @@ use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
 use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
 use crate::store::{PlainSearch, Snapshot};
 
-/// Measure the search: NDCG@10, MRR, Recall@10 and times, next to plain BM25
+/// Measure search quality and latency: NDCG@10, MRR and Recall@10, compared with plain BM25
 ///
-/// A line of QUERIES: {"query": "…", "relevant": ["src/a.rs", "src/b.rs:10-20"]}, and if wanted "kind" and "half" to
-/// tell rows apart, and "tree" for a folder under the repository that is a repository of its own.
+/// Each line of QUERIES is {"query": "…", "relevant": ["src/a.rs", "src/b.rs:10-20"]}, optionally with "kind" and "half",
+/// which group the rows, and "tree", a folder below the repository that is a repository itself.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// JSON lines with queries and their relevant places
+    /// Files with a query and its relevant files or lines per line, as JSON
     #[arg(required = true)]
     queries: Vec<PathBuf>,
-    /// Rows with one arm more each, next to the row before: bm25,vector,rerank,transformer [default: one row with all]
+    /// Add one part of the search per row: bm25,vector,rerank,transformer [default: one row with all]
     #[arg(long, value_delimiter = ',')]
     arms: Option<Vec<String>>,
-    /// Also measure without each part of the ranking in turn
+    /// Also measure with each part of the ranking left out in turn
     #[arg(long)]
     ablate: bool,
-    /// Another weight than the program's, as NAME=NUMBER
+    /// Override a weight of the ranking; can be repeated
     #[arg(long, value_name = "NAME=NUMBER")]
     set: Vec<String>,
-    /// Only queries of this half
+    /// Run only the queries of this half
     #[arg(long)]
     half: Option<String>,
-    /// Judge by file alone, whatever lines are named
+    /// Compare files only and ignore line numbers
     #[arg(long)]
     files: bool,
-    /// Print what came of each query, too
+    /// Also print the result of each query
     #[arg(long)]
     each: bool,
-    /// Ask as `search_documents` does instead of `query`
+    /// Measure `search_documents` instead of `query`
     #[arg(long, conflicts_with_all = ["arms", "ablate"])]
     documents: bool,
-    /// Print the candidates of each query with what their scores are made of, and measure nothing
+    /// Print the candidates of each query with the parts of their scores, without measuring
     #[arg(long)]
     candidates: bool,
-    /// Print each query next to texts that answer it and texts that do not, with what is known of each pair
+    /// Print pairs of a query and a relevant or irrelevant text, with their features
     #[arg(long)]
     pairs: bool,
     /// Print the tables as one JSON object

@@ -8,19 +8,19 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::tools::list_files::Answer;
 
-/// List the indexed files, or with --skipped those left out and why
+/// List the indexed files, or with --skipped the files that are not indexed and why
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Globs of paths to list
+    /// List only paths that match this glob; can be repeated
     #[arg(long, short = 'g')]
     include: Vec<String>,
-    /// Globs of paths to leave out
+    /// Exclude paths that match this glob; can be repeated
     #[arg(long, short = 'x')]
     exclude: Vec<String>,
-    /// Only files of this language
+    /// List only files of this language
     #[arg(long, short)]
     language: Option<String>,
-    /// List the files that were found and left out, each with its reason
+    /// List the files that were skipped, each with the reason
     #[arg(long, conflicts_with_all = ["include", "exclude", "language"])]
     skipped: bool,
     /// Print the answer as one JSON object

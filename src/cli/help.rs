@@ -1,6 +1,6 @@
-//! The program's own help: its commands by what they are for.
+//! The help of the program itself, with its commands in groups.
 //!
-//! Owns the groups. A command's own help is with the command.
+//! Owns the groups. Does not own the help of each command, which is next to its arguments.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use clap::{Command, CommandFactory};
 
 use super::{Cli, shapes};
 
-/// What people come for, and the commands for it.
+/// The commands by purpose.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["setup", "sync", "doctor"]),
+    ("Get started", &["setup", "sync", "doctor"]),
     ("Search and read", &["query", "documents", "symbol", "slice", "files", "stats"]),
     ("Python types", &["check", "type-at", "def", "refs", "infer"]),
-    ("Decisions, issues and notes", &["init", "entity", "graph"]),
+    ("Knowledge graph", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
-    ("Inspect and repair", &["ui", "sql", "eval", "rebuild", "snapshot"]),
-    ("The program itself", &["model", "completions", "man"]),
+    ("Inspect and maintain", &["ui", "sql", "eval", "rebuild", "snapshot"]),
+    ("Set up the program", &["model", "completions", "man"]),
 ];
 
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}\n";
@@ -25,25 +25,25 @@ const EXAMPLES: &str = "Examples:
   ixmcp query where are orders paid
   ixmcp symbol Cart.checkout --relations
   ixmcp setup claude-code
-`ixmcp COMMAND --help` has more.
+Run `ixmcp COMMAND --help` for details.
 
-Exit codes: 0 found or done, 1 nothing found (or problems found: check, doctor), 2 an error.";
+Exit codes: 0 success, 1 no results (check, doctor: problems found), 2 error.";
 
-/// The command line, as it is parsed and completed.
+/// The command line, for parsing and completion.
 pub(super) fn declaration() -> Command {
     let command = Cli::command();
     let groups = groups(&command);
     command.help_template(TEMPLATE).after_help(groups)
 }
 
-/// The same with what `--json` prints, which takes a while to put together: for callers that print it.
+/// The same with the shapes of `--json`, which take a while to assemble.
 pub(super) fn described() -> Command {
     let command = declaration();
     let long = format!("{}\n\nJSON of `ixmcp --json`:\n  {}", groups(&command), shapes::OVERVIEW);
     shapes::described(command).after_long_help(long)
 }
 
-/// Each command with the first line of what it says.
+/// Each command with the first line of its help.
 fn groups(program: &Command) -> String {
     let mut text = String::new();
     for (heading, names) in GROUPS {

@@ -10,14 +10,15 @@ use crate::model::printable;
 use crate::pytypes::values::{Insertion, Suggestion};
 use crate::tools::infer_types::Answer;
 
-/// Show annotations that could be added to a Python file
+/// Infer missing type annotations of a Python file
 ///
-/// Together they cause no new diagnostic. Nothing is written; to apply them, run `ixmcp infer FILE --diff | git apply`.
+/// All of them together cause no new diagnostic. No file is changed; to apply them, run
+/// `ixmcp infer FILE --diff | git apply`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The file, relative to the current folder or the repository, or absolute
     file: String,
-    /// Only this class or function: Class.method
+    /// Only this class or function, such as Class.method
     symbol: Option<String>,
     /// Print a patch
     #[arg(long, conflicts_with = "json")]

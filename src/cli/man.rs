@@ -10,13 +10,13 @@ use super::{Outcome, help, output};
 use crate::error::{Error, Result};
 use crate::query::near;
 
-/// Print a manual page, or write all of them
+/// Print a manual page, or write all manual pages to a folder
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp man query | man -l -\n  ixmcp man --output ~/.local/share/man/man1")]
 pub(super) struct Arguments {
-    /// A command, such as `query` or `entity link` [default: the program]
+    /// The command, such as `query` or `entity link` [default: ixmcp itself]
     command: Vec<String>,
-    /// Write the pages of all commands into this folder
+    /// Write the pages of all commands to this folder
     #[arg(long, short, value_name = "FOLDER", conflicts_with = "command")]
     output: Option<PathBuf>,
 }

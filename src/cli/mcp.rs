@@ -9,16 +9,16 @@ use crate::error::{Error, Result};
 use crate::serve::launch::Launcher;
 use crate::serve::{self, CallRouter, Hello, Relay, Server, ToolListing};
 
-/// Serve the tools over stdin and stdout: MCP, and plain JSON-RPC methods
+/// Serve the tools over stdin and stdout, as MCP and as plain JSON-RPC methods
 ///
-/// This is the command for an MCP client's configuration. It carries the client's lines to the repository's daemon,
-/// which it starts when there is none.
+/// MCP clients run this command. It forwards messages to the repository's daemon and starts the daemon if none is
+/// running.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Serve in this process alone
+    /// Serve from this process, without a daemon
     #[arg(long)]
     no_daemon: bool,
-    /// Which tools lists show: core, all, or names between commas [default: setting mcp.tools]
+    /// The tools to list: core, all, or names separated by commas [default: setting mcp.tools]
     #[arg(long)]
     tools: Option<String>,
 }

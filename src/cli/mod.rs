@@ -1,6 +1,6 @@
 //! Commands: one file each; here are only the list, the global options and the way to an exit code.
 //!
-//! Owns what a person types and sees. Exit codes: 0 found or done, 1 nothing found, 2 an error.
+//! Owns what a user types and sees. Exit codes: 0 success, 1 no results, 2 error.
 
 mod answer;
 mod call;
@@ -70,24 +70,24 @@ use crate::serve::client::Client;
 use crate::store::Snapshot;
 use crate::tools::{self, OnProgress, Request, Tools};
 
-/// Over the options that every command takes.
-const EVERYWHERE: &str = "Everywhere";
+/// The heading of the options that every command takes.
+const EVERYWHERE: &str = "Global options";
 
 /// Search and read a repository through one SQLite index that is always fresh.
 ///
-/// The index lives in .ixmcp/index.db and is made on first need.
+/// The index is stored in .ixmcp/index.db and is built when it is first needed.
 #[derive(Debug, Parser)]
 #[command(name = "ixmcp", version, max_term_width = 100)]
 struct Cli {
-    /// The repository: the nearest folder from here up that holds .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the working directory]
+    /// The repository: the nearest folder, from this one up, that contains .ixmcp, .ixchel or .git [default: $CLAUDE_PROJECT_DIR, then the current folder]
     #[arg(long, global = true, value_name = "PATH", help_heading = EVERYWHERE)]
     repo: Option<PathBuf>,
 
-    /// Colour what is found
+    /// When to use color
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     color: When,
 
-    /// Link paths to their files
+    /// When to print paths as terminal hyperlinks
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     hyperlink: When,
 
@@ -100,7 +100,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-// Aliases are no second names to write down: they are what people try first.
+// Aliases are what users try first; they are not documented.
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(entity::Init),

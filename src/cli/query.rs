@@ -11,42 +11,42 @@ use crate::model::printable;
 use crate::query::exact::Pattern;
 use crate::tools::query::{Answer, Found};
 
-/// Search the repository: ranked by words, or exactly as ripgrep does
+/// Search the repository: ranked by words and meaning, or line by line as ripgrep does
 ///
-/// Filters inside the text: path:src lang:rust kind:function tag:NAME -word "a phrase"
+/// The text can contain filters: path:src lang:rust kind:function tag:NAME -word "a phrase"
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// What to look for
+    /// The query
     #[arg(required = true)]
     text: Vec<String>,
-    /// How the text is read
+    /// How the query is interpreted
     #[arg(long, short, value_enum, default_value_t)]
     mode: Mode,
-    /// Most hits to show
+    /// Maximum number of hits
     #[arg(long, short = 'n', default_value_t = 10)]
     limit: u64,
-    /// Hits to leave out at the start
+    /// Number of hits to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Any case (literal and regex)
+    /// Ignore case (literal and regex)
     #[arg(long, short)]
     ignore_case: bool,
-    /// Only at word boundaries (literal and regex)
+    /// Match whole words only (literal and regex)
     #[arg(long, short)]
     word: bool,
-    /// Matches may cover several lines (literal and regex)
+    /// Allow matches to span lines (literal and regex)
     #[arg(long, short = 'U')]
     multiline: bool,
-    /// Lines around the matching one
+    /// Number of lines to show around each match
     #[arg(long, short = 'C', default_value_t = 0)]
     context: u64,
-    /// Globs of paths to search
+    /// Search only paths that match this glob; can be repeated
     #[arg(long, short = 'g')]
     include: Vec<String>,
-    /// Globs of paths to leave out
+    /// Exclude paths that match this glob; can be repeated
     #[arg(long, short = 'x')]
     exclude: Vec<String>,
-    /// Show what each score is made of
+    /// Show the parts of each score
     #[arg(long)]
     explain: bool,
     /// Print the answer as one JSON object

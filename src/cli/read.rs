@@ -6,13 +6,13 @@ use super::Outcome;
 use crate::error::Result;
 use crate::index;
 
-/// Read one document from stdin, within limits of memory and time
+/// Read a document from stdin, within memory and time limits
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct Arguments {
-    /// Its format, such as pdf
+    /// The format, such as pdf
     format: String,
-    /// The most bytes of memory it may take
+    /// The memory limit in bytes
     #[arg(long, default_value_t = u64::MAX)]
     memory: u64,
 }

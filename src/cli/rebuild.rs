@@ -10,9 +10,9 @@ use crate::budget::{Budget, Progress};
 use crate::error::Result;
 use crate::index;
 
-/// Build the index again next to the old one, then switch
+/// Rebuild the index while the old one stays in use
 ///
-/// An index that is damaged or not ixmcp's is kept as .ixmcp/index.db.bad.
+/// A file that is damaged or not an index of ixmcp is kept as .ixmcp/index.db.bad.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Print the summary as one JSON object

@@ -8,13 +8,13 @@ use crate::error::Result;
 use crate::model::printable;
 use crate::tools::find_references::Answer;
 
-/// Show every reference to the symbol at a position
+/// List all references to the symbol at a position
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook
     /// FILE:cell N:LINE:COLUMN
     position: SourcePosition,
-    /// Leave out the definition itself
+    /// Exclude the definition itself
     #[arg(long)]
     no_declaration: bool,
     /// Print the answer as one JSON object

@@ -6,14 +6,14 @@ use super::{Outcome, Session, arguments, output};
 use crate::error::Result;
 use crate::tools::get_slice::Answer;
 
-/// Print lines of a file exactly as they are
+/// Print lines of a file
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The file: from the repository's root or from here, or absolute
+    /// The file, relative to the current folder or the repository, or absolute
     file: String,
     /// First line
     start: u64,
-    /// Last line [default: the first]
+    /// Last line [default: the first line]
     end: Option<u64>,
     /// Print the answer as one JSON object
     #[arg(long)]

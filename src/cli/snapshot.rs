@@ -12,9 +12,9 @@ use crate::budget::{Budget, Progress};
 use crate::error::{Error, Result};
 use crate::index::{self, Thoroughness};
 
-/// Save the index as one file, or begin with one that somebody saved
+/// Save the index to a file, or start from a saved index
 ///
-/// A clone that loads one reads again only the files whose content differs. Paths in it are relative, secrets are left out.
+/// A clone that loads a snapshot reads only the files that differ from it. Snapshots contain relative paths and no secrets.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp snapshot save index.ixmcp\n  ixmcp snapshot load index.ixmcp")]
 pub(super) struct Arguments {
@@ -24,15 +24,15 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Bring the index up to date and save it
+    /// Update the index and save it
     Save(File),
-    /// Put a saved index in the place of this repository's, and bring it up to date
+    /// Replace this repository's index with a snapshot and update it
     Load(File),
 }
 
 #[derive(Debug, Args)]
 struct File {
-    /// The snapshot
+    /// The snapshot file
     file: PathBuf,
     /// Print the summary as one JSON object
     #[arg(long)]

@@ -16,13 +16,13 @@ use crate::index::Workspaces;
 use crate::model::printable;
 use crate::store::{self, SpaceKey, SqlValue, Store};
 
-/// Ask the index in SQL, read-only
+/// Query the index with SQL, read-only
 ///
-/// The stock sqlite3 program can read .ixmcp/index.db too. This one adds the functions of sqlite-vec, such as
-/// vec_distance_cosine; embed(TEXT), the vector of a text; and embedding_space(), the id of the space it belongs to.
+/// The sqlite3 program can read .ixmcp/index.db, too. This command adds the functions of sqlite-vec, such as
+/// vec_distance_cosine; embed(TEXT), the vector of a text; and embedding_space(), the id of its embedding space.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Statements; without it they are read from stdin
+    /// The SQL statements [default: read from stdin]
     query: Option<String>,
     /// Print each row as one JSON object
     #[arg(long)]

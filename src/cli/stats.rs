@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::printable;
 use crate::tools::stats::{Answer, Language};
 
-/// Show what the index holds and how it is kept
+/// Show statistics of the index
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Print the answer as one JSON object

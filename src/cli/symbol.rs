@@ -11,21 +11,21 @@ use crate::tools::get_symbol::{Answer, Found};
 /// Show where a name is defined and used
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// A name, or Class.method, Class#method, module::name
+    /// The name: plain, or as Class.method, Class#method or module::name
     name: String,
-    /// Only this kind: class, function, … or call, type, import
+    /// Only symbols of this kind (class, function, …) or references of this kind (call, type, import)
     #[arg(long, short)]
     kind: Option<String>,
     /// How names match
     #[arg(long, short, value_enum, default_value_t)]
     r#match: Match,
-    /// Most symbols to show
+    /// Maximum number of symbols
     #[arg(long, short = 'n', default_value_t = 100)]
     limit: u64,
-    /// Symbols to leave out at the start
+    /// Number of symbols to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Show what it contains, calls, inherits and imports, and what calls, inherits and imports it; NAME may be a file
+    /// Show what the symbol or file contains, calls, inherits and imports, and the reverse
     #[arg(long, short, conflicts_with_all = ["kind", "match"])]
     relations: bool,
     /// Print the answer as one JSON object

@@ -18,9 +18,9 @@ use crate::platform::process::TerminationSignal;
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Bring the index up to date and say what changed since the last sync
+/// Update the index and report what changed since the last sync
 ///
-/// Only what changed is read. `ixmcp sync` twice in a row says that nothing changed.
+/// Reads only files that changed. Without changes it reports that nothing changed.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The repository [default: as --repo]
@@ -28,13 +28,13 @@ pub(super) struct Arguments {
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
-    /// Make every row again
+    /// Index all files again
     #[arg(long)]
     force: bool,
-    /// Stay, and bring every save into the index as it happens; a line for each update
+    /// Keep running and index every change; prints a line for each update
     #[arg(long)]
     watch: bool,
-    /// Read and hash every file, whatever its time stamps say
+    /// Read and hash all files, regardless of their timestamps
     #[arg(long, conflicts_with = "force")]
     verify: bool,
 }

@@ -14,17 +14,17 @@ use crate::platform::process::TerminationSignal;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::serve::page::{Page, PageSettings};
 
-/// Look at the index in a browser: search, files, graph, tags, and what agents ask right now
+/// Explore the index in a browser: search, files, graph, tags and the calls of agents
 ///
-/// Serves a page on 127.0.0.1 until Ctrl-C and prints its address, which contains a token. With it, this repository's index can be read, and
-/// nothing can be changed. A running daemon answers; none is started.
+/// Serves a page on 127.0.0.1 until Ctrl-C and prints its address. The token in the address grants read access to this
+/// repository's index. Uses a running daemon and starts none.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ixmcp ui\n  ixmcp ui --port 7780 --no-open")]
 pub(super) struct Arguments {
-    /// The port to serve on; 0: any free one
+    /// The port to listen on; 0 selects a free port
     #[arg(long, default_value_t = 0, value_name = "N")]
     port: u16,
-    /// Only print the address
+    /// Print the address without opening a browser
     #[arg(long)]
     no_open: bool,
 }

@@ -444,7 +444,7 @@ fn not_among(given: &str, known: &[RegisteredFolder]) -> Error {
     let error =
         Error::new(ErrorKind::IndexNotFound, format!("the folder {} is not indexed as documents", shown(given)));
     if known.is_empty() {
-        return error.hint("No folder is. Index one with `index_files`.");
+        return error.hint("No folder is indexed. Index one with `index_files`.");
     }
     let paths: Vec<&str> = known.iter().map(|folder| folder.path.as_str()).collect();
     error.hint(format!("These are: {}.", first_of(&paths, 20)))

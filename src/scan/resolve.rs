@@ -132,7 +132,7 @@ impl Resolver {
                         brief(given),
                         self.closed(&joined)
                     );
-                    return Error::invalid_path(what).hint("Look at the rights of that folder.").caused_by(error);
+                    return Error::invalid_path(what).hint("Check the permissions of that folder.").caused_by(error);
                 }
                 _ => format!("cannot be read: {error}"),
             };

@@ -84,7 +84,7 @@ impl SocketPath {
         };
         let failed = |folder: &Path, error: io::Error| {
             Error::new(ErrorKind::ReadOnly, format!("cannot use {}: {error}", shown(folder)))
-                .hint("Make yourself the owner of the folder, or remove it.")
+                .hint("Take ownership of the folder, or remove it.")
                 .caused_by(error)
         };
         in_repository.map_err(|error| failed(&folder, error))?;

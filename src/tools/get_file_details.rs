@@ -91,7 +91,7 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
     if let Some(folder) = left_out.iter().find(is_closed) {
         let (folder, why) = (printable(&folder.path), folder.reason.explained());
         return Ok(Error::invalid_path(format!("{shown} is not in the index, as nothing in {folder} is ({why})"))
-            .hint("Look at the rights of that folder."));
+            .hint("Check the permissions of that folder."));
     }
     if call.workspace().root().join(path).is_dir() {
         return Ok(

@@ -75,7 +75,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {
             Some(near) => error.hint(near),
-            None if missing => error.hint("`list_files` shows what there is."),
+            None if missing => error.hint("`list_files` lists the indexed files."),
             None => error,
         }
     })?;

@@ -113,7 +113,7 @@ struct Beyond {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let depth = arguments.depth.unwrap_or(1);
     if depth == 0 {
-        return Err(Error::invalid_argument("argument `depth` must be 1 or more").hint("Leave it out for one edge."));
+        return Err(Error::invalid_argument("argument `depth` must be 1 or more").hint("Omit it for one edge."));
     }
     let direction = match arguments.direction.unwrap_or_default() {
         Direction::Outgoing => graph::Direction::Outgoing,

@@ -61,7 +61,7 @@ pub(crate) struct Answer {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if arguments.query.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `query` is empty").hint("Say what to look for."));
+        return Err(Error::invalid_argument("argument `query` is empty").hint("Give a query."));
     }
     let page = super::page(arguments.offset, arguments.limit, 10, 100);
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());

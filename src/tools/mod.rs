@@ -336,7 +336,7 @@ fn run(
 /// Adds a hint to the error for an invalid path that has none.
 fn with_next_step(error: Error) -> Error {
     let is_silent = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
-    if is_silent { error.hint("`list_files` shows what there is.") } else { error }
+    if is_silent { error.hint("`list_files` lists the indexed files.") } else { error }
 }
 
 /// The tool of that name; else an error that names the nearest ones.

@@ -116,7 +116,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     // White space alone is a pattern, but not a query.
     let asked = if mode == Mode::Smart { arguments.text.trim() } else { &arguments.text };
     if asked.is_empty() {
-        return Err(Error::invalid_argument("argument `text` is empty").hint("Say what to look for."));
+        return Err(Error::invalid_argument("argument `text` is empty").hint("Give a query."));
     }
     let explain = arguments.explain.unwrap_or(false);
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;

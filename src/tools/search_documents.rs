@@ -126,14 +126,14 @@ fn nothing(folders: &[DocumentFolder]) -> Error {
     };
     let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
     error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.path)))
-        .hint("See whether it is where it was; `ixmcp documents remove` forgets a folder.")
+        .hint("Check whether it was moved; `ixmcp documents remove` stops indexing a folder.")
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let none = Options::default();
     let options = arguments.options.as_ref().unwrap_or(&none);
     if arguments.query.trim().is_empty() {
-        return Err(Error::invalid_argument("argument `query` is empty").hint("Say what to look for."));
+        return Err(Error::invalid_argument("argument `query` is empty").hint("Give a query."));
     }
     let least = options.min_score.unwrap_or(DEFAULT_SCORE);
     if !(0.0..=1.0).contains(&least) {
@@ -186,7 +186,7 @@ fn filter(call: &Call, options: &Options) -> Result<PathFilter> {
     let types = options.file_types.as_ref();
     if types.is_some_and(|types| types.is_empty() || types.len() > MOST_TYPES) {
         return Err(Error::invalid_argument("argument `options.fileTypes` is an empty list or too long a one")
-            .hint("Name some, or leave it out."));
+            .hint("Name some, or omit it."));
     }
     let extensions = types.map(|types| types.iter().flat_map(|typed| extract::extensions(typed)).collect());
     Ok(PathFilter::of_folder(folder, extensions))

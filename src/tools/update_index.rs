@@ -64,7 +64,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let changes = arguments.changes.as_deref().unwrap_or_default();
     if changes.len() > MOST_CHANGES {
         return Err(Error::invalid_argument(format!("argument `changes`: more than {MOST_CHANGES} paths"))
-            .hint("Leave it out to look at the whole folder."));
+            .hint("Omit it to update the whole folder."));
     }
     let workspace = call.workspace();
     if arguments.forget == Some(true) {

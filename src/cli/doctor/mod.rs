@@ -28,15 +28,15 @@ use crate::model::printable;
 use crate::query::near;
 use crate::store::{Mode, Snapshot, Store};
 
-/// Look for what keeps ixmcp from working well here, and say what to do about each thing
+/// Diagnose problems with ixmcp in this repository and suggest fixes
 ///
-/// Exits with 1 if a finding is an error. An absent daemon, index, model or environment is a note.
+/// Exits with 1 if a finding is an error. A missing daemon, index, model or environment is only a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
+    /// Run only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Fix what can be fixed safely: rebuild a damaged index, finish one, close a socket to others, end an outdated daemon
+    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
     /// Print the answer as one JSON object

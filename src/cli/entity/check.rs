@@ -9,12 +9,12 @@ use crate::error::Result;
 use crate::model::printable;
 use crate::query::check::{self, Finding, Level};
 
-/// Say what is wrong with the entity files, by file and line, and what to do about it
+/// Check the entity files and suggest fixes
 ///
-/// Exits with 1 if there is an error. Warnings are about what other programs may stumble over.
+/// Exits with 1 if there is an error. Warnings are about content that other programs may reject.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Count warnings as errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
     /// Print the answer as one JSON object

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use super::{Outcome, Session};
 use crate::error::Result;
 
-/// Read, walk, write and check the entities in .ixchel
+/// Read, traverse, write and check the entities in .ixchel
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]

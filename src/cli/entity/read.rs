@@ -11,13 +11,13 @@ use crate::model::printable;
 use crate::query::{entities, graph};
 use crate::tools::{ixchel_context, ixchel_search, ixchel_show, ixchel_sync, ixchel_tags};
 
-/// List entities, of all kinds or one
+/// List entities
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// decision, issue, idea, report, source, citation, agent, session, note
+    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note
     #[arg(value_parser = Known(listed_kinds), hide_possible_values = true)]
     kind: Option<String>,
-    /// Only those that are still open
+    /// Only open entities
     #[arg(long)]
     open: bool,
     /// Print the answer as one JSON object
@@ -35,22 +35,22 @@ pub(super) struct Show {
     json: bool,
 }
 
-/// Search entities by what they are about
+/// Search entities by words and meaning
 #[derive(Debug, Args)]
 pub(super) struct Search {
-    /// What to look for
+    /// The query
     #[arg(required = true)]
     text: Vec<String>,
-    /// Only this kind
+    /// Only entities of this kind
     #[arg(long)]
     kind: Option<String>,
-    /// Only what carries this tag
+    /// Only entities with this tag
     #[arg(long)]
     tag: Option<String>,
-    /// Most hits to show
+    /// Maximum number of hits
     #[arg(long, short = 'n', default_value_t = 10)]
     limit: u64,
-    /// Hits to leave out at the start
+    /// Number of hits to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
     /// Print the answer as one JSON object
@@ -58,12 +58,12 @@ pub(super) struct Search {
     json: bool,
 }
 
-/// Print an entity with its neighbours and the code they name
+/// Print an entity with its neighbors and the code they mention
 #[derive(Debug, Args)]
 pub(super) struct Context {
     /// The entity's id
     id: String,
-    /// About how many tokens it may have
+    /// Approximate maximum number of tokens
     #[arg(long, default_value_t = 4000)]
     budget: u64,
     /// Print the answer as one JSON object
@@ -71,13 +71,13 @@ pub(super) struct Context {
     json: bool,
 }
 
-/// List tags with how many entities carry each
+/// List tags with the number of entities of each
 #[derive(Debug, Args)]
 pub(super) struct Tags {
-    /// Only of this kind; `document` for other Markdown files
+    /// Only tags of this kind of entity; `document` for other Markdown files
     #[arg(long)]
     kind: Option<String>,
-    /// List what carries no tag instead
+    /// List entities without tags instead
     #[arg(long)]
     untagged: bool,
     /// Print the answer as one JSON object
@@ -85,7 +85,7 @@ pub(super) struct Tags {
     json: bool,
 }
 
-/// Bring the graph up to date, and say what changed and what is wrong
+/// Update the graph and report changes and problems
 #[derive(Debug, Args)]
 pub(super) struct Sync {
     /// Read every entity again

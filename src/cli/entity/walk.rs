@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::model::printable;
 use crate::query::graph::{self, Direction};
 
-/// The shortest way from one entity to another
+/// Print the shortest path from one entity to another
 #[derive(Debug, Args)]
 pub(super) struct Path {
-    /// Where it begins
+    /// The id of the first entity
     from: String,
-    /// Where it ends
+    /// The id of the last entity
     to: String,
-    /// Which way edges may be walked
+    /// The direction in which to follow edges
     #[arg(long, value_enum, default_value_t)]
     direction: Way,
     /// Print the answer as one JSON object
@@ -42,7 +42,7 @@ impl Way {
     }
 }
 
-/// Entities that wait for each other in a cycle of depends_on and blocks
+/// List cycles of depends_on and blocks edges
 #[derive(Debug, Args)]
 pub(super) struct Cycles {
     /// Print the answer as one JSON object
@@ -50,7 +50,7 @@ pub(super) struct Cycles {
     json: bool,
 }
 
-/// Open issues with nothing open before them, the most important first
+/// List open issues that nothing open blocks, most important first
 #[derive(Debug, Args)]
 pub(super) struct Ready {
     /// Print the answer as one JSON object

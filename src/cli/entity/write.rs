@@ -26,7 +26,7 @@ use crate::query::entities;
 use crate::query::near;
 use crate::store::StoredEntity;
 
-/// Make the folder .ixchel for decisions, issues, ideas and notes next to the code
+/// Create the folder .ixchel for decisions, issues, ideas and notes
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Init {
     /// Print the answer as one JSON object
@@ -34,25 +34,25 @@ pub(in crate::cli) struct Init {
     json: bool,
 }
 
-/// Make a new entity with an id of its own
+/// Create an entity with a new id
 #[derive(Debug, Args)]
 pub(super) struct Create {
-    /// decision, issue, idea, report, source, citation, agent or session
+    /// The kind: decision, issue, idea, report, source, citation, agent or session
     #[arg(value_parser = Known(kind_names), hide_possible_values = true)]
     kind: String,
-    /// What it is called
+    /// The title
     #[arg(required = true)]
     title: Vec<String>,
-    /// Its status: open, proposed, accepted, …
+    /// The status: open, proposed, accepted, …
     #[arg(long)]
     status: Option<String>,
-    /// A tag; may be given several times
+    /// Add a tag; can be repeated
     #[arg(long = "tag", short)]
     tags: Vec<String>,
-    /// An edge, as REL=ID; may be given several times
+    /// Add an edge; can be repeated
     #[arg(long = "link", short, value_name = "REL=ID")]
     links: Vec<String>,
-    /// Its text; `-` reads it from stdin
+    /// The text; `-` reads it from stdin
     #[arg(long)]
     body: Option<String>,
     /// Print the answer as one JSON object
@@ -63,25 +63,25 @@ pub(super) struct Create {
 /// Add an edge from one entity to another
 #[derive(Debug, Args)]
 pub(super) struct Link {
-    /// The entity whose file says it
+    /// The id of the entity whose file contains the edge
     from: String,
     /// The relationship: depends_on, blocks, supersedes, or any other word
     rel: String,
-    /// The entity it leads to
+    /// The id of the target entity
     to: String,
     /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Take an edge away
+/// Remove an edge
 #[derive(Debug, Args)]
 pub(super) struct Unlink {
-    /// The entity whose file says it
+    /// The id of the entity whose file contains the edge
     from: String,
     /// The relationship
     rel: String,
-    /// The id it leads to
+    /// The id of the target entity
     to: String,
     /// Print the answer as one JSON object
     #[arg(long)]
@@ -120,7 +120,7 @@ pub(super) struct Edit {
     /// A new status
     #[arg(long)]
     status: Option<String>,
-    /// Any field that is one word or text; may be given several times
+    /// Set a field to a text; can be repeated
     #[arg(long, value_name = "FIELD=TEXT")]
     set: Vec<String>,
     /// Print the answer as one JSON object
@@ -159,7 +159,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     })?;
     let title = typed.title.join(" ");
     if title.trim().is_empty() {
-        return Err(Error::invalid_argument("TITLE is empty").hint("Say in a few words what it is about."));
+        return Err(Error::invalid_argument("TITLE is empty").hint("Give a title of a few words."));
     }
     let root = session.workspaces.root(&session.start)?;
     let folder = root.join(FOLDER);

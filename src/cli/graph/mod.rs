@@ -21,27 +21,27 @@ use crate::error::{Error, Result};
 use crate::query::entities;
 use crate::store::Snapshot;
 
-/// Draw the knowledge graph, or what is around one entity
+/// Draw the knowledge graph or the neighborhood of one entity
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The entity in the middle [default: all entities]
+    /// The id of the entity to start from [default: draw all entities]
     id: Option<String>,
-    /// How it is drawn
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
-    /// How many edges to follow from ID
+    /// Maximum number of edges to follow from ID
     #[arg(long, short, default_value_t = 2)]
     depth: u32,
-    /// Which way edges are followed from ID
+    /// The direction in which to follow edges
     #[arg(long, value_enum, default_value_t)]
     direction: Way,
-    /// Only edges of this relationship; may be given several times
+    /// Only edges of this relationship; can be repeated
     #[arg(long)]
     rel: Vec<String>,
-    /// Only entities of this kind; may be given several times
+    /// Only entities of this kind; can be repeated
     #[arg(long)]
     kind: Vec<String>,
-    /// Print it as one JSON object, as --format json does
+    /// Print the graph as one JSON object, as --format json does
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of printing

@@ -86,7 +86,9 @@ impl Hub {
                     let _ = fs::remove_file(&part);
                     if !resumed {
                         return Err(Error::internal(format!("{file} came with another checksum than the hub says"))
-                            .hint("Nothing of it is kept. Try again; if it stays so, do not trust the source."));
+                            .hint(
+                                "The download was discarded. Try again; if this persists, do not trust the source.",
+                            ));
                     }
                     // What lay there may have been the beginning of another file.
                     resumed = false;
@@ -146,8 +148,9 @@ impl Hub {
                 StatusCode::NOT_FOUND => return Ok(None),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                     return Err(Failed::Refused(
-                        Error::not_found(format!("the hub has no model {name}, or you have no access to it"))
-                            .hint("Look at the name. If the model asks for consent, give it there and set HF_TOKEN."),
+                        Error::not_found(format!("the hub has no model {name}, or you have no access to it")).hint(
+                            "Check the name. If the model requires consent, give it on the hub and set HF_TOKEN.",
+                        ),
                     ));
                 }
                 status if status.is_server_error() => return Err(Failed::Broken(format!("the hub answers {status}"))),

@@ -19,10 +19,10 @@ use crate::model::printable;
 use crate::platform::paths::canonical;
 use crate::tools::stats::{self, Answer as Stats};
 
-/// Choose a model that looks at the best answers, too
+/// Manage the optional embedding model that reranks the best hits
 ///
-/// The built-in table is always there. A sentence-transformer knows more, and costs time: it puts the best hits of a query
-/// into order, and embeds everything while the process is idle.
+/// The built-in static embeddings are always available. A sentence transformer is more accurate and slower: it reranks
+/// the best hits of a query, and embeds all chunks while the process is idle.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -38,36 +38,36 @@ enum Command {
     Info(Info),
 }
 
-/// Show the models that are here
+/// List the installed models
 #[derive(Debug, Args)]
 struct List {
-    /// Print them as one JSON object
+    /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Use a model for this repository from now on
+/// Select the model for this repository
 #[derive(Debug, Args)]
 struct Use {
-    /// A name as `list` shows it, the folder of a model (with a slash in it), or `built-in` for the table alone
+    /// A name that `list` prints, the path of a folder with a model, or `built-in` for the static embeddings only
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     model: String,
-    /// Embed everything now, so that it finds chunks by itself when this returns, and not some time after
+    /// Embed all chunks now instead of in the background
     #[arg(long)]
     now: bool,
 }
 
-/// Throw a model away
+/// Remove a model
 #[derive(Debug, Args)]
 struct Remove {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: String,
 }
 
-/// Show the model of this repository, and how far it has come
+/// Show the model of this repository and its progress
 #[derive(Debug, Args)]
 struct Info {
-    /// Print it as one JSON object
+    /// Print the answer as one JSON object
     #[arg(long)]
     json: bool,
 }

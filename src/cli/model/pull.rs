@@ -14,18 +14,18 @@ use crate::embed::transformer::{MODEL_FILES, MODEL_FOLDER_HINT, OTHER_FILES, Tra
 use crate::error::{Error, Result};
 use crate::model::printable;
 
-/// Fetch a model, from the hub or from a folder
+/// Download a model from the Hugging Face hub, or copy it from a folder
 ///
-/// This alone opens a connection. A transfer that broke off is gone on with; checksums are compared.
+/// No other command opens a network connection. An interrupted download is resumed, and checksums are verified.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// As the hub has it [default: Xenova/paraphrase-albert-small-v2]
+    /// The name of the model on the hub [default: Xenova/paraphrase-albert-small-v2]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     name: Option<String>,
-    /// Copy it from this folder; nothing is fetched
+    /// Copy the model from this folder instead
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
-    /// The state of the model that is wanted, as the hub names it
+    /// The branch, tag or commit on the hub
     #[arg(long, default_value = "main")]
     revision: String,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let name = typed.name.as_deref().unwrap_or(model_store::DEFAULT);
     if name == BUILT_IN {
         return Err(Error::invalid_argument("the built-in table is in the program already")
-            .hint("`ixmcp model use built-in` has it alone answer; `pull` without a name fetches a transformer."));
+            .hint("Run `ixmcp model use built-in` to use only the built-in embeddings; `pull` without a name downloads a transformer."));
     }
     let store = store_folder(session)?;
     if !model_store::is_name(name) && session.start.join(name).exists() {

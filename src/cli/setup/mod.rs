@@ -24,34 +24,34 @@ use crate::platform::paths::{PATH_SEPARATOR, canonical};
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
-/// Put ixmcp among the servers of MCP clients, in each one's own settings
+/// Add ixmcp to the settings of MCP clients
 ///
-/// Comments, other servers and the order of what is there stay. Shows what changes and asks before it writes. Where there is
-/// no terminal to ask on, nothing is written without --yes.
+/// Comments, other servers and the order of entries are preserved. Shows a diff and asks before it writes. Without a
+/// terminal, nothing is written unless --yes is given.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ixmcp setup claude-code\n  ixmcp setup cursor vscode --print\n  ixmcp setup --all --scope user --yes"
 )]
 pub(super) struct Arguments {
-    /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode [default: those that are used here]
+    /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode [default: the clients that are in use here]
     #[arg(value_name = "CLIENT", value_parser = Known(client_names), hide_possible_values = true)]
     clients: Vec<String>,
-    /// All clients that have such settings
+    /// Configure all clients that support the scope
     #[arg(long, conflicts_with = "clients")]
     all: bool,
-    /// The settings of this project, or the person's own
+    /// Whether to change the settings of the project or of the user
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// Show what would change, and change nothing
+    /// Show what would change without changing it
     #[arg(long)]
     print: bool,
-    /// Take the entry away
+    /// Remove the entry of ixmcp
     #[arg(long)]
     remove: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Print the answer as one JSON object; nothing is asked, and written only with --yes
+    /// Print the answer as one JSON object; does not ask, and writes only with --yes
     #[arg(long)]
     json: bool,
 }
