@@ -15,7 +15,7 @@
 //!
 //! The modules below are in the order in which data passes through them. Under them lie the base modules, which anyone
 //! may use: [`model`] (plain values), [`error`], [`panics`], [`budget`] (deadlines, cancellation, progress), `words`
-//! (splitting identifiers), `locked` (mutexes), `platform` (what differs by operating system), `child_process` (work that
+//! (splitting identifiers), `locked` (mutexes), `git_layout` (where git keeps a repository and its worktrees), `platform` (what differs by operating system), `child_process` (work that
 //! may crash runs out of process), [`secrets`] (detects secrets by name and content), [`config`] (settings; the only
 //! reader of the environment).
 //!
@@ -84,6 +84,7 @@ pub mod budget;
 mod child_process;
 pub mod config;
 pub mod error;
+mod git_layout;
 mod locked;
 pub mod model;
 pub mod panics;

@@ -162,6 +162,8 @@ pub enum SkipReason {
     NoText,
     /// The folder already contains the maximum number of files.
     MaxFiles,
+    /// A folder that is another worktree of the same repository, with everything in it.
+    Worktree,
 }
 
 impl SkipReason {
@@ -185,6 +187,7 @@ impl SkipReason {
         Self::Overweight,
         Self::NoText,
         Self::MaxFiles,
+        Self::Worktree,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -208,6 +211,7 @@ impl SkipReason {
             Self::Overweight => "overweight",
             Self::NoText => "no_text",
             Self::MaxFiles => "max_files",
+            Self::Worktree => "worktree",
         }
     }
 
@@ -224,8 +228,14 @@ impl SkipReason {
             Self::UnreadableFolder => {
                 "the folder, or an ignore file in it, cannot be read, so none of its files is indexed"
             }
+            Self::Worktree => "the folder is another worktree of this repository, with an index of its own",
             _ => return None,
         })
+    }
+
+    /// Whether a whole folder is skipped, not a file.
+    pub const fn is_of_folder(self) -> bool {
+        matches!(self, Self::UnreadableFolder | Self::Worktree)
     }
 
     /// The name, with an explanation if the name alone is not clear.

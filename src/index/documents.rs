@@ -189,7 +189,9 @@ impl Documents {
         let closed: Vec<Skipped> = report
             .skipped
             .iter()
-            .filter(|(_, reason)| *reason == SkipReason::UnreadableFolder.explained())
+            .filter(|(_, reason)| {
+                [SkipReason::UnreadableFolder, SkipReason::Worktree].iter().any(|of| *reason == of.explained())
+            })
             .cloned()
             .collect();
         skipped.extend(report.skipped.into_iter().filter(|(path, _)| is_asked(path)));
@@ -201,6 +203,9 @@ impl Documents {
                 let is_there = path.to_path(&self.repository.root).symlink_metadata().is_ok();
                 let within = closed.iter().find(|(folder, _)| path.is_in(folder));
                 let reason = match within {
+                    Some((folder, reason)) if *reason == SkipReason::Worktree.explained() => {
+                        format!("in {}, another worktree of this repository", printable(folder))
+                    }
                     Some((folder, _)) => format!("in {}, a folder that cannot be read", printable(folder)),
                     None if is_there => "ignored".to_owned(),
                     None => "neither there nor in the index".to_owned(),
@@ -347,7 +352,7 @@ impl Documents {
         let concerns =
             |file: &SkippedFile| own(&file.path).is_some_and(|path| folders::concerns(chosen, &path, file.reason));
         let left: Vec<SkippedFile> = left.into_iter().filter(concerns).collect();
-        let is_file = |file: &&SkippedFile| file.reason != SkipReason::UnreadableFolder;
+        let is_file = |file: &&SkippedFile| !file.reason.is_of_folder();
         let total_files = indexed.len() + left.iter().filter(is_file).count();
         let mut skipped: Vec<Skipped> = left.into_iter().map(|file| (file.path, file.reason.explained())).collect();
         // If the repository lists a folder anyway, the files beyond its maximum stay in the index as the repository's.

@@ -262,7 +262,7 @@ pub(super) fn identity_of(folder: &Path) -> Option<(u64, u64)> {
 
 /// Whether a folder reports a skipped path. The types of the files in an unreadable folder are unknown.
 pub(super) fn concerns(folder: &RegisteredFolder, path: &RepoPath, reason: SkipReason) -> bool {
-    reason == SkipReason::UnreadableFolder || takes(folder, path)
+    reason.is_of_folder() || takes(folder, path)
 }
 
 /// Whether a folder indexes files of that type.

@@ -478,6 +478,16 @@ impl Shared {
     }
 
     fn note_entry(&self, state: &mut State, path: RepoPath, kind: EventKind) {
+        if path.file_name() == ".git"
+            && let Some(folder) =
+                path.to_path(&self.root).parent().and_then(|folder| RepoPath::under(&self.root, folder))
+        {
+            // The folder has become another worktree of the repository, which is not watched, or is one no more.
+            state.moved.insert(folder.clone());
+            state.feed.push(folder.clone());
+            state.dirty.insert(folder);
+            return;
+        }
         if is_move(kind) {
             if state.moved.len() < MAX_MOVED {
                 state.moved.insert(path.clone());

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::git_layout::pointed_to;
 use crate::model::printable;
 use crate::platform::paths::canonical;
 
@@ -42,7 +43,7 @@ fn is_git_safe(root: &Path, folder: &Path) -> bool {
     let Ok(found) = std::fs::symlink_metadata(&git) else { return true };
     if found.is_file() {
         // A worktree's or submodule's: the folder it names lies where git put it.
-        let Ok(directory) = super::tracked::pointed_to(folder, &git, &found) else { return found.len() <= LARGEST };
+        let Ok(directory) = pointed_to(folder, &git, &found) else { return found.len() <= LARGEST };
         return is_plain(&directory.join("commondir")) && is_plain(&directory.join("info/exclude"));
     }
     let names = ["commondir", "info/exclude"];
@@ -50,7 +51,7 @@ fn is_git_safe(root: &Path, folder: &Path) -> bool {
 }
 
 /// Absent, or a regular file of sane size, wherever it is; or a folder, of which nothing is read.
-fn is_plain(file: &Path) -> bool {
+pub(super) fn is_plain(file: &Path) -> bool {
     std::fs::metadata(file).map_or(true, |found| found.is_dir() || (found.is_file() && found.len() <= LARGEST))
 }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::hash::trusted;
 use super::{Listing, Rules, guard, tracked};
-use crate::model::{RepoPath, Stat};
+use crate::model::{RepoPath, SkipReason, Stat};
 use crate::platform::beneath::Folder;
 use crate::platform::files::stat_of;
 
@@ -34,7 +34,10 @@ pub struct ListingFingerprint {
 impl ListingFingerprint {
     /// What `listing`, which began at `started_ns`, rests on. `context` is whatever else decides what a listing means.
     pub fn of(root: &Path, rules: &Rules, context: &str, listing: &Listing, started_ns: i64) -> Option<Self> {
-        if listing.is_shaky || listing.folders.iter().any(|folder| folder.as_str().contains('\n')) {
+        if listing.is_shaky
+            || listing.folders.iter().any(|folder| folder.as_str().contains('\n'))
+            || listing.skipped.iter().any(|left| left.reason == SkipReason::Worktree && left.path.contains('\n'))
+        {
             return None;
         }
         let mut below_root = Vec::with_capacity(listing.folders.len() + 1);
@@ -51,6 +54,11 @@ impl ListingFingerprint {
                 let below = if folder == "." { (*name).to_owned() } else { format!("{folder}/{name}") };
                 below_root.push((below, settled(&path.join(name), started_ns)?));
             }
+        }
+        // Without that file, the folder would be part of the repository.
+        for left in listing.skipped.iter().filter(|left| left.reason == SkipReason::Worktree) {
+            let git = format!("{}/.git", left.path);
+            below_root.push((git.clone(), settled(&root.join(&git), started_ns)?));
         }
         let outside_root = outside_root(root, rules, context, started_ns)?;
         Some(Self { outside_root, below_root })

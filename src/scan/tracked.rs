@@ -1,8 +1,7 @@
 //! What git tracks: the paths of its index, so that a tracked file is listed although an ignore file names it.
 //!
-//! Owns finding and reading the index; git itself is never run. Only names are taken from it.
+//! Owns reading the index; git itself is never run. Only names are taken from it. Does not own where it is (`git_layout`).
 
-use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -10,13 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use gix_index::entry::Mode;
 
+use crate::git_layout::{common_directory, directory};
 use crate::locked::locked;
 use crate::model::{Stat, printable};
 use crate::platform::files::stat_of;
 use crate::platform::paths::of_git;
-
-/// A `.git` file is one line; a longer file is not one.
-const MAX_POINTER_BYTES: u64 = 16 * 1024;
 
 /// The tracked files at or below the root, in byte order.
 #[derive(Debug, Default)]
@@ -90,22 +87,16 @@ pub(super) fn may_name(root: &Path, path: &str) -> bool {
 /// Files that no listing holds but whose change may change what is listed: git's index and its exclusions.
 pub fn git_rule_files(root: &Path) -> Vec<PathBuf> {
     let of_git = find_index(root).map(|(_, index)| {
-        let exclude = common_directory(&index).join("info/exclude");
+        let exclude = index.parent().map(common_directory).unwrap_or_default().join("info/exclude");
         [index, exclude]
     });
     of_git.into_iter().flatten().chain(ignore::gitignore::gitconfig_excludes_path()).collect()
 }
 
-/// Where git keeps what the worktrees of a repository share.
-fn common_directory(index: &Path) -> PathBuf {
-    let directory = index.parent().unwrap_or(Path::new(""));
-    let common = std::fs::read_to_string(directory.join("commondir"));
-    common.map_or_else(|_| directory.to_path_buf(), |common| directory.join(common.trim()))
-}
-
 /// The index does not say itself how long its hashes are.
 fn hash_kind(index: &Path) -> gix_index::hash::Kind {
-    let config = std::fs::read_to_string(common_directory(index).join("config")).unwrap_or_default().to_lowercase();
+    let common = index.parent().map(common_directory).unwrap_or_default();
+    let config = std::fs::read_to_string(common.join("config")).unwrap_or_default().to_lowercase();
     let mut lines = config.lines().filter_map(|line| line.split_once('='));
     let is_sha256 = lines.any(|(key, value)| key.trim() == "objectformat" && value.trim() == "sha256");
     if is_sha256 { gix_index::hash::Kind::Sha256 } else { gix_index::hash::Kind::Sha1 }
@@ -117,22 +108,7 @@ fn shown(path: &Path) -> String {
 
 /// The nearest folder at or above `root` with a `.git`, and the index of that.
 fn find_index(root: &Path) -> Option<(PathBuf, PathBuf)> {
-    root.ancestors().find_map(|folder| {
-        let git = folder.join(".git");
-        let metadata = std::fs::metadata(&git).ok()?;
-        let directory = if metadata.is_dir() { git } else { pointed_to(folder, &git, &metadata).ok()? };
-        directory.join("HEAD").exists().then(|| (folder.to_path_buf(), directory.join("index")))
-    })
-}
-
-/// The folder that the `.git` file of a worktree or submodule names: `gitdir: ../.git/worktrees/x`.
-pub(super) fn pointed_to(folder: &Path, git: &Path, metadata: &std::fs::Metadata) -> io::Result<PathBuf> {
-    if !metadata.is_file() || metadata.len() > MAX_POINTER_BYTES {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    let text = std::fs::read_to_string(git)?;
-    let target = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
-    Ok(folder.join(target.trim()))
+    directory(root).map(|(worktree, directory)| (worktree, directory.join("index")))
 }
 
 fn read(index: &Path, inside: &Path) -> Result<Tracked, String> {

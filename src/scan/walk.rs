@@ -18,6 +18,7 @@ use super::{FoundFile, Listing, SkippedEntry};
 use super::{bare, guard};
 use crate::budget::Budget;
 use crate::error::Result;
+use crate::git_layout::Worktrees;
 use crate::locked::locked;
 use crate::model::{RepoPath, SkipReason, Stat, printable};
 use crate::platform::files::stat_of;
@@ -69,8 +70,9 @@ pub(super) fn at(root: &Path, paths: &[RepoPath], rules: &Rules, budget: &Budget
         }
         if metadata.is_dir() {
             folders.push(path.as_str().to_owned());
-        } else if (!rules.is_outside() && is_entity(path.as_str()))
-            || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules))
+        } else if !matchers.worktrees.hold(root, Path::new(path.as_str()))
+            && ((!rules.is_outside() && is_entity(path.as_str()))
+                || (guard::is_way_safe(root, Path::new(path.as_str())) && matchers.list(path, rules)))
         {
             judge(Path::new(path.as_str()), &metadata, rules, &mut listing);
         }
@@ -211,13 +213,15 @@ fn walk_serial_entities(
     if rules.is_outside()
         || !scope.leads_to(ENTITIES)
         || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir())
+        || worktrees(root, rules).include(&folder)
     {
         return Ok(());
     }
     let mut walk = WalkBuilder::new(&folder);
-    walk.standard_filters(false).filter_entry(|entry| {
+    let worktrees = worktrees(root, rules);
+    walk.standard_filters(false).filter_entry(move |entry| {
         let skipped = entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
-        !skipped && !is_private_name(entry.file_name())
+        !skipped && !is_private_name(entry.file_name()) && !worktrees.include(entry.path())
     });
     let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
     let known: HashSet<String> = of_entities.map(str::to_owned).collect();
@@ -244,12 +248,18 @@ fn is_entity(path: &str) -> bool {
     rest.ends_with(".md") && (first == rest || !NOT_ENTITIES.contains(&first))
 }
 
+/// Other worktrees of the repository. What the user indexes outside it is read as it is.
+fn worktrees(root: &Path, rules: &Rules) -> Worktrees {
+    if rules.is_outside() { Worktrees::default() } else { Worktrees::of(root) }
+}
+
 /// Limits `walk` to what is asked for, and never lets it into private or excluded folders. The list that it gives back
-/// fills with folders that are not entered because their ignore files cannot be read safely.
+/// fills with folders that are not entered because they are other worktrees, or their ignore files cannot be read safely.
 fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Arc<Mutex<Vec<SkippedEntry>>> {
     let blocked = Arc::new(Mutex::new(Vec::new()));
     let (root, scope, exclude, blocking) =
         (root.to_path_buf(), scope.clone(), rules.exclude().cloned(), Arc::clone(&blocked));
+    let worktrees = worktrees(&root, rules);
     walk.filter_entry(move |entry| {
         let is_metadata = || {
             entry.depth() > 0 && entry.path().parent().is_some_and(|above| bare::is_metadata(above, entry.file_name()))
@@ -267,13 +277,18 @@ fn keep(walk: &mut WalkBuilder, root: &Path, scope: &Scope, rules: &Rules) -> Ar
             Scope::Below(_) if is_folder => scope.leads_to(&relative.to_string_lossy()),
             Scope::Below(_) => scope.holds(&relative.to_string_lossy()),
         };
-        if !is_asked || !is_folder || guard::is_safe(&root, entry.path()) {
+        if !is_asked || !is_folder {
             return is_asked;
         }
+        let reason = if worktrees.include(entry.path()) {
+            SkipReason::Worktree
+        } else if guard::is_safe(&root, entry.path()) {
+            return true;
+        } else {
+            SkipReason::UnreadableFolder
+        };
         if scope.holds(&relative.to_string_lossy()) {
-            let left =
-                SkippedEntry { path: shown(&relative), reason: SkipReason::UnreadableFolder, stat: Stat::default() };
-            locked(&blocking).push(left);
+            locked(&blocking).push(SkippedEntry { path: shown(&relative), reason, stat: Stat::default() });
         }
         false
     });
@@ -375,12 +390,13 @@ fn add_tracked(root: &Path, scope: &Scope, rules: &Rules, budget: &Budget, listi
         None => skipped.contains(&*shown(path)),
     };
     let mut ignored = Listing::default();
+    let worktrees = worktrees(root, rules);
     for path in asked_of(&tracked, scope) {
         budget.check()?;
         let bytes = path.as_os_str().as_encoded_bytes();
         while files.next_if(|found| found.path.as_str().as_bytes() < bytes).is_some() {}
         let is_listed = files.peek().is_some_and(|found| found.path.as_str().as_bytes() == bytes);
-        let is_private = || path.iter().any(is_private_name) || bare::holds(root, path);
+        let is_private = || path.iter().any(is_private_name) || bare::holds(root, path) || worktrees.hold(root, path);
         if is_listed || is_skipped(path) || is_private() || rules.excludes(path, false) {
             continue;
         }
@@ -432,17 +448,19 @@ fn metadata_under(root: &Path, path: &Path) -> Option<Metadata> {
 }
 
 /// Answers for single paths, by the ignore files of their parents alone.
-struct Matchers {
+pub(super) struct Matchers {
     root: PathBuf,
+    worktrees: Worktrees,
     main: Mutex<Vec<ignore::IncrementalIgnore>>,
 }
 
 impl Matchers {
-    fn new(root: &Path, rules: &Rules) -> Self {
-        Self { root: root.to_path_buf(), main: Mutex::new(main_walk(root, rules).build_matchers()) }
+    pub(super) fn new(root: &Path, rules: &Rules) -> Self {
+        let main = Mutex::new(main_walk(root, rules).build_matchers());
+        Self { root: root.to_path_buf(), worktrees: worktrees(root, rules), main }
     }
 
-    fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {
+    pub(super) fn ignores(&self, path: &RepoPath, is_folder: bool) -> bool {
         let mut main = locked(&self.main);
         main.iter_mut().any(|matcher| matcher.matched(path.as_str(), is_folder).is_ignore())
     }
@@ -453,7 +471,8 @@ impl Matchers {
         let is_folder = metadata_without_links(&self.root, folder).is_some_and(|found| found.is_dir());
         let excluded = rules.excludes(Path::new(folder.as_str()), true);
         let is_safe = guard::is_way_safe(&self.root, &Path::new(folder.as_str()).join("in"));
-        is_folder && is_safe && !is_private && !excluded && self.ignores(folder, true)
+        let is_other = || self.worktrees.hold(&self.root, Path::new(folder.as_str()));
+        is_folder && is_safe && !is_private && !excluded && !is_other() && self.ignores(folder, true)
     }
 
     /// Whether a walk would come to this file, which is not an entity.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
 use crate::extract;
-use crate::model::{RepoPath, SkipReason, is_in, printable};
+use crate::model::{RepoPath, is_in, printable};
 use crate::query::{documents, files};
 use crate::store::SkippedFile;
 
@@ -87,7 +87,7 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
     let around = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
     let named: Vec<RepoPath> = around.filter_map(RepoPath::stored).collect();
     let left_out = call.read(|snapshot| snapshot.skipped_at(&named))?;
-    let is_closed = |file: &&SkippedFile| file.reason == SkipReason::UnreadableFolder && is_in(path, &file.path);
+    let is_closed = |file: &&SkippedFile| file.reason.is_of_folder() && is_in(path, &file.path);
     if let Some(folder) = left_out.iter().find(is_closed) {
         let (folder, why) = (printable(&folder.path), folder.reason.explained());
         return Ok(Error::invalid_path(format!("{shown} is not in the index, as nothing in {folder} is ({why})"))

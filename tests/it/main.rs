@@ -63,3 +63,4 @@ mod types_implied;
 mod vectors;
 mod watch;
 mod wire;
+mod worktrees;

@@ -38,7 +38,7 @@ fn reason(listing: &Listing, path: &str) -> Option<SkipReason> {
 /// Every regular file that we list or skip.
 fn seen(listing: &Listing) -> BTreeSet<String> {
     let skipped = listing.skipped.iter().filter(|left| {
-        !matches!(left.reason, SkipReason::Symlink | SkipReason::Special | SkipReason::UnreadableFolder)
+        !matches!(left.reason, SkipReason::Symlink | SkipReason::Special) && !left.reason.is_of_folder()
     });
     let skipped = skipped.map(|left| left.path.clone());
     listing.files.iter().map(|found| found.path.as_str().to_owned()).chain(skipped).collect()
@@ -246,6 +246,105 @@ fn worktrees_subfolders_and_submodules_know_their_index() {
     git(&outer, &["init", "-q"]);
     git(&outer, &["submodule", "add", "-q", "../main", "module"]);
     assert_eq!(paths(&list(&outer.join("module"), &Rules::default())), [".gitignore", "sub/t.log"]);
+}
+
+#[test]
+fn other_worktrees_of_the_repository_are_skipped_and_other_repositories_are_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().canonicalize().unwrap();
+    let main = at.join("main");
+    write(&main, "a.py", "x");
+    write(&main, ".ixchel/issues/a.md", "x");
+    git(&main, &["init", "-q"]);
+    git(&main, &["add", "."]);
+    git(&main, &["commit", "-qm", "first"]);
+    git(&at, &["clone", "-q", "main", "other"]);
+    let own = [".ixchel/issues/a.md", "a.py"];
+    for nested in [".claude/worktrees/x", "y", ".ixchel/issues/z", "hidden/deep"] {
+        git(&main, &["worktree", "add", "-q", "--detach", nested]);
+    }
+    write(&main, "hidden/.gitignore", "deep/\n*.md\n");
+    let own_and_rules = [own[0], own[1], "hidden/.gitignore"];
+    let rules = Rules::default();
+    assert_eq!(paths(&list(&main, &rules)), own_and_rules);
+    let skipped = |listing: &Listing| -> Vec<String> {
+        let left = listing.skipped.iter().filter(|left| left.reason == SkipReason::Worktree);
+        left.map(|left| left.path.clone()).collect()
+    };
+    // What git ignores is not looked at.
+    assert_eq!(skipped(&list(&main, &rules)), [".claude/worktrees/x", ".ixchel/issues/z", "y"]);
+    assert!(!list(&main, &rules).folders.iter().any(|folder| folder.as_str() == "y"), "nothing to watch");
+    agree(&main, &rules);
+    let named = rules.clone().with_named(["hidden/deep", "y/.ixchel"].map(|path| RepoPath::new(path).unwrap()).into());
+    assert_eq!(paths(&list(&main, &named)), own_and_rules, "a folder that the user named is skipped, too");
+    agree(&main, &named);
+
+    // A linked worktree does not list the main one either, nor its sibling.
+    let linked = at.join("linked");
+    git(&main, &["worktree", "add", "-q", "--detach", "../linked"]);
+    git(&main, &["worktree", "add", "-q", "--detach", "../linked/sibling"]);
+    std::fs::rename(&main, linked.join("main")).unwrap();
+    let main = linked.join("main");
+    for (folder, pointer) in [(".", "main/.git/worktrees/linked"), ("sibling", "../main/.git/worktrees/sibling")] {
+        write(&linked, Path::new(folder).join(".git"), &format!("gitdir: {pointer}\n"));
+    }
+    assert_eq!(paths(&list(&linked, &rules)), own);
+    assert_eq!(skipped(&list(&linked, &rules)), ["main", "sibling"]);
+    agree(&linked, &rules);
+
+    // Repositories of their own are parts of the tree: clones, submodules, and worktrees of others.
+    git(&main, &["worktree", "prune"]);
+    std::fs::remove_dir_all(main.join("y")).unwrap();
+    std::fs::rename(at.join("other"), main.join("other")).unwrap();
+    git(&main.join("other"), &["worktree", "add", "-q", "--detach", "tree"]);
+    git(&main, &["submodule", "add", "-q", "./other", "module"]);
+    let listing = list(&main, &rules);
+    for expected in ["other/a.py", "other/tree/a.py", "module/a.py"] {
+        assert!(paths(&listing).contains(&expected), "{expected}: {:?}", paths(&listing));
+    }
+    agree(&main, &rules);
+}
+
+#[test]
+fn git_files_that_lead_nowhere_or_anywhere_else_skip_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().canonicalize().unwrap();
+    let root = at.join("root");
+    write(&root, "a.py", "x");
+    git(&root, &["init", "-q"]);
+    write(&at, "private/.git/HEAD", "x");
+    write(&at, "private/.git/worktrees/x/gitdir", "x");
+    let pointers = [
+        "",
+        "gitdir:",
+        "gitdir: .",
+        "gitdir: .git",
+        "gitdir: ../nested1/.git",
+        "gitdir: /dev/zero",
+        "gitdir: ../../private/.git/worktrees/x",
+        "gitdir: ../.git/worktrees/../../worktrees/x",
+        "gitdir: ../.git/worktrees",
+        "not a pointer",
+        "gitdir: \u{1}\u{7f}\u{202e}",
+    ];
+    for (number, pointer) in pointers.iter().enumerate() {
+        write(&root, format!("nested{number}/a.py"), "x");
+        write(&root, format!("nested{number}/.git"), pointer);
+    }
+    for (name, target) in [("linked", "/dev/zero"), ("cycle", ".git"), ("dangling", "../nowhere")] {
+        write(&root, format!("{name}/a.py"), "x");
+        std::os::unix::fs::symlink(target, root.join(name).join(".git")).unwrap();
+    }
+    std::fs::create_dir(root.join("endless")).unwrap();
+    write(&root, "endless/a.py", "x");
+    assert!(Command::new("mkfifo").arg(root.join("endless/.git")).status().unwrap().success());
+    let listing = list(&root, &Rules::default());
+    let expected = pointers.len() + 5;
+    assert_eq!(listing.files.len(), expected, "{:?} {:?}", paths(&listing), listing.skipped);
+    agree(&root, &Rules::default());
+    // Of a worktree that git has forgotten, the copy is still there.
+    write(&root, "nested0/.git", "gitdir: ../.git/worktrees/forgotten\n");
+    assert_eq!(list(&root, &Rules::default()).files.len(), expected - 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! A repository that changes at random, in reproducible steps: saves, renames, deletions, links, modes, ignore files,
-//! branches.
+//! branches, worktrees.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -157,7 +157,7 @@ impl Tree {
     }
 
     pub fn step(&mut self) {
-        let kind = self.random.below(if self.with_git { 18 } else { 15 });
+        let kind = self.random.below(if self.with_git { 20 } else { 15 });
         let what = match kind {
             0..=3 => {
                 let path = self.new_path();
@@ -230,10 +230,25 @@ impl Tree {
                 self.git(&["checkout", "-qf", "-B", &branch]);
                 format!("new branch {branch}")
             }
-            _ => {
+            17 => {
                 let branch = format!("branch{}", self.random.below(3));
                 self.git(&["checkout", "-qf", &branch]);
                 format!("switch to {branch}")
+            }
+            18 => {
+                let name = format!("tree{}", self.random.below(3));
+                self.git(&["worktree", "add", "-q", "--detach", &name]);
+                let pointer = self.repo.path().join(&name).join(".git");
+                if pointer.is_file() {
+                    // Relative, so that it names the same repository in a copy of the tree.
+                    fs::write(pointer, format!("gitdir: ../.git/worktrees/{name}\n")).unwrap();
+                }
+                format!("worktree {name}")
+            }
+            _ => {
+                let name = format!("tree{}", self.random.below(3));
+                self.git(&["worktree", "remove", "--force", &name]);
+                format!("remove worktree {name}")
             }
         };
         self.log.push(what);

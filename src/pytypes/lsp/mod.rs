@@ -19,6 +19,7 @@ use super::values::{
     Severity, Span, Subject, TextEdit, Typed,
 };
 use crate::error::{Error, ErrorKind, Result};
+use crate::git_layout::Worktrees;
 use crate::model::printable;
 
 /// A file name that no project has.
@@ -212,11 +213,13 @@ impl TyServerAnswerer {
         let no_file = uri(&self.root.join(NO_FILE));
         let before = json!({ "previousResultIds": [{ "uri": no_file, "value": "none" }] });
         let reports = self.request("workspace/diagnostic", &before)?;
+        let worktrees = Worktrees::of(&self.root);
         let mut checked = Checked::default();
         for report in reports["items"].as_array().into_iter().flatten() {
             let Some(path) = report["uri"].as_str().and_then(path_of) else { continue };
             let is_included = within.is_empty() || within.iter().any(|one| path.starts_with(one));
-            if path.ends_with(NO_FILE) || !is_included {
+            let is_of_another = path.strip_prefix(&self.root).is_ok_and(|below| worktrees.hold(&self.root, below));
+            if path.ends_with(NO_FILE) || !is_included || is_of_another {
                 continue;
             }
             checked.files += 1;

@@ -1,8 +1,8 @@
 //! The files that a check of a project covers, and its nested projects.
 //!
 //! Owns the directory walk by the engine's own rules, which differ from those of the index: `src.include` and
-//! `src.exclude` decide, and ignore files unless the settings disable them. Extras decides which folder is a nested
-//! project.
+//! `src.exclude` decide, and ignore files unless the settings disable them. Other worktrees of the repository are never
+//! entered. Extras decides which folder is a nested project.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use ruff_python_ast::PySourceType;
 
 use super::db::Inner;
 use super::settings::{self, Settings};
+use crate::git_layout::Worktrees;
 use crate::locked::locked;
 use crate::pytypes::options;
 
@@ -22,7 +23,8 @@ use crate::pytypes::options;
 /// A folder is a nested project if it has settings for the checker, or if it has any settings file and no folder above
 /// it has one.
 pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<PathBuf>, Vec<Inner>) {
-    let mut walked = walk(settings, root, system);
+    let worktrees = Worktrees::of(root);
+    let mut walked = walk(settings, root, &worktrees, system);
     let is_whole = options::read(&settings.root).is_some();
     let mut inner: Vec<Inner> = Vec::new();
     for folder in std::mem::take(&mut walked.folders) {
@@ -33,7 +35,7 @@ pub(super) fn list(settings: &Settings, root: &Path, system: &OsSystem) -> (Vec<
         }
         let (settings, program) = settings::of_inner(&folder, root, &written, system);
         walked.files.retain(|file| !file.starts_with(&folder));
-        walked.files.append(&mut walk(&settings, &folder, system).files);
+        walked.files.append(&mut walk(&settings, &folder, &worktrees, system).files);
         inner.push(Inner { settings, program });
     }
     walked.files.sort();
@@ -49,7 +51,7 @@ struct Walked {
 }
 
 /// Walks one project. Unreadable entries are skipped; the walk never fails.
-fn walk(settings: &Settings, root: &Path, system: &OsSystem) -> Walked {
+fn walk(settings: &Settings, root: &Path, worktrees: &Worktrees, system: &OsSystem) -> Walked {
     let Some(start) = SystemPath::from_std_path(root) else { return Walked::default() };
     let walked = Mutex::new(Walked::default());
     let found = || locked(&walked);
@@ -60,11 +62,8 @@ fn walk(settings: &Settings, root: &Path, system: &OsSystem) -> Walked {
             let path = entry.path().as_std_path();
             let relative = path.strip_prefix(&settings.root).unwrap_or(path);
             if entry.file_type().is_directory() {
-                return if entry.depth() == 0 || settings.files.enters(relative) {
-                    WalkState::Continue
-                } else {
-                    WalkState::Skip
-                };
+                let is_entered = || settings.files.enters(relative) && !worktrees.include(path);
+                return if entry.depth() == 0 || is_entered() { WalkState::Continue } else { WalkState::Skip };
             }
             if !entry.file_type().is_file() {
                 return WalkState::Continue;
