@@ -44,6 +44,7 @@ mod trigrams;
 mod update;
 mod updates;
 mod watch;
+mod without_files;
 mod workspace;
 mod workspaces;
 
@@ -59,6 +60,7 @@ pub use rebuild::rebuild;
 pub use snapshot::{load, save};
 pub use update::{Report, Thoroughness};
 pub use updates::{Freshness, Part};
+pub use without_files::without_files;
 pub use workspace::{Changes, FeedPosition, Workspace};
 pub use workspaces::{Watching, Workspaces};
 

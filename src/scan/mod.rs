@@ -13,6 +13,7 @@ mod root;
 mod rules;
 mod tracked;
 mod walk;
+mod without_files;
 
 use std::path::Path;
 
@@ -27,6 +28,7 @@ pub use root::{Homes, is_own_repository, repository_root};
 pub use rules::{Rules, is_rule_file};
 pub use tracked::git_rule_files;
 pub use walk::is_private_name;
+pub use without_files::{IgnoringRule, ignoring_rules};
 
 /// A file to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -52,6 +52,7 @@ statements! {
         WHERE path >= :first AND path < :end AND (:first <> '' OR path < '/' OR path >= '0')";
     INSERT_PROBLEM = "INSERT INTO problems (file_id, line, reason) VALUES (?1, ?2, ?3)";
     DELETE_PROBLEMS = "DELETE FROM problems WHERE file_id = ?1";
+    ANY = "SELECT EXISTS (SELECT 1 FROM files)";
     COUNT = "SELECT count(*) FROM files";
     COUNT_BY_LANGUAGE = "SELECT language, count(*), sum(lines) FROM files GROUP BY language ORDER BY language";
 }
@@ -248,6 +249,10 @@ impl Snapshot<'_> {
         let mut statement = self.connection.prepare_cached(SKIPPED_COUNTS)?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub fn has_files(&self) -> Result<bool> {
+        Ok(self.connection.prepare_cached(ANY)?.query_row([], |row| row.get(0))?)
     }
 
     pub fn file_count(&self) -> Result<u64> {

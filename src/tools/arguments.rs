@@ -131,10 +131,11 @@ pub(super) fn input_schema<A: JsonSchema>() -> Value {
     schema
 }
 
-/// JSON Schema of a tool's answer; one that may be outdated says so.
+/// JSON Schema of a tool's answer; one that may be outdated or of an index without files says so.
 pub(super) fn output_schema<O: JsonSchema>() -> Value {
     let mut schema = schema::<O>(Contract::Serialize);
     schema["properties"]["stale"] = json!({"type": "string"});
+    schema["properties"]["warning"] = json!({"type": "string"});
     strip_descriptions(&mut schema);
     schema
 }

@@ -326,7 +326,8 @@ fn run(
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
     }
-    if let Some(notice) = workspace.take_repair() {
+    let without_files = workspace.without_files(call.budget()).ok().flatten();
+    for notice in workspace.take_repair().into_iter().chain(without_files) {
         let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
         answer["warning"] = Value::String(before + &notice);
     }

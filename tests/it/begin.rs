@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
 use crate::harness::Repo;
 
 #[test]
@@ -27,6 +29,73 @@ fn the_program_alone_reports_the_state_of_the_repository() {
     );
     std::fs::write(repo.database(), "no database").unwrap();
     assert!(repo.ok(&[]).contains("\nixmcp doctor "));
+}
+
+/// The warning in the answer of each tool that needs no more than the repository.
+fn warnings(repo: &Repo) -> Vec<String> {
+    let calls = [
+        ("query", json!({ "text": "main" })),
+        ("query", json!({ "text": "main", "mode": "literal" })),
+        ("get_symbol", json!({ "symbol_name": "main" })),
+        ("list_files", json!({})),
+        ("stats", json!({})),
+        ("ixchel_search", json!({ "query": "main" })),
+    ];
+    let warning = |(tool, arguments): &(&str, Value)| {
+        let answer = repo.call(tool, arguments);
+        answer["warning"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}")).to_owned()
+    };
+    calls.iter().map(warning).collect()
+}
+
+#[test]
+fn an_index_without_files_names_the_rule_and_its_file() {
+    // As in Debian's source of Linux.
+    let repo =
+        Repo::new("//- /.gitignore\n# Ignore everything\n/*\n//- /Makefile\nall:\n//- /kernel/main.c\nint main;\n");
+    for warning in warnings(&repo) {
+        assert!(
+            warning.contains("contains no files: the rule `/*` in .gitignore ignores 3 files and folders"),
+            "{warning}"
+        );
+        assert!(warning.contains("`!/*` to a file `.ignore`"), "{warning}");
+    }
+    let doctor = repo.ok(&["doctor", "database"]);
+    assert!(doctor.contains("warning") && doctor.contains("`/*` in .gitignore"), "{doctor}");
+    let output = repo.run(&["query", "main"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("`/*` in .gitignore"));
+    // The remedy is one.
+    repo.write(".ignore", "!/*\n");
+    let found = repo.call("query", &json!({ "text": "main", "mode": "literal" }));
+    assert_eq!((&found["total"], &found["warning"]), (&json!(1), &Value::Null), "{found}");
+    assert!(repo.ok(&["doctor", "database"]).contains("the index is sound"));
+}
+
+#[test]
+fn an_index_without_files_says_so_whatever_the_reason() {
+    let empty = Repo::new("");
+    assert!(warnings(&empty).iter().all(|warning| warning.ends_with("contains no files: the folder is empty.")));
+
+    let skipped = Repo::new("//- /.env\nA=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
+    for warning in warnings(&skipped) {
+        assert!(warning.contains("skipped are binary 1, generated 1, secret 1. `ixmcp files --skipped`"), "{warning}");
+    }
+    let excluded = Repo::new("//- /a.py\nA = 1\n//- /b/c.py\nA = 1\n");
+    excluded.write(".git/info/exclude", "*.py\n");
+    std::fs::write(excluded.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    for warning in warnings(&excluded) {
+        assert!(warning.contains("the rule `*.py` in .git/info/exclude ignores 2 files and folders"), "{warning}");
+    }
+    let setting = Repo::new("//- /a/b.py\nA = 1\n");
+    setting.write(".ixmcp.toml", "[index]\nexclude = [\"*\"]\n");
+    for warning in warnings(&setting) {
+        assert!(warning.contains("the setting `index.exclude` excludes 2 files and folders"), "{warning}");
+    }
+    // A rule of a folder below, next to one that matters for nothing.
+    let deep = Repo::new("//- /in/src/.gitignore\n*\n//- /in/src/a.py\nA = 1\n");
+    for warning in warnings(&deep) {
+        assert!(warning.contains("the rule `*` in in/src/.gitignore ignores 2 files and folders"), "{warning}");
+    }
 }
 
 #[test]

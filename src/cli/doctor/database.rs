@@ -9,6 +9,7 @@ use crate::budget::{Budget, Progress};
 use crate::error::{ErrorKind, Result};
 use crate::index::{self, Thoroughness};
 use crate::platform::files;
+use crate::scan::Rules;
 use crate::store::{Fact, Mode, Store};
 use crate::{scan, store};
 
@@ -37,7 +38,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
                 format!("the index is damaged: {}", faults.into_iter().take(3).collect::<Vec<_>>().join("; "));
             Finding::new(Level::Error, message).remedy(REBUILD).fixed_by(rebuild)
         }
-        Ok(faults) => content(&path, faults.is_some())?,
+        Ok(faults) => content(context, &path, faults.is_some())?,
         // The next command upgrades or replaces it.
         Err(error) if error.kind == ErrorKind::ReadOnly || Store::is_of_another_build(&path) => {
             Finding::of(Level::Note, &error)
@@ -52,15 +53,19 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
 }
 
 /// What an index holds that has no faults.
-fn content(path: &Path, was_looked_through: bool) -> Result<Finding> {
-    let (files, is_built) = Store::open(path, Mode::Read)?
-        .read(&Budget::unlimited(), |snapshot| Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some())))?;
+fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Result<Finding> {
+    let (files, is_built, skipped) = Store::open(path, Mode::Read)?.read(&Budget::unlimited(), |snapshot| {
+        Ok((snapshot.file_count()?, snapshot.fact(Fact::Built)?.is_some(), snapshot.skipped_counts()?))
+    })?;
     let held = output::count(files, "file", "files");
     Ok(if !is_built {
         let message = format!("the index is incomplete: its first build goes on or was broken off, with {held} so far");
         Finding::new(Level::Warning, message)
             .remedy("Run `ixmcp sync`, which goes on with it. On a full disk, free some space first.")
             .fixed_by(sync)
+    } else if files == 0 {
+        let rules = Rules::new(&context.session.sources.load(&context.root)?.index)?;
+        Finding::new(Level::Warning, index::without_files(&context.root, &rules, &skipped))
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))
     } else {
