@@ -114,7 +114,9 @@ fn outside_root(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> O
     let above = root.ancestors().skip(1).flat_map(|folder| {
         guard::RULE_FILES.iter().chain(&[".git", ".git/info/exclude"]).map(|name| folder.join(name))
     });
-    let git_files = tracked::git_rule_files(root).into_iter().chain([root.join(".git"), root.join(".git/commondir")]);
+    // The walk reads the exclusions of a `.git` that is no repository, too.
+    let of_root = [".git", ".git/commondir", ".git/info/exclude"].map(|name| root.join(name));
+    let git_files = tracked::git_rule_files(root).into_iter().chain(of_root);
     // Where the user named a folder that is not there yet.
     let ways = rules.named().iter().flat_map(|named| Path::new(named.as_str()).ancestors()).map(|part| root.join(part));
     for path in git_files.chain(above).chain(ways).collect::<Vec<PathBuf>>() {

@@ -101,6 +101,9 @@ pub struct Store {
     mode: Mode,
     /// The file that the connections below have open; a rebuild replaces it. None when they are closed.
     opened: Mutex<Option<FileIdentity>>,
+    /// The log that they have open, if it is known. SQLite keeps it as long as a connection is open. Other programs may
+    /// not: git checks out a log that was committed. Connections opened afterwards would read the wrong one.
+    log: Mutex<Option<Option<FileIdentity>>>,
     /// Dropped before the writer: only a connection that may write can fold the log into the file as the last one.
     readers: Readers,
     writer: Mutex<Option<Writer>>,
@@ -182,6 +185,7 @@ impl Store {
             path: path.to_owned(),
             mode,
             opened: Mutex::new(Some(opened)),
+            log: Mutex::new(Some(open::log_identity(path))),
             writer: Mutex::new(writer),
             readers: Readers::of(readers),
             caches: Caches::none(path),
@@ -229,6 +233,7 @@ impl Store {
         budget.check()?;
         self.follow_rebuild()?;
         let mut connection = self.readers.lend(&self.path, budget)?;
+        self.note_log();
         let watched = budget.clone();
         // Some thousand virtual machine steps are well under a millisecond.
         connection.progress_handler(4_000, Some(move || watched.is_spent()))?;
@@ -255,6 +260,7 @@ impl Store {
         if slot.is_none() {
             let connection = open::connect(&self.path, Mode::Write)?;
             *slot = Some(Writer { connection, interned: Interned::default() });
+            self.note_log();
         }
         slot.as_mut().ok_or_else(|| Error::internal("the writer is gone"))
     }
@@ -325,6 +331,7 @@ impl Store {
         if locked(&self.last_used).elapsed() >= time {
             // A file that nothing has open may be replaced by one with the same identity.
             *locked(&self.opened) = None;
+            *locked(&self.log) = None;
             self.readers.clear();
             *locked(&self.writer) = None;
             self.caches.vectors.forget();
@@ -344,13 +351,19 @@ impl Store {
 
     /// To be called before a connection is used.
     ///
-    /// After another process has switched the file (a rebuild), our connections would go on with the old one.
+    /// After another process has switched the file (a rebuild), our connections would go on with the old one. The same
+    /// holds for the log.
     fn follow_rebuild(&self) -> Result<FileIdentity> {
         *locked(&self.last_used) = Instant::now();
         let mut opened = locked(&self.opened);
         let now = FileIdentity::of(&self.path)?;
-        if *opened != Some(now) {
+        let is_replaced = *opened != Some(now);
+        if is_replaced {
             open::refuse_other_formats(&self.path)?;
+        }
+        let is_log_replaced = locked(&self.log).take_if(|log| *log != open::log_identity(&self.path)).is_some();
+        if is_replaced || is_log_replaced {
+            *locked(&self.log) = None;
             self.readers.clear();
             *locked(&self.writer) = None;
             *locked(&self.caches.totals) = None;
@@ -361,6 +374,11 @@ impl Store {
             *opened = Some(now);
         }
         Ok(now)
+    }
+
+    /// To be called when a connection may have been opened.
+    fn note_log(&self) {
+        locked(&self.log).get_or_insert_with(|| open::log_identity(&self.path));
     }
 }
 
@@ -497,6 +515,42 @@ mod tests {
         });
         assert!(reads.into_inner() > 0);
         assert_eq!(store.faults().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_log_that_another_program_replaces_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index.db");
+        let log = open::with_suffix(&path, "-wal");
+        let store = Store::open(&path, Mode::Write).unwrap();
+        let count = |store: &Store| {
+            store.read(&Budget::unlimited(), |snapshot| {
+                Ok(snapshot.connection.query_row("SELECT count(*) FROM numbered", [], |row| row.get::<_, i64>(0))?)
+            })
+        };
+        let add = |rows: usize| {
+            store.write(|batch| {
+                (0..rows).try_for_each(|_| {
+                    let row = "INSERT INTO numbered VALUES (1, zeroblob(16384))";
+                    Ok(batch.connection.execute(row, []).map(drop)?)
+                })
+            })
+        };
+        store.write(|batch| Ok(batch.connection.execute_batch("CREATE TABLE numbered (number, filler)")?)).unwrap();
+        let committed = std::fs::read(&log).unwrap();
+        add(20).unwrap();
+        assert_eq!(count(&store).unwrap(), 20);
+        std::fs::remove_file(&log).unwrap();
+        std::fs::write(&log, committed).unwrap();
+        // What this store had written is in the log that it still has open, and the second read opens a connection.
+        for _ in 0..2 {
+            let both = store.read(&Budget::unlimited(), |_| count(&store)).unwrap();
+            assert_eq!(both, 20);
+        }
+        add(1).unwrap();
+        assert_eq!(count(&store).unwrap(), 21);
+        drop(store);
+        assert_eq!(count(&Store::open(&path, Mode::Write).unwrap()).unwrap(), 21);
     }
 
     #[test]

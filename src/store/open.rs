@@ -56,6 +56,13 @@ const PREPARED: usize = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileIdentity(u64, u64);
 
+/// Which file is the log of a database; `None` if it has none.
+pub(super) fn log_identity(database: &Path) -> Option<FileIdentity> {
+    let data = std::fs::metadata(with_suffix(database, "-wal")).ok()?;
+    let (device, number) = identity(&data);
+    Some(FileIdentity(device, number))
+}
+
 impl FileIdentity {
     pub fn of(path: &Path) -> Result<Self> {
         let data = std::fs::metadata(path).or_else(|error| {

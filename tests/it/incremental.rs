@@ -175,6 +175,19 @@ fn a_sync_that_walks_no_more_misses_nothing() {
 }
 
 #[test]
+fn exclusions_of_a_git_folder_that_is_no_repository_are_noticed() {
+    let repo = Repo::new("//- /a/one.py\nA = 1\n");
+    repo.write(".git/info/exclude", "notes/\n");
+    let workspace = open(repo.path());
+    sync(&workspace);
+    settle(&workspace);
+    repo.write(".git/info/exclude", "/a\n");
+    sync(&workspace);
+    assert_sound(&workspace, "a changed exclusion");
+    assert_eq!(workspace.read(&Budget::unlimited(), |snapshot| snapshot.file_count()).unwrap(), 0);
+}
+
+#[test]
 fn watched_sequences_equal_a_fresh_build() {
     for seed in seeds(5).into_iter().step_by(4) {
         let mut tree = Tree::new(seed);
