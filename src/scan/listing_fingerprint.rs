@@ -114,7 +114,7 @@ fn outside_root(root: &Path, rules: &Rules, context: &str, started_ns: i64) -> O
     let above = root.ancestors().skip(1).flat_map(|folder| {
         guard::RULE_FILES.iter().chain(&[".git", ".git/info/exclude"]).map(|name| folder.join(name))
     });
-    // The walk reads the exclusions of a `.git` that is no repository, too.
+    // The walk reads the exclusions of a `.git` without a repository, too.
     let of_root = [".git", ".git/commondir", ".git/info/exclude"].map(|name| root.join(name));
     let git_files = tracked::git_rule_files(root).into_iter().chain(of_root);
     // Where the user named a folder that is not there yet.
