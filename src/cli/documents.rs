@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::tools::index_files::{LeftOut, Partial};
 use crate::tools::search_documents::Hit;
@@ -229,6 +229,9 @@ fn print_skipped(left: &LeftOut, partial: &Partial) {
 }
 
 fn search(session: &Session, typed: &Search) -> Result<Outcome> {
+    if typed.folder.as_deref() == Some("") {
+        return Err(Error::invalid_path("option `--folder` is empty").hint("Name a folder, or leave it out."));
+    }
     let folder = typed.folder.as_deref().map(|folder| session.here(folder));
     let options = arguments! {
         "limit": typed.limit, "minScore": typed.min_score, "folderPath": folder, "fileTypes": typed.types,

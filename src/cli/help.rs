@@ -12,7 +12,7 @@ use super::{Cli, shapes};
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Get started", &["setup", "sync", "doctor"]),
     ("Search and read", &["query", "documents", "symbol", "slice", "files", "stats"]),
-    ("Python types", &["check", "type-at", "def", "refs", "infer"]),
+    ("Python types", &["check", "type-at", "def", "refs", "infer", "rename"]),
     ("Knowledge graph", &["init", "entity", "graph"]),
     ("Serve agents", &["mcp", "daemon", "call"]),
     ("Inspect and maintain", &["ui", "sql", "eval", "rebuild", "snapshot"]),

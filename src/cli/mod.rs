@@ -34,6 +34,7 @@ mod read;
 mod rebuild;
 mod refs;
 mod relations;
+mod rename;
 mod setup;
 mod shapes;
 mod slice;
@@ -121,6 +122,7 @@ enum Command {
     Def(def::Arguments),
     Refs(refs::Arguments),
     Infer(infer::Arguments),
+    Rename(rename::Arguments),
     Call(call::Arguments),
     #[command(alias = "serve")]
     Mcp(mcp::Arguments),
@@ -242,6 +244,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Command::Def(arguments) => def::run(&session, &arguments),
         Command::Refs(arguments) => refs::run(&session, &arguments),
         Command::Infer(arguments) => infer::run(&session, &arguments),
+        Command::Rename(arguments) => rename::run(&session, &arguments),
         Command::Call(arguments) => call::run(&session, &arguments),
         Command::Mcp(arguments) => mcp::run(&session, &arguments),
         Command::Daemon(arguments) => daemon::run(&session, &arguments),

@@ -43,6 +43,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("def", Tool("goto_definition")),
     ("refs", Tool("find_references")),
     ("infer", Tool("infer_types")),
+    ("rename", Tool("rename_symbol")),
     ("init", Written("{root, folder, made}")),
     ("entity init", Written("{root, folder, made}")),
     ("entity create", Written("{id, kind, title, path}")),

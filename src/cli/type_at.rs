@@ -19,19 +19,20 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
-    let answer = session.call::<Answer>("type_at", typed.position.arguments(session))?;
-    if typed.json {
+    let answer = session.call::<Answer>("type_at", arguments.position.arguments(session))?;
+    if arguments.json {
         output::json(&answer.json);
         return Ok(Outcome::Found);
     }
-    output::line(&format!("{}: {}", printable(&answer.expression), printable(&answer.r#type)));
-    if let Some(found) = &answer.definition {
+    let Some(typed) = &answer.found else { return Ok(Outcome::Nothing) };
+    output::line(&format!("{}: {}", printable(&typed.expression), printable(&typed.r#type)));
+    if let Some(found) = &typed.definition {
         let location = paint.location(&found.span);
         output::line(&format!("    {location}  {}", printable(&found.preview)));
     }
-    for line in answer.docstring.iter().flat_map(|text| text.lines()) {
+    for line in typed.docstring.iter().flat_map(|text| text.lines()) {
         output::line(&format!("    {}", printable(line)));
     }
     Ok(Outcome::Found)

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod measure;
 pub mod mentions;
 pub mod near;
+pub mod patch;
 pub mod picture;
 pub mod positions;
 mod preview;

@@ -37,6 +37,13 @@ pub fn closest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Op
     near.min().map(|(_, name)| name)
 }
 
+/// The name with the fewest edits from a mistyped argument: at most two, or one in a name of less than six letters.
+pub fn mistyped<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let most = if wanted.chars().count() < 6 { 1 } else { 2 };
+    let far = names.into_iter().map(|name| (distance(wanted, name), name));
+    far.filter(|(far, _)| *far <= most).min().map(|(_, name)| name)
+}
+
 /// `", "`-joined and quoted, for a hint; `None` when there is nothing near.
 pub fn did_you_mean(near: &[&str]) -> Option<String> {
     let quoted: Vec<String> = near.iter().map(|name| crate::model::printable(name)).collect();
@@ -83,6 +90,9 @@ mod tests {
         assert_eq!(nearest("quer", ["query", "stats", "get_slice"], 2), ["query"]);
         assert_eq!(closest("chekout", ["cart", "Checkout", "check"]), Some("Checkout"));
         assert_eq!(closest("quartz", ["query", "Quart_er"]), None);
+        assert_eq!(mistyped("limt", ["list", "limit"]), Some("limit"));
+        assert_eq!(mistyped("tetx", ["text"]), None);
+        assert_eq!(mistyped("case_sensitve", ["case_sensitive"]), Some("case_sensitive"));
         assert!(nearest("zzzzzz", names, 3).is_empty());
     }
 }

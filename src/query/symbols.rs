@@ -5,8 +5,8 @@ mod order;
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use super::Page;
 use super::relations::{Resolver, may_refer_to};
+use super::{Page, near};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
 
@@ -41,8 +41,14 @@ const MAX_QUALIFIED: usize = 20;
 /// Definitions that one query by name may be about.
 const SUBJECTS: usize = 2_000;
 
-/// Every occurrence of a name: definitions first, likely ones before others, then references in path and line order.
-/// Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
+/// References that follow the definitions if the caller gives no limit.
+const NEAREST: usize = 20;
+
+/// Definitions that prefix and fuzzy queries list if the caller gives no limit.
+const LIKE: usize = 100;
+
+/// Every occurrence of a name: definitions first, likely ones before others, then references, those near the definitions
+/// first, in path and line order. Without a limit: the definitions and the nearest references. Prefix and fuzzy: definitions alone, of the best names first. `Class.method`, `Class#method` and `module::name` ask
 /// for definitions inside that container, and leave out references that are known to mean another.
 pub fn occurrences(
     snapshot: &Snapshot,
@@ -50,18 +56,19 @@ pub fn occurrences(
     kind: Option<&str>,
     how: Match,
     offset: usize,
-    limit: usize,
+    limit: Option<usize>,
 ) -> Result<Page<Occurrence>> {
     let (qualifier, name) = qualified(wanted);
     if name.is_empty() {
-        return Err(
-            Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
-        );
+        return Err(no_name());
     }
     let fits = |found: &Definition| is_in(found, &qualifier) && kind.is_none_or(|kind| found.kind == kind);
     let mut definitions = match how {
-        Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit),
-        Match::Prefix => return beginning_with(snapshot, name, fits).map(|found| Page::of(found, offset, limit)),
+        Match::Fuzzy => return fuzzy(snapshot, name, fits, offset, limit.unwrap_or(LIKE)),
+        Match::Prefix => {
+            let found = beginning_with(snapshot, name, fits)?;
+            return Ok(Page::of(found, offset, limit.unwrap_or(LIKE)));
+        }
         Match::Exact => {
             let exact = snapshot.definitions(name)?;
             if exact.is_empty() { snapshot.definitions_any_case(name)? } else { exact }
@@ -71,26 +78,55 @@ pub fn occurrences(
     let definitions = order::sort(snapshot, definitions)?;
     // The case in which the name is really written.
     let written = definitions.first().map_or_else(|| name.to_owned(), |first| first.name.clone());
-    let is_of_kind = |found: &Occurrence| kind.is_none_or(|kind| found.kind == kind);
-    let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).filter(is_of_kind).collect();
+    let mut all: Vec<Occurrence> = definitions.iter().cloned().map(defined).collect();
+    all.retain(|found| kind.is_none_or(|kind| found.kind == kind));
+    let limit = limit.unwrap_or_else(|| all.len().saturating_sub(offset) + NEAREST);
     if definitions.is_empty() && !qualifier.is_empty() {
         return Ok(Page::of(all, offset, limit));
-    }
-    if qualifier.is_empty() && kind.is_none() {
-        let (skipped, shown) = (offset.min(all.len()), limit.min(all.len().saturating_sub(offset)));
-        let (references, total_references) = snapshot.references(&written, offset - skipped, limit - shown)?;
-        let total = all.len() + total_references;
-        let items: Vec<Occurrence> =
-            all.into_iter().skip(skipped).take(shown).chain(references.into_iter().map(used)).collect();
-        let is_cut = offset.saturating_add(items.len()) < total;
-        return Ok(Page { items, offset, total: Some(total), is_cut });
     }
     let (mut references, _) = snapshot.references(&written, 0, usize::MAX)?;
     if !qualifier.is_empty() {
         references = that_may_refer_to(snapshot, references, &definitions)?;
     }
-    all.extend(references.into_iter().map(used).filter(is_of_kind));
+    let is_of_kind = |found: &Reference| kind.is_none_or(|kind| found.kind == kind);
+    references.retain(is_of_kind);
+    all.extend(nearest_first(references, &definitions).into_iter().map(used));
     Ok(Page::of(all, offset, limit))
+}
+
+/// Definitions from which nearness is measured.
+const HOMES: usize = 20;
+
+/// References in the files of the definitions, then those in the same folders, and so on. Within the same distance they keep
+/// their order.
+fn nearest_first(references: Vec<Reference>, definitions: &[Definition]) -> Vec<Reference> {
+    let mut homes: Vec<&str> = Vec::new();
+    for definition in definitions {
+        if homes.len() < HOMES && !homes.contains(&definition.path.as_str()) {
+            homes.push(&definition.path);
+        }
+    }
+    let away = |path: &str| homes.iter().map(|home| steps(home, path)).min().unwrap_or(0);
+    // The references of one file follow each other.
+    let mut of_file: Vec<(usize, Vec<Reference>)> = Vec::new();
+    for used in references {
+        match of_file.last_mut() {
+            Some((_, same)) if same.first().is_some_and(|first| first.path == used.path) => same.push(used),
+            _ => of_file.push((away(&used.path), vec![used])),
+        }
+    }
+    of_file.sort_by_key(|(away, _)| *away);
+    of_file.into_iter().flat_map(|(_, same)| same).collect()
+}
+
+/// Folders to pass on the way from one file to another; 0 for the same file.
+fn steps(from: &str, to: &str) -> usize {
+    if from == to {
+        return 0;
+    }
+    let folders = |path: &str| path.matches('/').count();
+    let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
+    1 + folders(from) + folders(to) - 2 * shared
 }
 
 fn defined(found: Definition) -> Occurrence {
@@ -119,6 +155,40 @@ fn used(found: Reference) -> Occurrence {
         container: None,
         signature: None,
     }
+}
+
+/// Names that a misspelled one may stand for.
+const SIMILAR: usize = 5;
+
+/// The symbols that have an exact name, or `Class.method`: likely ones first, one definition of each. Headings count only if
+/// nothing else has the name.
+pub fn with_name(snapshot: &Snapshot, wanted: &str, in_file: Option<&str>) -> Result<Vec<Definition>> {
+    let (qualifier, name) = qualified(wanted);
+    if name.is_empty() {
+        return Err(no_name());
+    }
+    let mut found = snapshot.definitions(name)?;
+    found.retain(|one| in_file.is_none_or(|file| one.path == file));
+    keep_qualified(&mut found, &qualifier, |definition| definition);
+    if found.iter().any(|one| one.kind != "heading") {
+        found.retain(|one| one.kind != "heading");
+    }
+    // A symbol may have several definitions: overloads, branches, assignments.
+    found.sort_by(|a, b| (&a.path, &a.container, a.line, a.column).cmp(&(&b.path, &b.container, b.line, b.column)));
+    found.dedup_by(|a, b| (&a.path, &a.container) == (&b.path, &b.container));
+    order::sort(snapshot, found)
+}
+
+/// Defined names that are similar to a name that nothing has.
+pub fn similar_names(snapshot: &Snapshot, wanted: &str) -> Result<Vec<String>> {
+    let (_, name) = qualified(wanted);
+    let names = snapshot.defined_names()?;
+    let near = near::nearest(name, names.iter().map(String::as_str), SIMILAR);
+    Ok(near.into_iter().map(str::to_owned).collect())
+}
+
+fn no_name() -> Error {
+    Error::invalid_argument("argument `symbol_name`: no name in it").hint("Give a name such as QuerySet.")
 }
 
 /// Definitions that an exact name, or `Class.method`, stands for.

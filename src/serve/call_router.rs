@@ -61,8 +61,12 @@ impl Service for CallRouter {
         TOOLS.iter().map(|tool| ToolCard::from(*tool)).collect()
     }
 
-    fn call(&self, request: Request) -> Result<Value> {
+    fn call(&self, mut request: Request) -> Result<Value> {
         tools::find(&request.tool)?;
+        // A process that starts no daemons serves the client that started it, in the same environment.
+        if self.launcher.is_none() && request.python.is_empty() {
+            request.python = self.environment.python();
+        }
         let root = self.workspaces.root_of(request.arguments["repo"].as_str(), &request.root);
         let root = match (root, &self.own) {
             (Ok(root), Some(own)) if root != *own => root,

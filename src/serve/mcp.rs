@@ -12,7 +12,8 @@ use rmcp::model::{
     CacheScope, CallToolResult, ClientRequest, ContentBlock, DiscoverRequest, DiscoverRequestParams, DiscoverResult,
     GetExtensions, Implementation, InitializeRequest, InitializeRequestParams, InitializeResult, JsonObject,
     JsonRpcMessage, JsonRpcRequest, ListToolsRequest, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    ProtocolVersion, RequestId, RequestMetaObject, ServerCapabilities, ServerConfig, ServerResult, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -25,13 +26,14 @@ use super::ToolCard;
 use super::envelope::{self, Params, RpcError};
 use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
+use crate::tools::InOrder;
 
 pub const CALL: &str = "tools/call";
 /// The methods of MCP. rmcp answers them, except [`CALL`] and `ping`; no other capability is declared.
 pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", CALL];
 
-/// Bytes of data in one result. Clients pass that much to a model without truncating it.
-pub const RESULT_BYTES: usize = 24 << 10;
+/// Bytes of data in one result, if a call asks for a size. Tools limit the others to what all clients pass to a model.
+pub const RESULT_BYTES: usize = 40 << 10;
 /// Bytes of the instructions that clients show.
 const INSTRUCTIONS_BYTES: usize = 2047;
 /// How long clients may cache lists. They do not change while the process runs, but another release may replace it.
@@ -159,7 +161,7 @@ impl Transport<RoleServer> for Wire {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let answer = match message {
-            JsonRpcMessage::Response(response) => Some((response.id, to_json(&response.result))),
+            JsonRpcMessage::Response(response) => Some((response.id, self.rendered(response.result))),
             JsonRpcMessage::Error(failure) => failure.id.map(|id| (id, Err(failure.error.into()))),
             // We send clients no requests, and progress notifications bypass rmcp.
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
@@ -184,6 +186,56 @@ impl Transport<RoleServer> for Wire {
         self.requests.close();
         Ok(())
     }
+}
+
+impl Wire {
+    fn rendered(&self, result: ServerResult) -> Result<String, RpcError> {
+        let ServerResult::ListToolsResult(mut list) = result else { return to_json(&result) };
+        let tools = std::mem::take(&mut list.tools);
+        let cards = &self.connection.server.cards;
+        let names = |tool: &Tool| cards.iter().find(|card| card.name == tool.name).map(|card| &card.argument_names[..]);
+        let tools = tools.iter().map(|tool| ListedTool {
+            name: &tool.name,
+            title: tool.title.as_deref(),
+            description: tool.description.as_deref(),
+            input_schema: InOrder { schema: &tool.input_schema, names: names(tool).unwrap_or_default() },
+            output_schema: tool.output_schema.as_deref(),
+            annotations: tool.annotations.as_ref(),
+            meta: tool.meta.as_ref(),
+        });
+        let Value::Object(mut rest) =
+            serde_json::to_value(&list).map_err(|error| RpcError::new(-32603, error.to_string()))?
+        else {
+            return to_json(&list);
+        };
+        rest.remove("tools");
+        to_json(&ToolList { tools: tools.collect(), rest })
+    }
+}
+
+/// The list of tools with the arguments of each in the order of their declaration, by which rmcp does not sort them.
+#[derive(Serialize)]
+struct ToolList<'a> {
+    tools: Vec<ListedTool<'a>>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedTool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'a str>,
+    input_schema: InOrder<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<&'a ToolAnnotations>,
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a MetaObject>,
 }
 
 /// Answers the requests that rmcp has parsed.

@@ -37,6 +37,8 @@ pub struct ToolCard {
     pub core: bool,
     /// A JSON Schema whose root is an object.
     pub input_schema: Value,
+    /// The arguments in the order in which clients see them.
+    pub argument_names: Vec<&'static str>,
     /// A JSON Schema whose root is an object.
     pub output_schema: Value,
 }
@@ -51,6 +53,7 @@ impl From<&Declaration> for ToolCard {
             long: tool.long,
             core: tool.core,
             input_schema: tool.input_schema(),
+            argument_names: tool.argument_names(),
             output_schema: tool.output_schema(),
         }
     }

@@ -13,9 +13,8 @@ pub(super) static ANALYZE_PROJECT: Declaration = Declaration {
         long run;
         name: "analyze_project",
         title: "Summary of a Python project",
-        about: "A summary of the Python project: packages, number of modules, classes and functions, the import graph with its \
-            cycles, entry points, annotation coverage, diagnostics by rule, the largest modules, and how many types \
-            are known. Bounded in size. Example: {}.",
+        about: "Summarize the Python project: packages, counts, import graph and cycles, entry points, annotation \
+            coverage, diagnostics by rule, largest modules.",
         access: Access::Read,
         core: false,
         list: None,

@@ -16,9 +16,8 @@ pub(super) static CHECK: Declaration = Declaration {
         long run;
         name: "check",
         title: "Check Python types",
-        about: "Type-check the Python project, or some files and folders, and list the diagnostics with rule, position and message. \
-            Honours pyproject.toml, ty.toml, requires-python, virtual environments and `# type: ignore`. Run it after an \
-            edit: it checks the files on disk. Example: {\"file\": \"app/models.py\", \"severity\": \"error\"}.",
+        about: "Check Python types on disk: diagnostics with rule, position and message. Run it after an edit. It \
+            obeys pyproject.toml, virtual environments and `# type: ignore`.",
         access: Access::Read,
         core: true,
         list: Some("diagnostics"),
@@ -30,22 +29,22 @@ pub(super) static CHECK: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Check only this file or folder; default: the whole project.
-    #[serde(default, alias = "file_path", alias = "filePath", alias = "path")]
+    /// File or folder (default: the whole project).
+    #[serde(default)]
     file: Option<String>,
-    /// Further files and folders to check.
-    #[serde(default, alias = "paths")]
+    /// Further files and folders.
+    #[serde(default)]
     files: Vec<String>,
-    /// Only diagnostics of this severity.
+    /// Default: all.
     #[serde(default)]
     severity: Option<SeverityFilter>,
-    /// Include each diagnostic as the checker prints it, with source and hints.
+    /// Add the source excerpt (default false).
     #[serde(default)]
     rendered: bool,
-    /// Include the notes of each diagnostic: related locations and advice.
+    /// Add related positions and advice (default false).
     #[serde(default)]
     notes: bool,
-    /// Maximum number of diagnostics (default: all that fit; at most 1000).
+    /// Diagnostics to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
     /// Diagnostics to skip (default 0).

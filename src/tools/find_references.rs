@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::goto_definition::{named, preview, span_of};
+use super::target::{Candidate, Subject, Target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference, Span};
@@ -16,9 +17,8 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
     run;
     name: "find_references",
     title: "Find references",
-    about: "Every reference in the project to the symbol at a position: for Python by types (no shadowed names, no \
-        same-named method of another class, no comments), for other languages by the syntax index; precision says which. \
-        Use it before a change. Example: {\"file\": \"app/cart.py\", \"line\": 8, \"column\": 7}.",
+    about: "Find all references to one symbol, given by position or symbol_name: for Python by types, without \
+        same-named others; else by syntax. Use it before a change; to look a name up use get_symbol.",
     access: Access::Read,
     core: true,
     list: Some("references"),
@@ -29,30 +29,45 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
-    file: String,
-    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
-    /// code.
+    /// Relative to the repository, or absolute.
     #[serde(default)]
-    cell: Option<u32>,
-    /// 1-based.
-    line: u32,
-    /// 1-based, in characters; just past a name counts as on it.
-    column: u32,
-    /// Include the definition itself (default true).
+    file: Option<String>,
+    /// From 1.
+    #[serde(default)]
+    line: Option<u32>,
+    /// From 1, in characters.
+    #[serde(default)]
+    column: Option<u32>,
+    /// Instead of a position: name, Class.method or module::name; file narrows it.
+    #[serde(default)]
+    symbol_name: Option<String>,
+    /// Include the definition (default true).
     #[serde(default)]
     include_declaration: Option<bool>,
-    /// Maximum number of references (default: all that fit; over MCP at most 1000).
+    /// References to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
     /// References to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
+    /// Notebook cell that line counts in, from 1.
+    #[serde(default)]
+    cell: Option<u32>,
+}
+
+impl Arguments {
+    fn target(&self) -> Target<'_> {
+        let Self { cell, line, column, .. } = *self;
+        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
+    }
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     pub references: Vec<ReferenceItem>,
+    /// Symbols with that name, if there are several: give one of their positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
     pub total: usize,
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,23 +91,30 @@ pub(crate) struct ReferenceItem {
 const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let file = engine::file(call, &arguments.file)?;
-    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
+    let at = match arguments.target().locate(call, false)? {
+        Subject::At(at) => at,
+        Subject::OneOf(candidates) => {
+            let (references, precision) = (Vec::new(), "name".to_owned());
+            let (total, truncated, next_offset, left_out) = (0, false, None, None);
+            return Ok(Answer { references, candidates, total, truncated, next_offset, left_out, precision });
+        }
+    };
     let include_declaration = arguments.include_declaration.unwrap_or(true);
     let max = if call.cap().is_some() { MAX_LIMIT } else { usize::MAX };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, max, max);
     let mut left_out = None;
-    let (total, references, precision) = if file.is_python {
-        let (found, unlisted) = by_types(call, at, include_declaration)?;
+    let position = at.position()?;
+    let (total, references, precision) = if at.file.is_python {
+        let (found, unlisted) = by_types(call, position, include_declaration)?;
         left_out = unlisted;
         (found.len(), Page::of(found, offset, limit).map(ReferenceItem::from), "types")
     } else {
-        let named = named(call, &file, arguments.line, arguments.column)?;
+        let named = named(call, &at.file, at.line, at.column)?;
         let (name, found) = match &named {
             Some(named) => (
                 named.name.as_str(),
                 call.read(|snapshot| {
-                    let definitions = positions::definitions_at(snapshot, &file.path, arguments.line, named)?;
+                    let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
                     positions::mentions(snapshot, &definitions)
                 })?,
             ),
@@ -107,6 +129,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         truncated: references.is_cut,
         next_offset: references.next_offset(),
         references: references.items,
+        candidates: Vec::new(),
         left_out,
         precision: precision.to_owned(),
     })

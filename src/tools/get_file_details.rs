@@ -14,9 +14,8 @@ pub(super) static GET_FILE_DETAILS: Declaration = declare! {
     run;
     name: "get_file_details",
     title: "Read an indexed document",
-    about: "The text of an indexed document (of PDF, DOCX and the like too), or of one chunk with contextLines lines around \
-        it: use it after search_documents. A long text is cut and says next_offset to go on. Example: {\"filePath\": \
-        \"docs/plan.pdf\", \"chunkIndex\": 3}. For exact lines of a source file, use get_slice.",
+    about: "Read the text of an indexed document, PDF and DOCX included, or one chunk and the lines around it. Use \
+        it after search_documents. A long text continues at next_offset. For lines of a source file use get_slice.",
     access: Access::Read,
     core: false,
     list: None,
@@ -28,15 +27,15 @@ pub(super) static GET_FILE_DETAILS: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Relative to the repository, or absolute.
-    #[serde(rename = "filePath", alias = "file_path", alias = "path")]
+    #[serde(rename = "filePath")]
     file_path: String,
-    /// The chunk to read, from 0 (default: the whole file).
-    #[serde(default, rename = "chunkIndex", alias = "chunk_index")]
+    /// Chunk to read, from 0 (default: the whole file).
+    #[serde(default, rename = "chunkIndex")]
     chunk_index: Option<u64>,
-    /// Lines around the chunk (default 3; more than 1000 count as 1000). Without chunkIndex it says nothing.
-    #[serde(default, rename = "contextLines", alias = "context_lines")]
+    /// Lines around the chunk (default 3, at most 1000; only with chunkIndex).
+    #[serde(default, rename = "contextLines")]
     context_lines: Option<u64>,
-    /// Where to go on in a text that was cut: its next_offset, in characters.
+    /// Characters to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

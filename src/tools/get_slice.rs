@@ -14,9 +14,8 @@ pub(super) static GET_SLICE: Declaration = declare! {
     run;
     name: "get_slice",
     title: "Read lines of a file",
-    about: "Read lines start_line..end_line (1-based, inclusive) of a file, exactly as they are on disk. Use it after \
-        query or get_symbol to read around a hit. A long answer is cut at a line and says next_start_line to go on. \
-        Example: {\"file_path\": \"src/lib.rs\", \"start_line\": 1, \"end_line\": 40}.",
+    about: "Read lines of a file, exactly as they are on disk. Use it after query or get_symbol. A long answer \
+        continues at next_start_line. For PDF and other documents use get_file_details.",
     access: Access::Read,
     core: true,
     list: None,
@@ -27,14 +26,13 @@ pub(super) static GET_SLICE: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Relative to the repository, or absolute inside it.
-    #[serde(alias = "file", alias = "filePath", alias = "path")]
+    /// Relative to the repository, or absolute.
     file_path: String,
-    /// First line, 1-based.
+    /// First line, from 1.
     start_line: u64,
-    /// Last line, inclusive; past the end means the last one.
+    /// Last line, inclusive.
     end_line: u64,
-    /// Where to go on in a line that was too long: its next_column (1-based, counting code points).
+    /// Where to continue in a line that was cut: next_column.
     #[serde(default)]
     start_column: Option<u64>,
 }

@@ -16,10 +16,9 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
     run;
     name: "get_symbol",
     title: "Find a symbol",
-    about: "Where a class, function, method, constant or heading is defined and used: definitions first, with kind, \
-        signature and range, then references (calls, types, imports). \"Class.method\" and \"module::name\" narrow it. \
-        match \"prefix\" and \"fuzzy\" list definitions alone. Example: {\"symbol_name\": \"QuerySet\"}. For text that is \
-        not a name, use query.",
+    about: "Find a name: its definitions with kind, signature and range, then its nearest references, by name \
+        alone. Use it when you know a name. For exactly the references to one symbol use find_references; for \
+        other text, query.",
     access: Access::Read,
     core: true,
     list: Some("symbols"),
@@ -30,19 +29,18 @@ pub(super) static GET_SYMBOL: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// A name, or Class.method, Class#method, module::name.
-    #[serde(alias = "symbol", alias = "name")]
+    /// Name, Class.method or module::name.
     symbol_name: String,
-    /// Only this kind: class, function, method, … or call, type, import for references.
+    /// class, function, …; of references: call, import, … (default: all).
     #[serde(default)]
     kind: Option<String>,
-    /// How names match (default exact; another case counts when nothing else does).
+    /// Default exact. prefix and fuzzy find definitions only.
     #[serde(default, rename = "match")]
     how: Option<How>,
-    /// Most symbols to return (default 100; more than 1000 count as 1000).
+    /// Symbols to return (default: definitions and 20 references).
     #[serde(default)]
     limit: Option<u64>,
-    /// Symbols to leave out at the start (default 0).
+    /// Symbols to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
@@ -64,6 +62,9 @@ pub(crate) struct Answer {
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
+    /// Similar names, if nothing has this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -82,7 +83,6 @@ pub(crate) struct Found {
     pub signature: Option<String>,
 }
 
-const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 1000;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
@@ -97,11 +97,17 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         How::Prefix => Match::Prefix,
         How::Fuzzy => Match::Fuzzy,
     };
-    let (offset, limit) = super::page(arguments.offset, arguments.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    let page = call.read(|snapshot| {
-        symbols::occurrences(snapshot, &arguments.symbol_name, arguments.kind.as_deref(), how, offset, limit)
+    let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
+    let limit = arguments.limit.map(|_| limit);
+    let (page, suggestions) = call.read(|snapshot| {
+        let name = &arguments.symbol_name;
+        let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
+        let is_unknown = page.items.is_empty() && page.total == Some(0);
+        let suggestions = if is_unknown { symbols::similar_names(snapshot, name)? } else { Vec::new() };
+        Ok((page, suggestions))
     })?;
     Ok(Answer {
+        suggestions,
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),

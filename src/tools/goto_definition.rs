@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine::{self, File};
+use super::target::{Candidate, Subject, Target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
@@ -16,9 +17,8 @@ pub(super) static GOTO_DEFINITION: Declaration = Declaration {
         run;
         name: "goto_definition",
         title: "Go to a definition",
-        about: "Where the symbol at a position is defined: for Python by its type, through imports and re-exports, into the \
-            standard library and site-packages too; for other languages by the syntax index. `precision` says which: \
-            \"types\" or \"syntax\". Example: {\"file\": \"src/app.py\", \"line\": 3, \"column\": 14}.",
+        about: "Find the definition of a symbol, given by position or symbol_name: for Python by types, through \
+            imports and into libraries; else by syntax. Use it on a name in code; to find a name use get_symbol.",
         access: Access::Read,
         core: true,
         list: Some("definitions"),
@@ -30,44 +30,65 @@ pub(super) static GOTO_DEFINITION: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
-    file: String,
-    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
-    /// code.
+    /// Relative to the repository, or absolute.
+    #[serde(default)]
+    file: Option<String>,
+    /// From 1.
+    #[serde(default)]
+    line: Option<u32>,
+    /// From 1, in characters.
+    #[serde(default)]
+    column: Option<u32>,
+    /// Instead of a position: name, Class.method or module::name; file narrows it.
+    #[serde(default)]
+    symbol_name: Option<String>,
+    /// Notebook cell that line counts in, from 1.
     #[serde(default)]
     cell: Option<u32>,
-    /// 1-based.
-    line: u32,
-    /// 1-based, in characters; just past a name counts as on it.
-    column: u32,
+}
+
+impl Arguments {
+    fn target(&self) -> Target<'_> {
+        let Self { cell, line, column, .. } = *self;
+        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
+    }
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     pub definitions: Vec<Definition>,
+    /// Symbols with that name, if there are several: give one of their positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
     pub precision: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let file = engine::file(call, &arguments.file)?;
-    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
-    if file.is_python {
-        let Answered::Definition { definitions } = engine::ask(call, &Query::Definition(at))? else {
+    let answer = |definitions: Vec<Definition>, precision: &str| Answer {
+        definitions,
+        candidates: Vec::new(),
+        precision: precision.to_owned(),
+    };
+    let at = match arguments.target().locate(call, false)? {
+        Subject::At(at) => at,
+        Subject::OneOf(candidates) => return Ok(Answer { candidates, ..answer(Vec::new(), "name") }),
+    };
+    let position = at.position()?;
+    if at.file.is_python {
+        let Answered::Definition { definitions } = engine::ask(call, &Query::Definition(position))? else {
             return Err(engine::unexpected());
         };
-        return Ok(Answer { definitions, precision: "types".to_owned() });
+        return Ok(answer(definitions, "types"));
     }
-    let Some(named) = named(call, &file, arguments.line, arguments.column)? else {
-        return Ok(Answer { definitions: Vec::new(), precision: "syntax".to_owned() });
-    };
-    let found = call.read(|snapshot| positions::definitions_at(snapshot, &file.path, arguments.line, &named))?;
+    let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(answer(Vec::new(), "syntax")) };
+    let found = call.read(|snapshot| positions::definitions_at(snapshot, &at.file.path, at.line, &named))?;
     let items = found.into_iter().map(|one| Definition {
         preview: preview(call, &one.path, one.line),
         span: span_of(one.path, one.line, one.column, &one.name),
         name: one.name,
         kind: one.kind,
     });
-    Ok(Answer { definitions: items.collect(), precision: "syntax".to_owned() })
+    Ok(answer(items.collect(), "syntax"))
 }
 
 /// The name at a position of a file. Fails if the position is past the end of the file or line.

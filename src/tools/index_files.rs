@@ -15,10 +15,9 @@ pub(super) static INDEX_FILES: Declaration = declare! {
     long run;
     name: "index_files",
     title: "Index a folder of documents",
-    about: "Index a folder of documents, inside or outside the repository, and keep it fresh from then on: Markdown, PDF, \
-        DOCX, ODT, EPUB, HTML, mail, notebooks, CSV, JSON, source. Several folders make one index. Ask it with \
-        search_documents. What is skipped is listed with the reason. Example: {\"folderPath\": \"/home/me/papers\", \
-        \"options\": {\"chunkSize\": 800}}.",
+    about: "Index a folder of documents inside or outside the repository, and keep it up to date: Markdown, PDF, \
+        DOCX, ODT, EPUB, HTML, mail, notebooks, CSV, JSON, source. Then use search_documents. Skipped files are \
+        listed with the reason.",
     access: Access::Write,
     core: false,
     list: Some("skipped"),
@@ -29,12 +28,12 @@ pub(super) static INDEX_FILES: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The folder: absolute, or relative to the repository.
-    #[serde(rename = "folderPath", alias = "folder_path", alias = "path")]
+    /// Absolute, or relative to the repository.
+    #[serde(rename = "folderPath")]
     folder_path: String,
-    #[serde(default, deserialize_with = "super::arguments::object")]
+    #[serde(default)]
     options: Option<Options>,
-    /// Most skipped files to list (default: all that fit).
+    /// Skipped files to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
     /// Skipped files to leave out at the start (default 0).
@@ -45,16 +44,16 @@ struct Arguments {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
-    /// Most characters of a chunk (default 1000, 50 to 100000).
+    /// Characters of a chunk (default 1000, 50 to 100000).
     #[serde(default)]
     chunk_size: Option<u64>,
-    /// Characters that a chunk repeats of the one before (default 200, or a fifth of chunkSize if that is less; less than chunkSize).
+    /// Characters shared with the chunk before, less than chunkSize (default 200, or a fifth of chunkSize if that is less).
     #[serde(default)]
     overlap: Option<u64>,
-    /// Most files of the folder, in path order (default 10000; 1 or more).
+    /// Files to index, in path order (default 10000; 1 or more).
     #[serde(default)]
     max_files: Option<u64>,
-    /// What to read: extensions such as ".md", or names such as "markdown" (default: all that can be read).
+    /// Types to read: ".md", "markdown", … (default: all).
     #[serde(default)]
     file_types: Option<Vec<String>>,
 }

@@ -13,10 +13,8 @@ pub(super) static INFER_TYPES: Declaration = Declaration {
         long run;
         name: "infer_types",
         title: "Infer Python annotations",
-        about: "Annotations that a Python file lacks, as edits with the imports they need: return types from returned values, \
-            across calls; parameters from defaults and from calls in the project; attributes from assigned values. Applied \
-            together they cause no new diagnostic. Nothing is written. Example: {\"file\": \"app/cart.py\", \"symbol\": \
-            \"Cart.total\"}.",
+        about: "Suggest annotations that a Python file lacks, as edits with the imports they need. Applied \
+            together they cause no new diagnostic. Nothing is written.",
         access: Access::Read,
         core: false,
         list: Some("suggestions"),
@@ -28,9 +26,9 @@ pub(super) static INFER_TYPES: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    /// Relative to the repository, or absolute.
     file: String,
-    /// Only this class or function: Class.method.
+    /// Only this class or function: Class.method (default: all).
     #[serde(default)]
     symbol: Option<String>,
     /// Suggestions to skip (default 0).

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Call, Declaration, declare};
+use super::{Access, Call, Declaration, declare, render};
 use crate::error::Result;
 use crate::query::context::{self, ContextBudget};
 
@@ -11,9 +11,8 @@ pub(super) static IXCHEL_CONTEXT: Declaration = declare! {
     run;
     name: "ixchel_context",
     title: "Gather context on an entity",
-    about: "What to read before working on an issue or decision: the entity, its neighbours by importance, each whole and \
-        with why it is there, and the files and symbols that their texts name, within budget_tokens. What did not fit is \
-        listed. Example: {\"id\": \"iss-1a2b3c\"}. Find ids with ixchel_search.",
+    about: "Gather what to read before working on an entity: the entity, its neighbours by importance, and the \
+        code that they name, within a budget. What did not fit is listed.",
     access: Access::Read,
     core: true,
     list: None,
@@ -26,7 +25,7 @@ pub(super) static IXCHEL_CONTEXT: Declaration = declare! {
 struct Arguments {
     /// The entity's id.
     id: String,
-    /// About how many tokens the answer may have (default 4000).
+    /// Size of the answer in tokens (default 2500).
     #[serde(default)]
     budget_tokens: Option<u64>,
 }
@@ -72,20 +71,22 @@ pub(crate) struct LeftOut {
     pub title: String,
 }
 
-const BUDGET: usize = 4000;
+const BUDGET: usize = 2500;
 /// Neighbours that are named although they did not fit.
 const NAMED: usize = 30;
-/// Bytes that their names take, and the frame around all.
-const RESERVED: usize = 6 << 10;
+/// The part of the answer that is left for their names.
+const RESERVED: usize = 5;
+/// Bytes of `left_out_total`.
+const TOTAL: usize = 32;
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let tokens = arguments.budget_tokens.map_or(BUDGET, |tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
-    let budget = ContextBudget { tokens, bytes: call.cap().map(|cap| cap.saturating_sub(RESERVED)) };
+    let budget = ContextBudget { tokens, bytes: call.cap().map(|cap| cap - cap / RESERVED) };
     let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, budget))?;
-    let left_out_total = (pack.left_out.len() > NAMED).then_some(pack.left_out.len());
+    let total = pack.left_out.len();
     let short =
         |title: String| if title.len() > 120 { title.chars().take(100).chain(['…']).collect() } else { title };
-    Ok(Answer {
+    let mut answer = Answer {
         id: pack.id,
         items: pack
             .items
@@ -115,7 +116,10 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             .take(NAMED)
             .map(|(id, title)| LeftOut { id, title: short(title) })
             .collect(),
-        left_out_total,
+        left_out_total: None,
         code_left_out: (pack.code_left_out > 0).then_some(pack.code_left_out),
-    })
+    };
+    while call.cap().is_some_and(|cap| render::json_size(&answer) + TOTAL > cap) && answer.left_out.pop().is_some() {}
+    answer.left_out_total = (answer.left_out.len() < total).then_some(total);
+    Ok(answer)
 }

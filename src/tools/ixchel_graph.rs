@@ -11,9 +11,8 @@ pub(super) static IXCHEL_GRAPH: Declaration = declare! {
     run;
     name: "ixchel_graph",
     title: "Walk the knowledge graph",
-    about: "What an entity depends on, blocks, supersedes, …: outgoing edges by relationship, incoming ones with \
-        direction \"incoming\" or \"both\", and with depth what lies beyond, each with its distance and the id before it. \
-        rel keeps one relationship. Example: {\"id\": \"iss-1a2b3c\", \"depth\": 2, \"direction\": \"both\"}.",
+    about: "List what an entity depends on, blocks, supersedes, …: edges by relationship and, with depth, entities \
+        further away. For texts use ixchel_context.",
     access: Access::Read,
     core: true,
     list: None,
@@ -26,19 +25,19 @@ pub(super) static IXCHEL_GRAPH: Declaration = declare! {
 struct Arguments {
     /// The entity's id.
     id: String,
-    /// How many edges to follow (default 1, at most 20).
+    /// Edges to follow (default 1, at most 20).
     #[serde(default)]
     depth: Option<u32>,
-    /// Which way (default outgoing).
+    /// Default outgoing.
     #[serde(default)]
     direction: Option<Direction>,
-    /// Only edges of this relationship, such as depends_on.
+    /// Only this relationship, such as depends_on.
     #[serde(default)]
     rel: Option<String>,
-    /// Most entities to list (default: all that fit).
+    /// Entities to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
-    /// Entities to leave out at the start (default 0).
+    /// Entities to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
@@ -87,7 +86,7 @@ struct Target {
     title: Option<String>,
 }
 
-/// By hand: the title is there and null where nothing has the id, which a derived schema would not say.
+/// Written by hand: the title is always present, and null if nothing has the id. Not all clients accept a schema with `null`.
 impl JsonSchema for Target {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Target".into()
@@ -96,7 +95,7 @@ impl JsonSchema for Target {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "object",
-            "properties": { "id": { "type": "string" }, "title": { "anyOf": [{ "type": "string" }, { "enum": [null] }] } },
+            "properties": { "id": { "type": "string" }, "title": {} },
             "required": ["id", "title"],
         })
     }

@@ -12,9 +12,8 @@ pub(super) static IXCHEL_SEARCH: Declaration = declare! {
     run;
     name: "ixchel_search",
     title: "Search the knowledge graph",
-    about: "Decisions, issues, ideas, reports and notes of this repository that answer a query, best first: why \
-        something is as it is, what is known to be wrong, what was tried. Narrow with kind and tag. Example: {\"query\": \
-        \"why sqlite\"}. Then read one with ixchel_show, or all around it with ixchel_context. For code, use query.",
+    about: "Search the knowledge graph: decisions, issues, ideas, reports and notes. Use it to learn why something \
+        is as it is or what is known to be wrong. Then ixchel_context or ixchel_show; for code use query.",
     access: Access::Read,
     core: true,
     list: Some("hits"),
@@ -25,20 +24,18 @@ pub(super) static IXCHEL_SEARCH: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to look for: words, or an id.
-    #[serde(alias = "text")]
+    /// Words or an id.
     query: String,
-    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note; or document, for the other
-    /// Markdown files, whose ids are their paths.
+    /// decision, issue, idea, report, …; document: other Markdown files (default: all).
     #[serde(default)]
     kind: Option<String>,
-    /// Only what carries this tag.
+    /// Only entities with this tag.
     #[serde(default)]
     tag: Option<String>,
-    /// Most hits to return (default 10; more than 100 count as 100).
+    /// Hits to return (default 10, at most 100).
     #[serde(default)]
     limit: Option<u64>,
-    /// Hits to leave out at the start (default 0).
+    /// Hits to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

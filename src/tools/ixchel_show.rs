@@ -11,8 +11,8 @@ pub(super) static IXCHEL_SHOW: Declaration = declare! {
     run;
     name: "ixchel_show",
     title: "Read an entity",
-    about: "The whole file of one entity, front matter included, by its id. A long one comes in pieces: ask again with \
-        next_offset. Example: {\"id\": \"dec-1a2b3c\"}. For its neighbours too, use ixchel_context.",
+    about: "Read the file of one entity. A long one continues at next_offset. To read its neighbours too use \
+        ixchel_context.",
     access: Access::Read,
     core: true,
     list: None,
@@ -25,7 +25,7 @@ pub(super) static IXCHEL_SHOW: Declaration = declare! {
 struct Arguments {
     /// The entity's id.
     id: String,
-    /// Characters to leave out at the start (default 0).
+    /// Characters to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

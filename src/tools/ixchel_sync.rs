@@ -12,9 +12,8 @@ pub(super) static IXCHEL_SYNC: Declaration = declare! {
     long run;
     name: "ixchel_sync",
     title: "Sync the knowledge graph",
-    about: "Bring the graph of .ixchel/**/*.md up to date and count what changed since this was last asked, with every \
-        problem by path and line: broken front matter, missing or doubled ids, links to nothing. The other tools need no \
-        sync before them: they are always up to date. Example: {}.",
+    about: "Bring the knowledge graph in .ixchel up to date; count what changed since the last call and list \
+        problems by path and line. Other tools are up to date without it.",
     access: Access::Write,
     core: false,
     list: Some("problems"),
@@ -25,13 +24,13 @@ pub(super) static IXCHEL_SYNC: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Read every entity again, changed or not (default false).
+    /// Read unchanged entities again (default false).
     #[serde(default)]
     force: Option<bool>,
-    /// Most problems to list (default: all that fit).
+    /// Problems to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
-    /// Problems to leave out at the start (default 0).
+    /// Problems to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

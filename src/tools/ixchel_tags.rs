@@ -12,9 +12,7 @@ pub(super) static IXCHEL_TAGS: Declaration = declare! {
     run;
     name: "ixchel_tags",
     title: "List tags",
-    about: "Every tag of the knowledge graph with how many entities carry it, in byte order. kind narrows to one kind; \
-        \"document\" counts the other Markdown files instead. untagged lists what carries no tag. Example: {\"kind\": \
-        \"issue\"}. Then narrow ixchel_search by tag.",
+    about: "List the tags of the knowledge graph with the number of entities, in byte order, or what has no tag.",
     access: Access::Read,
     core: false,
     list: None,
@@ -25,16 +23,16 @@ pub(super) static IXCHEL_TAGS: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Only this kind: decision, issue, idea, report, source, citation, agent, session, note; or document.
+    /// Only entities of this kind: decision, issue, …; document: other Markdown files.
     #[serde(default)]
     kind: Option<String>,
-    /// List what carries no tag instead (default false).
+    /// List what has no tag (default false).
     #[serde(default)]
     untagged: Option<bool>,
-    /// Most to list (default: all that fit).
+    /// Items to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
-    /// Tags or items to leave out at the start (default 0).
+    /// Items to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

@@ -12,8 +12,7 @@ pub(super) static LIST_FILES: Declaration = declare! {
     run;
     name: "list_files",
     title: "List indexed files",
-    about: "Paths of all indexed files, sorted; narrow with include and exclude globs (\"*.py\", \"src/**\") or a \
-        language. Example: {\"include\": [\"docs/**\"], \"language\": \"markdown\"}. To look inside files use query.",
+    about: "List the paths of indexed files, sorted. To search their text use query.",
     access: Access::Read,
     core: true,
     list: Some("files"),
@@ -24,19 +23,19 @@ pub(super) static LIST_FILES: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Globs of paths to list, as in .gitignore.
+    /// Globs of paths, as in .gitignore (default: all).
     #[serde(default)]
     include: Vec<String>,
-    /// Globs of paths to leave out.
+    /// Globs of paths to skip.
     #[serde(default)]
     exclude: Vec<String>,
-    /// Only files of this language: python, rust, markdown, …
+    /// python, rust, … (default: all).
     #[serde(default)]
     language: Option<String>,
-    /// Most paths to return (default: all that fit).
+    /// Paths to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
-    /// Paths to leave out at the start (default 0).
+    /// Paths to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }

@@ -24,19 +24,23 @@ pub(crate) mod ixchel_sync;
 pub(crate) mod ixchel_tags;
 mod jobs;
 pub(crate) mod list_files;
+mod normalize;
 pub(crate) mod query;
 mod refusal;
-mod rename_symbol;
+pub(crate) mod rename_symbol;
 mod render;
 mod request;
+mod schema;
 pub(crate) mod search_documents;
 pub(crate) mod stats;
 mod symbols;
+mod target;
 pub(crate) mod type_at;
 pub(crate) mod update_index;
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -45,12 +49,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 pub use request::{ClientScope, OnProgress, Request};
+pub use schema::InOrder;
 
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{EntityReport, Freshness, ModelAvailability, Part, Workspace, Workspaces};
+use crate::locked::locked;
 use crate::query::near;
 use crate::query::smart::Reranker;
 use crate::store::Snapshot;
@@ -111,6 +117,7 @@ pub struct Declaration {
     /// Arguments of a call that works on this project's own tree, as JSON.
     pub example: &'static str,
     input: fn() -> Value,
+    names: fn() -> Vec<&'static str>,
     output: fn() -> Value,
     run: fn(&Call, Map<String, Value>) -> Result<Value>,
 }
@@ -128,6 +135,12 @@ struct Call<'a> {
 
 /// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
 pub const DEADLINE: Duration = Duration::from_secs(30);
+/// The maximum size of an answer over MCP if the call does not say how much it wants: clients cut larger ones.
+const DEFAULT_BYTES: usize = 10_000;
+/// Arguments that say it.
+const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
+/// Bytes of `"warning":,` in an answer.
+const WARNING_FIELD: usize = 12;
 /// A long-running call over MCP is answered after this time: some clients have a timeout of 60 s.
 const RUNNING_AFTER: Duration = Duration::from_secs(45);
 
@@ -221,11 +234,13 @@ impl Call<'_> {
 pub struct Tools {
     workspaces: Arc<Workspaces>,
     jobs: Jobs,
+    /// Input schemas of the tools that were called.
+    schemas: Mutex<HashMap<&'static str, Arc<Value>>>,
 }
 
 impl Tools {
     pub fn new(workspaces: Arc<Workspaces>) -> Self {
-        Self { workspaces, jobs: Jobs::default() }
+        Self { workspaces, jobs: Jobs::default(), schemas: Mutex::default() }
     }
 
     /// Answers a call. The error has the kind `UnknownTool`, a protocol error, only if no tool has that name or the
@@ -240,9 +255,9 @@ impl Tools {
         self.answer(view.ok_or_else(|| Error::new(ErrorKind::UnknownTool, "there is no such view"))?, request)
     }
 
-    /// Finds the repository, sets the deadline, and runs the tool.
+    /// Normalizes the arguments, runs the tool, and adds the warning about ignored arguments.
     fn answer(&self, tool: &'static Declaration, mut request: Request) -> Result<Value> {
-        let mut arguments = match request.arguments.take() {
+        let given = match request.arguments.take() {
             Value::Object(arguments) => arguments,
             Value::Null => Map::new(),
             _ => {
@@ -250,8 +265,28 @@ impl Tools {
                 return Err(Error::new(ErrorKind::UnknownTool, message));
             }
         };
+        let schema =
+            Arc::clone(locked(&self.schemas).entry(tool.name).or_insert_with(|| Arc::new(tool.input_schema())));
+        let (mut arguments, warning) = normalize::normalize(given, &schema, tool.access)?;
         arguments.values_mut().for_each(arguments::make_whole);
+        let Some(warning) = warning else { return self.answer_normalized(tool, request, arguments) };
+        request.cap = request.cap.map(|cap| cap.saturating_sub(render::json_size(&warning) + WARNING_FIELD));
+        let mut answer = self.answer_normalized(tool, request, arguments)?;
+        render::warn(&mut answer, &warning);
+        Ok(answer)
+    }
+
+    /// Finds the repository, sets the deadline, and runs the tool.
+    fn answer_normalized(
+        &self,
+        tool: &'static Declaration,
+        mut request: Request,
+        mut arguments: Map<String, Value>,
+    ) -> Result<Value> {
         let common = arguments::common(&mut arguments)?;
+        if !asks_for_size(&arguments) {
+            request.cap = request.cap.map(|cap| cap.min(DEFAULT_BYTES));
+        }
         let workspace = self.workspaces.named(common.repo.as_deref(), &request.root)?;
         let timeout = common.timeout_ms.map(Duration::from_millis);
         if tool.long {
@@ -306,6 +341,12 @@ pub fn views() -> impl Iterator<Item = &'static str> {
     VIEWS.iter().map(|view| view.name)
 }
 
+/// Whether the arguments say how large the answer may be.
+fn asks_for_size(arguments: &Map<String, Value>) -> bool {
+    let names_size = |arguments: &Map<String, Value>| SIZES.iter().any(|name| arguments.contains_key(*name));
+    names_size(arguments) || arguments.get("options").and_then(Value::as_object).is_some_and(names_size)
+}
+
 fn run(
     tool: &Declaration,
     workspace: &Arc<Workspace>,
@@ -328,8 +369,7 @@ fn run(
     }
     let without_files = workspace.without_files(call.budget()).ok().flatten();
     for notice in workspace.take_repair().into_iter().chain(without_files) {
-        let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
-        answer["warning"] = Value::String(before + &notice);
+        render::warn(&mut answer, &notice);
     }
     Ok(answer)
 }
@@ -378,6 +418,7 @@ macro_rules! declare {
             long: $long,
             asks_index: true,
             input: || $crate::tools::arguments_schema_of($run),
+            names: || $crate::tools::argument_names_of($run),
             output: || $crate::tools::answer_schema_of($run),
             run: |call, arguments| $crate::tools::answer($run, call, arguments),
         }
@@ -387,11 +428,15 @@ macro_rules! declare {
 use declare;
 
 fn arguments_schema_of<A: JsonSchema, O>(_: fn(&Call, &A) -> Result<O>) -> Value {
-    arguments::input_schema::<A>()
+    schema::input_schema::<A>()
+}
+
+fn argument_names_of<A: DeserializeOwned, O>(_: fn(&Call, &A) -> Result<O>) -> Vec<&'static str> {
+    schema::names::<A>()
 }
 
 fn answer_schema_of<A, O: JsonSchema>(_: fn(&Call, &A) -> Result<O>) -> Value {
-    arguments::output_schema::<O>()
+    schema::output_schema::<O>()
 }
 
 fn answer<A, O>(run: fn(&Call, &A) -> Result<O>, call: &Call, arguments: Map<String, Value>) -> Result<Value>
@@ -409,11 +454,16 @@ impl Declaration {
         (self.input)()
     }
 
+    /// The names of all arguments, in the order in which clients see them, apart from required ones, which come first.
+    pub fn argument_names(&self) -> Vec<&'static str> {
+        (self.names)()
+    }
+
     /// That of a long tool admits its other answer, too.
     pub fn output_schema(&self) -> Value {
         let mut schema = (self.output)();
         if self.long {
-            arguments::admit_running(&mut schema);
+            schema::admit_running(&mut schema);
         }
         schema
     }

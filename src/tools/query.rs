@@ -14,10 +14,9 @@ pub(super) static QUERY: Declaration = declare! {
     run;
     name: "query",
     title: "Search code and documents",
-    about: "Search the repository's files. mode \"smart\" (default) ranks by words: identifiers are split, so \
-        \"user id\" finds getUserById; filters path: lang: kind: tag: -word \"phrase\" work inside text. \"literal\" and \
-        \"regex\" list every matching line, as ripgrep does. Then read around a hit with get_slice. For a known \
-        name, get_symbol is more exact.",
+    about: "Search files by words, names and meaning, best lines first. mode \"literal\" or \"regex\" lists every \
+        matching line. Filters in smart text: path: lang: kind: tag: -word \"phrase\". For a known name use \
+        get_symbol; for passages that answer a query in prose, search_documents.",
     access: Access::Read,
     core: true,
     list: Some("results"),
@@ -29,38 +28,37 @@ pub(super) static QUERY: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// What to look for.
-    #[serde(alias = "query", alias = "pattern")]
     text: String,
-    /// Most hits to return (default 10; more than 1000 count as 1000).
-    #[serde(default)]
-    limit: Option<u64>,
-    /// Hits to leave out at the start (default 0).
-    #[serde(default)]
-    offset: Option<u64>,
-    /// How `text` is read (default smart).
+    /// Default smart.
     #[serde(default)]
     mode: Option<Mode>,
-    /// Default: false in smart mode (which never heeds case), true in the others.
-    #[serde(default)]
-    case_sensitive: Option<bool>,
-    /// literal and regex: only at word boundaries.
-    #[serde(default)]
-    word: Option<bool>,
-    /// literal and regex: matches may cover several lines; each line is a hit.
-    #[serde(default)]
-    multiline: Option<bool>,
-    /// Add to each hit what its score is made of.
-    #[serde(default)]
-    explain: Option<bool>,
-    /// Globs of paths to search, as in .gitignore.
+    /// Globs of paths, as in .gitignore (default: all).
     #[serde(default)]
     include: Vec<String>,
-    /// Globs of paths to leave out.
+    /// Globs of paths to skip.
     #[serde(default)]
     exclude: Vec<String>,
-    /// Lines around the matching one in the preview (default 0; more than 20 count as 20).
+    /// Hits to return (default 10, at most 1000).
+    #[serde(default)]
+    limit: Option<u64>,
+    /// Hits to skip (default 0).
+    #[serde(default)]
+    offset: Option<u64>,
+    /// Lines around the match in the preview (default 0, at most 20).
     #[serde(default)]
     context: Option<u64>,
+    /// literal, regex: default true.
+    #[serde(default)]
+    case_sensitive: Option<bool>,
+    /// literal, regex: whole words only (default false).
+    #[serde(default)]
+    word: Option<bool>,
+    /// literal, regex: matches may span lines (default false).
+    #[serde(default)]
+    multiline: Option<bool>,
+    /// Add the parts of each score (default false).
+    #[serde(default)]
+    explain: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]

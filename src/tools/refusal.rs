@@ -31,9 +31,6 @@ const EXPECTED: &[(&str, &str)] = &[
 pub(super) fn refused(error: &serde_path_to_error::Error<serde_json::Error>, schema: &Value) -> Error {
     let (path, said) = (error.path().to_string(), error.inner().to_string());
     let quoted = |prefix: &str| said.strip_prefix(prefix).and_then(|rest| rest.split('`').next());
-    if let Some(unknown) = quoted("unknown field `") {
-        return not_taken(unknown, &path, schema);
-    }
     if let Some(missing) = quoted("missing field `") {
         return Error::invalid_argument(format!("argument `{missing}` is missing")).hint(format!("Give `{missing}`."));
     }
@@ -47,31 +44,50 @@ fn brief(text: &str) -> String {
     printable(&text.chars().take(MAX_CHARS).collect::<String>())
 }
 
-/// A name that no argument has, at that place.
-fn not_taken(unknown: &str, path: &str, schema: &Value) -> Error {
-    let shown = brief(unknown);
+/// The error of a list that is given for an object.
+pub(super) fn no_object(name: &str, schema: &Value) -> Error {
+    let hint = schema["description"].as_str().unwrap_or("See the tool's input schema.");
+    Error::invalid_argument(format!("argument {} must be an object, not a list", named(name))).hint(hint)
+}
+
+/// An argument's name in an error or a warning.
+pub(super) fn named(name: &str) -> String {
+    const MAX_NAME: usize = 60;
+    let shown: String = name.chars().take(MAX_NAME).collect();
+    format!("`{}`", printable(&shown))
+}
+
+/// Whether an unknown argument, given in the argument `around` or next to all others, is known in another place.
+pub(super) fn belongs_elsewhere(name: &str, around: Option<&str>, schema: &Value) -> bool {
+    let has = |fields: Option<&Map<String, Value>>| fields.is_some_and(|fields| fields.contains_key(name));
+    match around {
+        Some(_) => has(properties(schema)),
+        None => properties(schema).is_some_and(|own| own.values().any(|value| has(properties(value)))),
+    }
+}
+
+/// The error of an unknown argument, given in the argument `around` or next to all others.
+pub(super) fn unknown(name: &str, around: Option<&str>, schema: &Value) -> Error {
+    let shown = named(name);
     let own = properties(schema);
-    // The object around it, if it is not the arguments themselves.
-    let around = path.split(['.', '[']).next().filter(|name| own.is_some_and(|own| own.contains_key(*name)));
-    let around = around.filter(|name| properties(&schema["properties"][*name]).is_some());
-    let taken = around.map_or(own, |name| properties(&schema["properties"][name]));
-    let has = |fields: Option<&Map<String, Value>>| fields.is_some_and(|fields| fields.contains_key(unknown));
+    let known = around.map_or(own, |around| properties(&schema["properties"][around]));
+    let has = |fields: Option<&Map<String, Value>>| fields.is_some_and(|fields| fields.contains_key(name));
     if let Some(around) = around.filter(|_| has(own)) {
-        return Error::invalid_argument(format!("argument `{shown}` is in `{around}`, where it does not belong"))
-            .hint(format!("Give `{shown}` next to `{around}`."));
+        return Error::invalid_argument(format!("argument {shown} is in `{around}`, where it does not belong"))
+            .hint(format!("Give {shown} next to `{around}`."));
     }
     let within = own.into_iter().flatten().find(|(_, value)| around.is_none() && has(properties(value)));
-    if let Some((name, _)) = within {
-        return Error::invalid_argument(format!("argument `{shown}` belongs in `{name}`"))
-            .hint(format!("Give `{name}` as an object with `{shown}` in it."));
+    if let Some((object, _)) = within {
+        return Error::invalid_argument(format!("argument {shown} belongs in `{object}`"))
+            .hint(format!("Give `{object}` as an object with {shown} in it."));
     }
-    let names: Vec<&str> = taken.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-    let hint = match near::nearest(unknown, names.iter().copied(), 1).first() {
+    let names: Vec<&str> = known.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let hint = match near::mistyped(name, names.iter().copied()) {
         Some(near) => format!("Did you mean `{near}`?"),
         None => format!("It takes: {}.", names.join(", ")),
     };
     let place = around.map_or_else(String::new, |around| format!(" in `{around}`"));
-    Error::invalid_argument(format!("unknown argument `{shown}`{place}")).hint(hint)
+    Error::invalid_argument(format!("unknown argument {shown}{place}")).hint(hint)
 }
 
 fn properties(schema: &Value) -> Option<&Map<String, Value>> {

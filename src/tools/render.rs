@@ -28,6 +28,12 @@ pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     answer["next_offset"] = json!(next);
 }
 
+/// Adds a sentence to the warning of an answer.
+pub(super) fn warn(answer: &mut Value, sentence: &str) {
+    let before = answer["warning"].as_str().map_or_else(String::new, |before| format!("{before} "));
+    answer["warning"] = json!(before + sentence);
+}
+
 /// Masks the tokens in all texts of an answer: what an engine says of a file comes from the disk.
 pub(super) fn mask(answer: &mut Value) {
     match answer {

@@ -17,10 +17,9 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
     run;
     name: "search_documents",
     title: "Search documents",
-    about: "Whole chunks of documents and code that answer a query in words, by wording and meaning, best first. \
-        score is 0 to 1 and means the same for every query: options.minScore (default 0.7) drops what is unrelated; \
-        belowMinScore says how many were. Read around a chunk with get_file_details. For code by name, use query. \
-        Example: {\"query\": \"how are refunds handled\"}.",
+    about: "Find passages of documents and code that answer a query in prose, each whole and with a relevance \
+        score from 0 to 1. belowMinScore counts the results that minScore dropped. Read around a passage with \
+        get_file_details; for lines, names and patterns use query.",
     access: Access::Read,
     core: false,
     list: Some("results"),
@@ -32,11 +31,10 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// What to look for, in words.
-    #[serde(alias = "text")]
     query: String,
-    #[serde(default, deserialize_with = "super::arguments::object")]
+    #[serde(default)]
     options: Option<Options>,
-    /// Results to leave out at the start (default 0).
+    /// Results to skip (default 0).
     #[serde(default)]
     offset: Option<u64>,
 }
@@ -44,22 +42,22 @@ struct Arguments {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
-    /// Most results (default 10; more than 100 count as 100).
+    /// Results to return (default 10, at most 100).
     #[serde(default)]
     limit: Option<u64>,
     /// Least score, 0 to 1 (default 0.7).
     #[serde(default)]
     min_score: Option<f64>,
-    /// Tell of each result's file and place (default true).
+    /// Add file and position (default true).
     #[serde(default)]
     include_metadata: Option<bool>,
-    /// Only in this folder: absolute, or relative to the repository.
+    /// Only this folder (default: all).
     #[serde(default)]
     folder_path: Option<String>,
-    /// Only files of these types: extensions such as ".md", or names such as "markdown".
+    /// Only these types: ".md", "markdown", … (default: all).
     #[serde(default)]
     file_types: Option<Vec<String>>,
-    /// Add each chunk's vector (default false).
+    /// Add the vector (default false).
     #[serde(default)]
     include_embedding: Option<bool>,
 }

@@ -15,8 +15,8 @@ pub(super) static STATS: Declaration = declare! {
     run;
     name: "stats",
     title: "Index statistics",
-    about: "How many files, chunks and symbols are indexed, per language, how large the index is, when it last changed \
-        and how it is kept fresh. Example: {}.",
+    about: "Show what the index contains: files, chunks and symbols per language, its size, when it last changed \
+        and how it is kept fresh.",
     access: Access::Read,
     core: false,
     list: None,

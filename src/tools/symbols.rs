@@ -14,9 +14,8 @@ pub(super) static SYMBOLS: Declaration = Declaration {
         run;
         name: "symbols",
         title: "Symbols of a file",
-        about: "Classes, functions, methods, variables and attributes of a file as a tree, for Python with their types. \
-            Use it before reading a long file. Other languages use the syntax index, without types; precision \
-            says which. Example: {\"file\": \"src/app.py\"}.",
+        about: "Outline a file: classes, functions, methods, variables and attributes as a tree, for Python with \
+            types. Use it before reading a long file.",
         access: Access::Read,
         core: true,
         list: Some("symbols"),
@@ -28,7 +27,7 @@ pub(super) static SYMBOLS: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
+    /// Relative to the repository, or absolute.
     file: String,
     /// Top-level symbols to skip (default 0).
     #[serde(default)]

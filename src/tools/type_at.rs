@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine;
+use super::target::{Candidate, Subject, Target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query};
@@ -14,9 +15,8 @@ pub(super) static TYPE_AT: Declaration = Declaration {
         run;
         name: "type_at",
         title: "Type of a Python expression",
-        about: "The type of the innermost expression or name at a position in a Python file, as the type checker sees it \
-            there (narrowing applied), with its definition and docstring. Lines and columns are 1-based; a column just \
-            past a name counts as on it. Example: {\"file\": \"app/views.py\", \"line\": 12, \"column\": 9}.",
+        about: "Show the type of a Python expression, given by position or symbol_name, as the type checker infers \
+            it there, with definition and docstring. For other languages use goto_definition.",
         access: Access::Read,
         core: true,
         list: None,
@@ -28,20 +28,42 @@ pub(super) static TYPE_AT: Declaration = Declaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    #[serde(alias = "file_path", alias = "filePath", alias = "path")]
-    file: String,
-    /// For notebooks, the cell that `line` is relative to, from 1, Markdown cells included; default: count through all
-    /// code.
+    /// Relative to the repository, or absolute.
+    #[serde(default)]
+    file: Option<String>,
+    /// From 1.
+    #[serde(default)]
+    line: Option<u32>,
+    /// From 1, in characters.
+    #[serde(default)]
+    column: Option<u32>,
+    /// Instead of a position: name, Class.method or module::name; file narrows it.
+    #[serde(default)]
+    symbol_name: Option<String>,
+    /// Notebook cell that line counts in, from 1.
     #[serde(default)]
     cell: Option<u32>,
-    /// 1-based.
-    line: u32,
-    /// 1-based, in characters.
-    column: u32,
+}
+
+impl Arguments {
+    fn target(&self) -> Target<'_> {
+        let Self { cell, line, column, .. } = *self;
+        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
+    }
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
+    #[serde(flatten)]
+    pub found: Option<Found>,
+    /// Symbols with that name, if there are several: give one of their positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+    pub precision: String,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+pub(crate) struct Found {
     pub r#type: String,
     pub expression: String,
     /// For notebooks, the cell that the lines are relative to.
@@ -55,25 +77,26 @@ pub(crate) struct Answer {
     pub definition: Option<Definition>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docstring: Option<String>,
-    pub precision: String,
 }
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
-    let file = engine::file(call, &arguments.file)?;
-    if !file.is_python {
+    let at = match arguments.target().locate(call, true)? {
+        Subject::At(at) => at,
+        Subject::OneOf(candidates) => return Ok(Answer { found: None, candidates, precision: "name".to_owned() }),
+    };
+    if !at.file.is_python {
         return Err(Error::invalid_argument("argument `file`: only Python files have types")
             .hint("For other languages use `goto_definition` or `get_symbol`."));
     }
-    let at = engine::position(&file, arguments.cell, arguments.line, arguments.column)?;
-    let Answered::TypeAt { found } = engine::ask(call, &Query::TypeAt(at))? else {
+    let Answered::TypeAt { found } = engine::ask(call, &Query::TypeAt(at.position()?))? else {
         return Err(engine::unexpected());
     };
     let Some(found) = found else {
-        let position = format!("{}:{}:{}", file.path, arguments.line, arguments.column);
+        let position = format!("{}:{}:{}", at.file.path, at.line, at.column);
         return Err(Error::not_found(format!("no expression at {position}"))
             .hint("Point at a name; `symbols` lists those of the file."));
     };
-    Ok(Answer {
+    let found = Found {
         r#type: found.display,
         expression: found.expression,
         cell: found.span.cell,
@@ -83,6 +106,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         end_column: found.span.end_column,
         definition: found.definition,
         docstring: found.docstring,
-        precision: "types".to_owned(),
-    })
+    };
+    Ok(Answer { found: Some(found), candidates: Vec::new(), precision: "types".to_owned() })
 }

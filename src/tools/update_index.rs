@@ -11,10 +11,8 @@ pub(super) static UPDATE_INDEX: Declaration = declare! {
     long run;
     name: "update_index",
     title: "Update a folder of documents",
-    about: "Bring an indexed folder up to date and count what changed since this was last asked: all of it, or the files \
-        and folders in `changes`, deleted ones too. Searches are always up to date without it; use it to learn what \
-        changed, or what was skipped and why. forget takes the folder out of the index. \
-        Example: {\"folderPath\": \"docs\", \"changes\": [\"docs/plan.pdf\"]}.",
+    about: "Update an indexed folder: count what changed since the last call, and list what was skipped. Searches \
+        are up to date without it. forget removes the folder from the index.",
     access: Access::Write,
     core: false,
     list: Some("skipped"),
@@ -25,17 +23,16 @@ pub(super) static UPDATE_INDEX: Declaration = declare! {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// A folder that was indexed, or one in it: absolute, or relative to the repository.
-    #[serde(rename = "folderPath", alias = "folder_path", alias = "path")]
+    /// An indexed folder, or one in it.
+    #[serde(rename = "folderPath")]
     folder_path: String,
-    /// Files or folders that changed: absolute, or relative to the folder or the repository (default: all of the folder).
+    /// Changed files or folders (default: all of the folder).
     #[serde(default)]
     changes: Option<Vec<String>>,
-    /// Have the folder indexed as documents no longer: removed counts the files that leave the index, unchanged those that
-    /// stay because the repository or a folder around has them (default false).
+    /// Remove the folder from the index; its files may remain as part of the repository (default false).
     #[serde(default)]
     forget: Option<bool>,
-    /// Most skipped files to list (default: all that fit).
+    /// Skipped files to return (default: all that fit).
     #[serde(default)]
     limit: Option<u64>,
     /// Skipped files to leave out at the start (default 0).

@@ -169,7 +169,7 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
         said
     };
     for tool in ["index_files", "search_documents"] {
-        for options in [json!([]), json!([500]), json!("x"), json!(7), json!(true)] {
+        for options in [json!([500]), json!("x"), json!(7), json!(true)] {
             let said = refused(tool, options);
             assert!(said.contains("argument `options` must be an object, not "), "{said}");
         }
@@ -178,11 +178,11 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
     for (options, range) in [
         (json!({ "chunkSize": 1e30 }), "`options.chunkSize` must be from 50 to 100000."),
         (json!({ "chunkSize": 49 }), "`options.chunkSize` must be from 50 to 100000."),
-        (json!({ "chunkSize": 0.5 }), "not 0.5. Most characters of a chunk (default 1000, 50 to 100000)."),
+        (json!({ "chunkSize": 0.5 }), "not 0.5. Characters of a chunk (default 1000, 50 to 100000)."),
         (json!({ "chunkSize": -1e30 }), "(default 1000, 50 to 100000)."),
         (json!({ "overlap": 1e30 }), "`options.overlap` must be from 0 to 999, less than the chunk size."),
         (json!({ "chunkSize": 80, "overlap": 80 }), "`options.overlap` must be from 0 to 79,"),
-        (json!({ "overlap": -1 }), "not -1. Characters that a chunk repeats"),
+        (json!({ "overlap": -1 }), "not -1. Characters shared with the chunk before"),
         (json!({ "maxFiles": 2.5 }), "(default 10000; 1 or more)."),
         (json!({ "maxFiles": 0 }), "Give 1 or more"),
     ] {
@@ -981,9 +981,9 @@ fn limits_are_what_their_schemas_say() {
     let whole = json!({ "filePath": "docs/long.md" });
     assert_eq!(lines(whole), lines(json!({ "filePath": "docs/long.md", "contextLines": 1 })));
     for (name, words) in [
-        ("search_documents", "more than 100 count as 100"),
-        ("get_file_details", "more than 1000 count as 1000"),
-        ("get_file_details", "Without chunkIndex it says nothing"),
+        ("search_documents", "at most 100"),
+        ("get_file_details", "at most 1000"),
+        ("get_file_details", "only with chunkIndex"),
     ] {
         let schema = ixmcp::tools::find(name).unwrap().input_schema().to_string();
         assert!(schema.contains(words), "{name}: {schema}");

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "calls with `json!` read better")]
 
 mod begin;
+mod by_name;
 mod cli;
 mod compared_with_ty;
 mod crash;
@@ -18,6 +19,7 @@ mod entities;
 mod entity_cli;
 mod exact;
 mod folders;
+mod forms;
 mod fresh;
 mod golden;
 mod graph;

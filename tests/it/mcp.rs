@@ -242,12 +242,74 @@ fn an_mcp_answer_stays_small_and_says_so() {
     });
     let reply = talk(&repo, &[&call.to_string()]).pop().unwrap();
     let data = &reply["result"]["structuredContent"];
-    assert!(data.to_string().len() <= 24 * 1024);
+    assert!(data.to_string().len() <= 10_000);
     assert_eq!((&data["total"], &data["truncated"]), (&json!(3000), &json!(true)));
     assert_eq!(data["next_offset"], data["files"].as_array().unwrap().len());
     assert_eq!(serde_json::from_str::<Value>(reply["result"]["content"][0]["text"].as_str().unwrap()).unwrap(), *data);
+    let mut sized = call;
+    sized["params"]["arguments"] = json!({ "limit": 3000 });
+    let reply = talk(&repo, &[&sized.to_string()]).pop().unwrap();
+    let size = reply["result"]["structuredContent"].to_string().len();
+    assert!((30_000..=40 * 1024).contains(&size), "an explicit limit allows more: {size}");
     let all = plain(&repo, "list_files", &json!({}));
     assert_eq!(all["result"]["files"].as_array().unwrap().len(), 3000);
+}
+
+#[test]
+fn default_answers_fit_what_clients_pass_to_a_model() {
+    let repo = Repo::new("");
+    let method =
+        |number: usize| format!("    def method_{number}(self, value: int) -> Shared:\n        return Shared()\n");
+    for file in 0..40 {
+        let methods: String = (0..20).map(method).collect();
+        let wrong = "wrong: int = \"a text that is not a number\"\n".repeat(5);
+        repo.write(
+            &format!("package/module_{file:02}.py"),
+            format!("from package.shared import Shared\n\n\nclass Class{file}:\n{methods}\n\n{wrong}"),
+        );
+        let prose = format!("The harbour of town {file} has pilots and tugs. ").repeat(40);
+        repo.write(&format!("docs/harbour_{file:02}.md"), format!("# Harbour {file}\n\n{prose}\n"));
+        repo.write(
+            &format!(".ixchel/issues/iss-{file:06x}.md"),
+            format!(
+                "---\nid: iss-{file:06x}\ntitle: The harbour of town {file}\ndepends_on: [iss-000000]\n---\n\n{prose}"
+            ),
+        );
+    }
+    repo.write("package/shared.py", "class Shared:\n    pass\n");
+    repo.sync();
+    let mut server = crate::harness::Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    let shared = json!({ "symbol_name": "Shared" });
+    for (tool, arguments, most) in [
+        ("query", json!({ "text": "harbour" }), 10_000),
+        ("query", json!({ "text": "harbour", "context": 20 }), 10_000),
+        ("query", json!({ "text": "harbour", "mode": "literal", "limit": 1000 }), 40 << 10),
+        ("get_slice", json!({ "file_path": "package/module_01.py", "start_line": 1, "end_line": 500 }), 40 << 10),
+        ("get_symbol", shared.clone(), 10_000),
+        ("list_files", json!({}), 10_000),
+        ("stats", json!({}), 10_000),
+        ("check", json!({}), 10_000),
+        ("check", json!({ "limit": 1000 }), 40 << 10),
+        ("symbols", json!({ "file": "package/module_01.py" }), 10_000),
+        ("find_references", shared, 10_000),
+        ("rename_symbol", json!({ "symbol_name": "Shared", "new_name": "Common" }), 10_000),
+        ("rename_symbol", json!({ "symbol_name": "Shared", "new_name": "Common", "format": "diff" }), 10_000),
+        ("infer_types", json!({ "file": "package/module_01.py" }), 10_000),
+        ("analyze_project", json!({}), 10_000),
+        ("ixchel_search", json!({ "query": "harbour" }), 10_000),
+        ("ixchel_context", json!({ "id": "iss-000000" }), 10_000),
+        ("ixchel_context", json!({ "id": "iss-000000", "budget_tokens": 100_000 }), 40 << 10),
+        ("ixchel_graph", json!({ "id": "iss-000000", "direction": "both" }), 10_000),
+        ("ixchel_tags", json!({ "untagged": true }), 10_000),
+        ("search_documents", json!({ "query": "which harbour has pilots and tugs" }), 10_000),
+        ("get_file_details", json!({ "filePath": "docs/harbour_01.md" }), 10_000),
+        ("index_files", json!({ "folderPath": "docs" }), 10_000),
+    ] {
+        let answer = server.tool(tool, &arguments);
+        assert!(answer.is_object(), "{tool} {arguments}: {answer}");
+        let size = answer.to_string().len();
+        assert!(size <= most, "{tool} {arguments}: {size}");
+    }
 }
 
 #[test]
@@ -261,10 +323,10 @@ fn faults_of_huge_and_wrong_arguments_are_reported_in_a_few_words() {
         ("stats", json!({ "timeout_ms": 1.5 }), "got a fraction."),
         ("query", json!({ "text": "x", "limit": 1.5 }), "argument `limit`"),
         ("query", json!({ "text": "x", "offset": -1.0 }), "argument `offset`"),
-        ("query", json!({ "text": "x", "context": "3" }), "argument `context`"),
+        ("query", json!({ "text": "x", "context": "three" }), "argument `context`"),
         ("get_symbol", json!({ "symbol_name": "Cart", "limit": -5 }), "argument `limit`"),
         ("get_symbol", json!({ "symbol_name": "Cart", "kind": "clas" }), "Did you mean class? Kinds are: class, "),
-        ("get_symbol", json!({ "symbol_name": "Cart", "kind": "" }), "Kinds are: class, "),
+        ("get_symbol", json!({ "symbol_name": "Cart", "kind": " " }), "Kinds are: class, "),
         ("get_symbol", json!({ "symbol_name": "Cart", "kind": huge }), "longer than 10000 bytes"),
         ("get_symbol", json!({ "symbol_name": "Cart", "match": "most" }), "argument `match`"),
         ("query", json!({ "text": "x", "mode": 5 }), "must be text, not 5"),
@@ -285,7 +347,11 @@ fn faults_of_huge_and_wrong_arguments_are_reported_in_a_few_words() {
             "Give `options` as an object with `minScore` in it.",
         ),
         ("search_documents", json!({ "query": "x", "options": { "minscore": 0 } }), "Did you mean `minScore`?"),
-        ("search_documents", json!({ "query": "x", "options": { "limit": -5 } }), "0 or more, not -5. Most results"),
+        (
+            "search_documents",
+            json!({ "query": "x", "options": { "limit": -5 } }),
+            "0 or more, not -5. Results to return",
+        ),
         ("index_files", json!({ "folderPath": 7 }), "argument `folderPath` must be text, not 7."),
         ("query", json!({ "text": "x", "mode": "most" }), "must be one of `smart`, `literal`, `regex`, not `most`"),
         ("get_slice", json!({ "file_path": ".env", "start_line": 1, "end_line": 1 }), "Name another file"),

@@ -147,3 +147,40 @@ fn what_is_near_a_name_is_paged_to_its_end_and_counted_there() {
     seen.dedup();
     assert_eq!(seen.len(), 300);
 }
+
+#[test]
+fn references_near_the_definition_come_first_and_twenty_without_a_limit() {
+    let repo = Repo::new("//- /src/store/open.py\ndef acquire():\n    pass\n\n\nacquire()\n");
+    let uses = "from store.open import acquire\n\nacquire()\nacquire()\n";
+    for file in ["a/first.py", "src/other.py", "src/store/zebra.py", "tests/deep/er/test_it.py"] {
+        repo.write(file, uses);
+    }
+    for number in 0..20 {
+        repo.write(&format!("z/use_{number:02}.py"), uses);
+    }
+    let files = |answer: &Value| {
+        let found = answer["symbols"].as_array().unwrap().iter();
+        let mut files: Vec<String> = found.map(|one| one["file_path"].as_str().unwrap().to_owned()).collect();
+        files.dedup();
+        files
+    };
+    let first = repo.call("get_symbol", &json!({ "symbol_name": "acquire" }));
+    let near = ["src/store/open.py", "src/store/zebra.py", "src/other.py", "a/first.py", "z/use_00.py"];
+    assert_eq!(files(&first)[..5], near);
+    assert_eq!((first["symbols"].as_array().unwrap().len(), &first["truncated"]), (21, &json!(true)), "{first}");
+    assert_eq!(first["next_offset"], 21);
+    let total = first["total"].as_u64().unwrap();
+    assert_eq!(total, 1 + 1 + 24 * 3);
+    let rest = repo.call("get_symbol", &json!({ "symbol_name": "acquire", "offset": 21, "limit": 1000 }));
+    assert_eq!(rest["symbols"].as_array().unwrap().len() as u64, total - 21);
+    assert_eq!(files(&rest).last().unwrap(), "tests/deep/er/test_it.py");
+}
+
+#[test]
+fn an_unknown_name_gets_similar_ones() {
+    let repo = Repo::new("//- /a.py\nclass QuerySet:\n    pass\n");
+    let answer = repo.call("get_symbol", &json!({ "symbol_name": "QuerySte" }));
+    assert_eq!((&answer["symbols"], &answer["suggestions"]), (&json!([]), &json!(["QuerySet"])), "{answer}");
+    let answer = repo.call("get_symbol", &json!({ "symbol_name": "QuerySet" }));
+    assert_eq!(answer["suggestions"], Value::Null);
+}

@@ -66,7 +66,22 @@ def build(basket: Box) -> \"list[shop.Cart | Box]\":
 ";
 
 pub fn rename(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Value {
-    repo.call("rename_symbol", &json!({ "file": file, "line": line, "column": column, "new_name": new_name }))
+    flat(repo.call("rename_symbol", &json!({ "file": file, "line": line, "column": column, "new_name": new_name })))
+}
+
+/// The answer with its edits as one list: each names its file.
+pub fn flat(mut answer: Value) -> Value {
+    let files = answer["edits"].take();
+    let mut edits = Vec::new();
+    for file in files.as_array().unwrap() {
+        for edit in file["edits"].as_array().unwrap() {
+            let mut edit = edit.clone();
+            edit["file"] = file["file"].clone();
+            edits.push(edit);
+        }
+    }
+    answer["edits"] = Value::Array(edits);
+    answer
 }
 
 /// Applies the edits to the files, from last to first.
@@ -80,7 +95,6 @@ fn apply(repo: &Repo, answer: &Value) {
         let mut lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
         for edit in edits.into_iter().rev() {
             let number = |field: &str| usize::try_from(edit[field].as_u64().unwrap()).unwrap() - 1;
-            assert_eq!(edit["line"], edit["end_line"]);
             let new = edit["new_text"].as_str().unwrap().chars();
             lines[number("line")].splice(number("column")..number("end_column"), new);
         }
@@ -626,4 +640,95 @@ print(Shade["RED"])
     let answer = rename(&repo, "a.py", 5, 5, "zed");
     assert_eq!(edited(&answer), ["a.py:5:5", "a.py:12:13"]);
     assert_eq!(unsure(&answer), ["a.py:12"]);
+}
+
+#[test]
+fn the_diff_of_a_rename_makes_the_same_changes_as_its_edits() {
+    let (edited, patched) = (Repo::new(SHOP), Repo::new(SHOP));
+    let asked = json!({ "file": "shop/cart.py", "line": 4, "column": 7, "new_name": "Trolley" });
+    apply(&edited, &flat(edited.call("rename_symbol", &asked)));
+    let mut asked = asked;
+    asked["format"] = json!("diff");
+    let answer = patched.call("rename_symbol", &asked);
+    assert_eq!((&answer["edits"], &answer["total"], &answer["total_edits"]), (&json!([]), &json!(3), &json!(9)));
+    patched.write("rename.patch", answer["diff"].as_str().unwrap());
+    let git = std::process::Command::new("git")
+        .args(["apply", "rename.patch"])
+        .current_dir(patched.path())
+        .env("GIT_CEILING_DIRECTORIES", patched.path().parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+    for file in ["shop/__init__.py", "shop/cart.py", "main.py"] {
+        let text = |repo: &Repo| std::fs::read_to_string(repo.path().join(file)).unwrap();
+        assert_eq!(text(&edited), text(&patched), "{file}");
+        assert!(text(&patched).contains("Trolley"), "{file}");
+    }
+    let page = patched.call("rename_symbol", &json!({ "symbol_name": "Basket", "new_name": "Bag", "limit": 1 }));
+    assert_eq!(
+        (&page["truncated"], &page["next_offset"], &page["total"]),
+        (&json!(true), &json!(1), &json!(3)),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_rename_with_many_edits_is_paged_by_file() {
+    const FILES: usize = 60;
+    let repo = Repo::new("//- /lib.py\nclass Query:\n    pass\n");
+    for number in 0..FILES {
+        let body = "x: Query = Query()\n".repeat(20);
+        repo.write(
+            &format!("package/with/a/long/path/user_{number:03}.py"),
+            format!("from lib import Query\n\n{body}"),
+        );
+    }
+    repo.write("huge.py", format!("from lib import Query\n\n{}", "x: Query = Query()\n".repeat(60)));
+    let total = 1 + FILES * 41 + 121;
+    let mut server = crate::harness::Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    for (format, entries) in [("edits", FILES + 3), ("diff", FILES + 2)] {
+        let (mut offset, mut pages, mut edits, mut lines) = (json!(0), 0, 0, 0);
+        while !offset.is_null() {
+            let asked = json!({ "symbol_name": "Query", "new_name": "Request", "offset": offset, "format": format });
+            let answer = server.tool("rename_symbol", &asked);
+            assert!(answer.to_string().len() <= 10_000, "{}", answer.to_string().len());
+            assert_eq!((&answer["total_edits"], &answer["total"]), (&json!(total), &json!(entries)));
+            let files = answer["edits"].as_array().unwrap().iter();
+            assert!(files.clone().all(|file| file["edits"].as_array().unwrap().len() <= 101));
+            edits += files.map(|file| file["edits"].as_array().unwrap().len()).sum::<usize>();
+            let diff = answer["diff"].as_str().unwrap_or_default();
+            lines += diff.lines().filter(|line| line.starts_with('+') && line.contains("Request")).count();
+            offset = answer["next_offset"].clone();
+            assert_eq!(answer["truncated"], !offset.is_null());
+            pages += 1;
+        }
+        assert!(pages > 3, "{pages}");
+        let expected = if format == "edits" { (total, 0) } else { (0, 1 + FILES * 21 + 61) };
+        assert_eq!((edits, lines), expected, "{format}");
+    }
+}
+
+#[test]
+fn the_command_prints_a_patch_and_applies_it_on_request() {
+    let repo = Repo::new(SHOP);
+    let text = || std::fs::read_to_string(repo.path().join("shop/cart.py")).unwrap();
+    let before = text();
+    let patch = repo.ok(&["rename", "Cart.total", "sum_up"]);
+    assert!(
+        patch.contains("--- a/shop/cart.py\n") && patch.contains("\n+    def sum_up(self, tax: float = 0.0)"),
+        "{patch}"
+    );
+    assert_eq!(patch, repo.ok(&["rename", "shop/cart.py:11:9", "sum_up"]));
+    assert_eq!(text(), before, "nothing is written without --apply");
+    assert_eq!(repo.ok(&["rename", "Cart.total", "sum_up", "--apply"]), "6 edits in 2 files\n");
+    assert!(text().contains("return super().sum_up(tax=tax)"));
+    assert_eq!(findings(&repo), Vec::<String>::new());
+    assert_eq!(repo.run(&["rename", "Cart.total", "again", "--apply"]).status.code(), Some(1), "that name is gone");
+    let several = repo.run(&["rename", "sum_up", "again", "--apply"]);
+    assert_eq!(several.status.code(), Some(1));
+    let shown = String::from_utf8(several.stdout).unwrap();
+    assert_eq!(shown, "shop/cart.py:11:9  method sum_up\nshop/cart.py:20:9  method sum_up\n");
+    let refused = repo.run(&["rename", "Cart", "Other", "--apply"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8(refused.stdout).unwrap().contains("an existing"));
 }

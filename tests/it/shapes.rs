@@ -120,6 +120,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("type-at", &["shop.py:5:5"]),
     ("def", &["shop.py:3:16"]),
     ("refs", &["shop.py:5:5"]),
+    ("rename", &["shop.py:5:5", "renamed"]),
     ("infer", &["shop.py"]),
     ("init", &[]),
     ("entity init", &[]),

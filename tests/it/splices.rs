@@ -246,7 +246,7 @@ fn ask_of_symbol(snapshot: &Snapshot, resolver: &mut Resolver, declared: &Defini
         (beginning.clone(), Match::Prefix),
         (beginning, Match::Fuzzy),
     ] {
-        answered(symbols::occurrences(snapshot, &wanted, None, how, 0, 20));
+        answered(symbols::occurrences(snapshot, &wanted, None, how, 0, Some(20)));
         answered(symbols::subjects(snapshot, &wanted));
     }
 }

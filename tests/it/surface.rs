@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use ixmcp::tools::TOOLS;
-use serde_json::Value;
+use ixmcp::tools::{Declaration, InOrder, TOOLS};
+use serde_json::{Value, json};
 
 use crate::harness::Repo;
 
@@ -20,7 +20,7 @@ fn section(page: &str, name: &str) -> String {
 fn the_table_of_tools_in_the_documentation_lists_the_declarations() {
     let mut table = String::from("| tool | what it is for |\n|---|---|\n");
     for tool in TOOLS {
-        let first = tool.about.split(". ").next().unwrap();
+        let first = tool.about.split(". ").next().unwrap().trim_end_matches('.');
         writeln!(table, "| `{}` | {first} |", tool.name).unwrap();
     }
     let page = "docs/mcp-clients.md";
@@ -55,16 +55,117 @@ fn declarations_fit_what_clients_allow() {
         for schema in [tool.input_schema(), tool.output_schema()] {
             assert_eq!(schema["type"], "object", "{}", tool.name);
             let text = schema.to_string();
-            for unwanted in ["$ref", "$defs", "$schema", "\"format\"", "\"null\"", "\"default\":null"] {
+            for unwanted in
+                ["$ref", "$defs", "$schema", "\"format\":\"", "null", "\"default\":null", "additionalProperties"]
+            {
                 assert!(!text.contains(unwanted), "{}: {unwanted} in {text}", tool.name);
             }
         }
-        assert_eq!(tool.input_schema()["additionalProperties"], false);
+    }
+}
+
+/// The names of the arguments of an object in the text of its schema, in their order, with what the schema says of each.
+fn listed(schema: &str) -> Vec<(String, Value)> {
+    struct InTextOrder;
+
+    impl<'de> serde::de::Visitor<'de> for InTextOrder {
+        type Value = Vec<(String, Value)>;
+
+        fn expecting(&self, expected: &mut std::fmt::Formatter) -> std::fmt::Result {
+            expected.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+            let mut all = Vec::new();
+            while let Some(field) = fields.next_entry()? {
+                all.push(field);
+            }
+            Ok(all)
+        }
+    }
+
+    let properties = schema.split_once("\"properties\":").unwrap().1;
+    let mut reader = serde_json::Deserializer::from_str(properties);
+    serde::Deserializer::deserialize_map(&mut reader, InTextOrder).unwrap()
+}
+
+/// Tokens of a tool as a model sees it: its name, description and arguments.
+fn tokens(tool: &Declaration) -> usize {
+    let schema = tool.input_schema();
+    let names = tool.argument_names();
+    let schema = InOrder { schema: schema.as_object().unwrap(), names: &names };
+    let schema = serde_json::to_string(&schema).unwrap();
+    let shown = format!(r#"{{"name":"{}","description":{},"input_schema":{schema}}}"#, tool.name, json!(tool.about));
+    tiktoken_rs::o200k_base_singleton().encode_ordinary(&shown).len()
+}
+
+#[test]
+fn the_list_of_tools_costs_a_model_at_most_5000_tokens_and_the_core_2500() {
+    let rows: Vec<(&str, usize, bool)> = TOOLS.iter().map(|tool| (tool.name, tokens(tool), tool.core)).collect();
+    let all: usize = rows.iter().map(|(_, tokens, _)| tokens).sum();
+    let core: usize = rows.iter().filter(|(.., is_core)| *is_core).map(|(_, tokens, _)| tokens).sum();
+    println!("{all} tokens, {core} of them for the core");
+    assert!(all <= 5_000 && core <= 2_500, "{all} tokens, {core} of them for the core: {rows:?}");
+}
+
+#[test]
+fn descriptions_say_when_to_use_another_tool() {
+    for (tool, others) in [
+        ("query", &["get_symbol", "search_documents"][..]),
+        ("search_documents", &["query", "get_file_details"]),
+        ("get_symbol", &["find_references", "query"]),
+        ("find_references", &["get_symbol"]),
+        ("goto_definition", &["get_symbol"]),
+        ("type_at", &["goto_definition"]),
+        ("get_slice", &["get_file_details"]),
+        ("get_file_details", &["get_slice"]),
+        ("list_files", &["query"]),
+        ("ixchel_search", &["query", "ixchel_context"]),
+    ] {
+        let about = ixmcp::tools::find(tool).unwrap().about;
+        for other in others {
+            assert!(about.contains(other), "{tool}: {about}");
+        }
     }
 }
 
 #[test]
-fn every_example_is_answered_on_this_very_project() {
+fn arguments_are_listed_in_the_order_of_their_declaration_required_ones_first() {
+    let repo = Repo::new("");
+    let mut server = crate::wire::Wire::relay(&repo, &["--no-daemon"]);
+    server.ask(&crate::wire::initialize(1));
+    server.send(&crate::wire::request(2, "tools/list", json!({})));
+    let line = server.line();
+    let start = |tool: &str| line.find(&format!("\"name\":\"{tool}\"")).unwrap();
+    for tool in TOOLS {
+        let schema = &line[start(tool.name)..];
+        let schema = &schema[schema.find("\"inputSchema\":").unwrap()..];
+        let listed = listed(schema);
+        let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
+        let schema = tool.input_schema();
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().map(|name| name.as_str().unwrap()).collect();
+        let optional = tool
+            .argument_names()
+            .into_iter()
+            .filter(|name| !required.contains(name) && schema["properties"].get(name).is_some());
+        let mut expected = required.clone();
+        expected.extend(optional);
+        expected.dedup();
+        assert_eq!(names, expected, "{}", tool.name);
+        assert!(names.ends_with(&["repo", "timeout_ms"]), "{}: {names:?}", tool.name);
+        for (name, property) in listed {
+            let has_options = property["properties"].is_object();
+            assert!(has_options || property["description"].is_string(), "{}.{name} has no description", tool.name);
+        }
+    }
+    let expected = ["text", "mode", "include", "exclude", "limit", "offset", "context"];
+    let listed = listed(&line[start("query")..]);
+    assert_eq!(listed.iter().map(|(name, _)| name.as_str()).take(7).collect::<Vec<_>>(), expected);
+}
+
+/// A repository in which every tool's example finds something: files of this project.
+pub fn project() -> Repo {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let repo = Repo::new("");
     for file in
@@ -75,6 +176,12 @@ fn every_example_is_answered_on_this_very_project() {
     let entity = std::fs::read(top.join("fixtures/entities/.ixchel/decisions/dec-1a2b3c.md")).unwrap();
     repo.write(".ixchel/decisions/dec-1a2b3c.md", entity);
     repo.write(".ixchel/issues/broken.md", "---\nid: iss-1\nblocks: iss-2\n---\n");
+    repo
+}
+
+#[test]
+fn every_example_is_answered_on_this_very_project() {
+    let repo = project();
     for tool in TOOLS {
         let arguments: Value = serde_json::from_str(tool.example).unwrap();
         let answer = repo.call(tool.name, &arguments);

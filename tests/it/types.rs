@@ -133,6 +133,28 @@ fn definitions_follow_imports_into_the_standard_library() {
 }
 
 #[test]
+fn a_process_without_a_daemon_has_its_own_virtual_environment() {
+    let repo = Repo::new("//- /a.py\nfrom box import lid\n\nlid()\n");
+    let environment = tempfile::tempdir().unwrap();
+    let package = environment.path().join("lib/python3.12/site-packages/box");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(environment.path().join("pyvenv.cfg"), "home = /usr/bin\nversion = 3.12.1\n").unwrap();
+    std::fs::write(package.join("__init__.py"), "def lid(size: int = 1): ...\n").unwrap();
+    let codes = |with: bool| {
+        let mut command = repo.command(&["mcp", "--no-daemon"]);
+        command.env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
+        if with {
+            command.env("VIRTUAL_ENV", environment.path());
+        }
+        let answer = Server::start(command).call("check", &json!({}));
+        let found = answer["diagnostics"].as_array().unwrap().iter();
+        found.map(|one| one["code"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(false), ["unresolved-import"]);
+    assert_eq!(codes(true), Vec::<String>::new());
+}
+
+#[test]
 fn only_sources_of_the_callers_environment_can_be_read() {
     let repo = Repo::new("//- /a.py\nimport box\n\nbox.lid()\n");
     let environment = tempfile::tempdir().unwrap();

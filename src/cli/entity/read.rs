@@ -64,7 +64,7 @@ pub(super) struct Context {
     /// The entity's id
     id: String,
     /// Approximate maximum number of tokens
-    #[arg(long, default_value_t = 4000)]
+    #[arg(long, default_value_t = 2500)]
     budget: u64,
     /// Print the answer as one JSON object
     #[arg(long)]

@@ -41,6 +41,7 @@ impl Service for Workbench {
             long: name == "count",
             core: name == "echo",
             input_schema: json!({ "type": "object" }),
+            argument_names: Vec::new(),
             output_schema: json!({ "type": "object" }),
         };
         vec![

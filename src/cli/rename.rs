@@ -1,0 +1,128 @@
+//! `ixmcp rename`: the tool `rename_symbol` for the command line, as a patch or applied to the files.
+
+use clap::Args;
+use serde_json::json;
+
+use super::position::SourcePosition;
+use super::{Outcome, Session, output};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::printable;
+use crate::platform::replace::{Durability, Permissions, replace};
+use crate::query::patch::{self, Edit};
+use crate::tools::rename_symbol::{Answer, FileEdits, LineEdit};
+
+/// Rename a Python symbol in the whole project
+///
+/// Prints a patch. With --apply it writes the files instead. Either all edits are made or none.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// FILE:LINE:COLUMN of the symbol, or its name: Class.method, module::name
+    symbol: String,
+    /// The new name
+    new_name: String,
+    /// Write the files instead of printing a patch
+    #[arg(long, conflicts_with = "json")]
+    apply: bool,
+    /// Print the answer as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+    let mut given = match typed.symbol.parse::<SourcePosition>() {
+        Ok(position) => position.arguments(session),
+        Err(_) => json!({ "symbol_name": typed.symbol }),
+    };
+    given["new_name"] = json!(typed.new_name);
+    let answer = session.call::<Answer>("rename_symbol", given)?;
+    let is_renamed = !answer.edits.is_empty();
+    if typed.json {
+        output::json(&answer.json);
+    } else if is_renamed {
+        let files = changed(session, &answer.edits)?;
+        if typed.apply {
+            write(&files)?;
+            let edits = output::count(answer.total_edits as u64, "edit", "edits");
+            output::line(&format!("{edits} in {}", output::count(files.len() as u64, "file", "files")));
+        } else {
+            files.iter().for_each(|file| output::raw(&file.patch));
+        }
+    }
+    if !typed.json {
+        note(session, &answer);
+    }
+    Ok(if is_renamed { Outcome::Found } else { Outcome::Nothing })
+}
+
+/// Why nothing is renamed, and what may have to be renamed by hand.
+fn note(session: &Session, answer: &Answer) {
+    let paint = session.paint_here();
+    for one in &answer.candidates {
+        let position = paint.position(&one.file, &[one.line, one.column]);
+        output::line(&format!("{position}  {} {}", printable(&one.kind), printable(&one.name)));
+    }
+    if !answer.candidates.is_empty() {
+        output::note("several symbols have this name: give the position of one");
+    }
+    for one in &answer.refused {
+        output::line(&format!("{}  {}", paint.position(&one.file, &[one.line]), printable(&one.reason)));
+    }
+    if !answer.refused.is_empty() {
+        output::note("nothing is renamed");
+    }
+    for one in &answer.unsure {
+        output::note(&format!("{}:{} {}", printable(&one.file), one.line, printable(&one.reason)));
+    }
+}
+
+/// A file before and after its edits.
+struct Changed {
+    file: String,
+    before: Vec<u8>,
+    after: String,
+    patch: String,
+}
+
+/// Applies the edits to the texts of their files. An answer may have several entries for one file.
+fn changed(session: &Session, entries: &[FileEdits]) -> Result<Vec<Changed>> {
+    let workspace = session.workspace()?;
+    let files = &workspace.files;
+    let of_file = |entries: &[FileEdits]| {
+        let file = &entries[0].file;
+        if entries.iter().flat_map(|entry| &entry.edits).any(|edit| edit.cell.is_some()) {
+            let message = format!("{} is a notebook, which cannot be edited", printable(file));
+            return Err(Error::new(ErrorKind::UnsupportedFormat, message).hint("`--json` prints the edits."));
+        }
+        let (shown, before) = files.read_exactly(file)?;
+        let text = std::str::from_utf8(&before).map_err(|_| {
+            Error::new(ErrorKind::UnsupportedFormat, format!("{} is not UTF-8", printable(&shown)))
+                .hint("`--json` prints the edits.")
+        })?;
+        let edits: Vec<Edit> = entries.iter().flat_map(|entry| &entry.edits).map(LineEdit::in_text).collect();
+        let both = patch::applied(text, &edits).zip(patch::unified(&shown, text, &edits));
+        let (after, patch) = both.ok_or_else(|| was_changed(&shown))?;
+        let (_, absolute) = files.locate(file)?;
+        Ok(Changed { file: absolute.to_string_lossy().into_owned(), before, after, patch })
+    };
+    entries.chunk_by(|a, b| a.file == b.file).map(of_file).collect()
+}
+
+fn was_changed(file: &str) -> Error {
+    let message = format!("{} was changed during the rename", printable(file));
+    Error::new(ErrorKind::Busy, message).hint("Run the command again.")
+}
+
+/// Replaces the files, if none of them has changed since it was read.
+fn write(files: &[Changed]) -> Result<()> {
+    for Changed { file, before, .. } in files {
+        if std::fs::read(file).ok().as_ref() != Some(before) {
+            return Err(was_changed(file));
+        }
+    }
+    for Changed { file, after, .. } in files {
+        let path = std::path::Path::new(file);
+        replace(path, after.as_bytes(), Permissions::Keep, Durability::Synced)
+            .map_err(|error| Error::io("write", path, error))?;
+    }
+    Ok(())
+}

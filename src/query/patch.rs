@@ -1,0 +1,177 @@
+//! Edits of a text, applied to it or shown as a unified diff.
+//!
+//! Owns the form of the diff. Does not own what is edited, and reads and writes no file.
+
+use std::fmt::Write;
+
+/// A span within one line that gets another text; an insertion if the span is empty.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edit {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in code points.
+    pub column: usize,
+    pub end_column: usize,
+    pub text: String,
+}
+
+/// The text with the edits, which are sorted. `None` if the text lacks one of the lines: it is not the text that the edits are
+/// for.
+pub fn applied(text: &str, edits: &[Edit]) -> Option<String> {
+    let (lines, changes) = changes(text, edits)?;
+    let (mut edited, mut from) = (String::with_capacity(text.len()), 0);
+    for change in &changes {
+        edited.extend(lines[from..change.at].iter().copied());
+        edited.push_str(&change.added);
+        from = change.at + change.removed;
+    }
+    edited.extend(lines[from..].iter().copied());
+    Some(edited)
+}
+
+/// A unified diff of the edits, which are sorted. Only lines that are edited inside them are removed. `None` as for [`applied`].
+pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
+    let (lines, changes) = changes(text, edits)?;
+    let mut patch = String::new();
+    if !changes.is_empty() {
+        let _infallible = writeln!(patch, "--- a/{file}\n+++ b/{file}");
+    }
+    let mut added = 0;
+    for near in changes.chunk_by(|a, b| b.at - (a.at + a.removed) <= 2 * CONTEXT) {
+        let (first, last) = (&near[0], &near[near.len() - 1]);
+        let begin = first.at.saturating_sub(CONTEXT);
+        let end = (last.at + last.removed + CONTEXT).min(lines.len());
+        let mut hunk = String::new();
+        let (mut from, mut old, mut new) = (begin, 0, 0);
+        let mut put = |sign: char, line: &str| {
+            if line.is_empty() {
+                return;
+            }
+            old += usize::from(sign != '+');
+            new += usize::from(sign != '-');
+            let _infallible = write!(hunk, "{sign}{line}");
+            if !line.ends_with('\n') {
+                hunk.push_str("\n\\ No newline at end of file\n");
+            }
+        };
+        for change in near {
+            lines[from..change.at].iter().for_each(|line| put(' ', line));
+            from = change.at + change.removed;
+            lines[change.at..from].iter().for_each(|line| put('-', line));
+            change.added.split_inclusive('\n').for_each(|line| put('+', line));
+        }
+        lines[from..end].iter().for_each(|line| put(' ', line));
+        let (at, to) = (begin + usize::from(old > 0), begin + added + 1);
+        let _infallible = write!(patch, "@@ -{at},{old} +{to},{new} @@\n{hunk}");
+        added += new - old;
+    }
+    Some(patch)
+}
+
+/// The lines of the text, and which of them change.
+fn changes<'t>(text: &'t str, edits: &[Edit]) -> Option<(Vec<&'t str>, Vec<Change>)> {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if edits.iter().any(|edit| !(1..=lines.len() + 1).contains(&edit.line) || edit.column == 0) {
+        return None;
+    }
+    if edits.iter().any(|edit| edit.line > lines.len()) {
+        lines.push("");
+    }
+    let change = |group: &[Edit]| {
+        let at = group[0].line - 1;
+        Change::new(at, lines.get(at).copied().unwrap_or_default(), group)
+    };
+    let changes = edits.chunk_by(|a, b| a.line == b.line).map(change).collect();
+    Some((lines, changes))
+}
+
+/// Context lines around a change.
+const CONTEXT: usize = 3;
+
+/// Lines that replace one line, or are inserted before it.
+struct Change {
+    /// The number of lines before it.
+    at: usize,
+    removed: usize,
+    added: String,
+}
+
+impl Change {
+    /// `line` with the edits applied, each at its column.
+    fn new(at: usize, line: &str, edits: &[Edit]) -> Self {
+        let mut added = String::new();
+        let mut done = 0;
+        // A byte order mark is not part of the line.
+        let first = line.len() - line.trim_start_matches('\u{feff}').len();
+        let position = |column: usize| {
+            line[first..].char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| first + at)
+        };
+        for edit in edits {
+            let at = position(edit.column).max(done);
+            added.push_str(&line[done..at]);
+            added.push_str(&edit.text);
+            done = position(edit.end_column).max(at);
+        }
+        // Only whole lines were inserted before it; the line itself is unchanged.
+        if done == 0 && added.ends_with('\n') {
+            return Self { at, removed: 0, added };
+        }
+        added.push_str(&line[done..]);
+        Self { at, removed: usize::from(!line.is_empty()), added }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(line: usize, column: usize, text: &str) -> Edit {
+        Edit { line, column, end_column: column, text: text.to_owned() }
+    }
+
+    #[test]
+    fn edits_replace_their_spans_in_the_text_and_in_the_patch() {
+        let edits = [(1, 5, 9, "size"), (2, 7, 11, "size"), (2, 13, 17, "größe")]
+            .map(|(line, column, end_column, text)| Edit { line, column, end_column, text: text.to_owned() });
+        let text = "def long(a):\n    x(long, long) # é\n";
+        assert_eq!(applied(text, &edits).unwrap(), "def size(a):\n    x(size, größe) # é\n");
+        assert_eq!(
+            unified("a.py", text, &edits[..1]).unwrap(),
+            "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n-def long(a):\n+def size(a):\n     x(long, long) # é\n"
+        );
+        assert_eq!(applied(text, &[insert(9, 1, "x")]), None);
+    }
+
+    #[test]
+    fn a_patch_shows_each_changed_line_before_and_after() {
+        let edits = [insert(1, 1, "import x\n"), insert(2, 8, ": int"), insert(2, 9, " -> str")];
+        let shown = unified("a.py", "\ndef f(a): ...", &edits).unwrap();
+        assert_eq!(
+            shown,
+            "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,3 @@\n+import x\n \n-def f(a): ...\n\\ No newline at end of file\n+def f(a: int) -> str: ...\n\\ No newline at end of file\n"
+        );
+    }
+
+    #[test]
+    fn distant_changes_are_separate_hunks() {
+        let text: String = (1..=20).map(|number| format!("{number}\n")).collect();
+        let shown = unified("a.py", &text, &[insert(2, 2, "x"), insert(19, 1, "y\n")]).unwrap();
+        assert_eq!(
+            shown,
+            "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n 1\n-2\n+2x\n 3\n 4\n 5\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+y\n 19\n 20\n"
+        );
+        assert_eq!(unified("a.py", &text, &[]).unwrap(), "");
+        assert_eq!(
+            unified("a.py", "", &[insert(1, 1, "y\n")]).unwrap(),
+            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n"
+        );
+    }
+
+    #[test]
+    fn a_file_that_became_shorter_gets_no_patch() {
+        let insertions = [insert(2, 4, ": int"), insert(9, 1, "import x\n")];
+        assert_eq!(unified("a.py", "one\nx = 1\n", &insertions), None);
+        assert!(unified("a.py", "one\nx = 1\n", &insertions[..1]).is_some());
+        assert_eq!(unified("a.py", "", &[insert(0, 1, "x")]), None);
+    }
+}
