@@ -29,6 +29,13 @@ pub enum Freshness {
     Stale(String),
 }
 
+/// Whether a caller needs what an update makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caller {
+    Waiting,
+    NotWaiting,
+}
+
 /// What a read waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -90,10 +97,27 @@ impl Updates {
     }
 
     /// Returns when nothing that was dirty before this call is left to index. What failed is logged under that name.
+    ///
+    /// Does nothing without an index: it may have been removed because the repository is being removed, and a file that is
+    /// created now could prevent that. The next read creates it.
     pub(super) fn catch_up(self: &Arc<Self>, name: &str) {
-        let budget = Budget::unlimited();
-        if let Err(error) = self.wait_for(Coverage::Dirty, Instant::now(), Part::Everything, None, &budget) {
-            tracing::warn!("a {name} failed: {error}");
+        let since = Instant::now();
+        loop {
+            let run = match self.join_or_start_for(Caller::NotWaiting, Coverage::Dirty, since) {
+                Ok(None) => return,
+                Ok(Some(run)) => run,
+                Err(error) => return tracing::warn!("a {name} failed: {error}"),
+            };
+            match run.wait(&|| false, None, &Budget::unlimited()) {
+                Some(Err(error)) if is_given_up(&error) => {
+                    if !self.repository.store.path().exists() {
+                        return tracing::debug!("a {name} was given up: {error}");
+                    }
+                }
+                Some(Err(error)) => return tracing::warn!("a {name} failed: {error}"),
+                _ if run.satisfies(Coverage::Dirty, since) => return,
+                _ => {}
+            }
         }
     }
 
@@ -187,6 +211,15 @@ impl Updates {
         coverage: Coverage,
         since: Instant,
     ) -> Result<Option<Arc<UpdateRun>>> {
+        self.join_or_start_for(Caller::Waiting, coverage, since)
+    }
+
+    fn join_or_start_for(
+        self: &Arc<Self>,
+        caller: Caller,
+        coverage: Coverage,
+        since: Instant,
+    ) -> Result<Option<Arc<UpdateRun>>> {
         let mut current = locked(&self.repository.in_flight.0);
         if let Some(run) = &*current
             && (run.is_open() || (run.started >= since && run.satisfies(coverage, since) && !run.was_given_up()))
@@ -205,6 +238,9 @@ impl Updates {
                 let budget = Budget::unlimited();
                 let update = || {
                     repository.with_repair(|| {
+                        if caller == Caller::NotWaiting && !repository.store.path().exists() {
+                            return Err(Error::new(ErrorKind::Cancelled, "there is no index, and no caller needs one"));
+                        }
                         let lock = repository.lock(&budget)?;
                         Update::new(repository, &lock, &worker.progress, &budget).run(coverage)
                     })

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+use std::io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -317,7 +317,11 @@ impl Watches {
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
         let root = shared.root.as_path();
         let cookies = root.join(COOKIES);
-        fs::create_dir_all(&cookies).map_err(|error| Error::io("make", &cookies, error))?;
+        // Only in the folder of an index: the repository may be on its way out.
+        match fs::create_dir(&cookies) {
+            Err(error) if error.kind() != AlreadyExists => return Err(Error::io("make", &cookies, error)),
+            _ => {}
+        }
         clear_old_cookies(&cookies);
         let rule_files = scan::git_rule_files(root);
         let rule_folders = rule_files.iter().filter_map(|file| file.parent()).map(Path::to_owned);

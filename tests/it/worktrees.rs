@@ -4,13 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ixmcp::budget::Budget;
 use ixmcp::index::{Workspace, rebuild};
 use serde_json::json;
 
 use crate::harness::Repo;
-use crate::sound::{assert_same, dump, freshen, sources, sync, watched};
+use crate::sound::{assert_same, dump, freshen, number, sources, sync, watched};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
@@ -58,7 +59,7 @@ fn a_nested_worktree_is_neither_indexed_nor_watched() {
     let before = workspace.pending_changes();
     repo.write("y/deep/b.py", "x = 2\n");
     repo.write("y/new/c.py", "x = 2\n");
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(100));
     assert_eq!(workspace.pending_changes(), before, "an event of a folder that is not watched");
     assert_eq!(ask(&workspace), ["a.py", "deep/b.py"]);
     git(repo.path(), &["worktree", "move", "y", "deep/z"]);
@@ -88,10 +89,10 @@ fn a_folder_that_becomes_a_worktree_leaves_the_index() {
 fn a_sync_that_compares_times_notices_that_a_folder_is_a_worktree_no_more() {
     let repo = committed("//- /a.py\nA = 1\n");
     git(repo.path(), &["worktree", "add", "-q", "--detach", "x"]);
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(100));
     let workspace = crate::sound::open(repo.path());
     sync(&workspace);
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(100));
     sync(&workspace);
     assert_eq!(paths(&workspace), ["a.py"]);
     fs::remove_file(repo.path().join("x/.git")).unwrap();
@@ -113,4 +114,38 @@ fn a_nested_worktree_is_counted_and_not_type_checked() {
     let nested = repo.path().join(".claude/worktrees/x");
     let own = repo.ok(&["--repo", nested.to_str().unwrap(), "call", "list_files"]);
     assert!(own.contains("\"a.py\""), "the worktree has an index of its own: {own}");
+}
+
+/// Whether a process has ended.
+fn has_ended(process: u64) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}
+
+#[test]
+fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
+    let files: String = (0..200).map(|at| format!("//- /d{}/m{at}.py\ndef f{at}(): pass\n", at % 10)).collect();
+    let repo = committed(&files);
+    let trees = tempfile::tempdir().unwrap();
+    for round in 0..number("IXMCP_ROUNDS", 5) {
+        let tree = trees.path().join(format!("tree{round}"));
+        let root = tree.to_str().unwrap();
+        git(repo.path(), &["worktree", "add", "-q", "--detach", root]);
+        repo.ok(&["--repo", root, "daemon", "start"]);
+        repo.ok(&["--repo", root, "query", "f1"]);
+        let status: serde_json::Value =
+            serde_json::from_str(&repo.ok(&["--repo", root, "daemon", "status", "--json"])).unwrap();
+        let daemon = status["pid"].as_u64().unwrap();
+        fs::write(tree.join("d1/m1.py"), "def changed(): pass\n").unwrap();
+        // The background update begins 300 ms after the save: before, during and after it.
+        std::thread::sleep(Duration::from_millis(100 * (round % 10)));
+        git(repo.path(), &["worktree", "remove", "--force", root]);
+        for _ in 0..100 {
+            if has_ended(daemon) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert!(has_ended(daemon), "round {round}: the daemon of a removed repository stays");
+        assert!(!tree.exists(), "round {round}: the daemon created {root} again");
+    }
 }
