@@ -102,7 +102,7 @@ fn an_index_without_files_says_so_whatever_the_reason() {
 fn help_groups_the_commands_and_mistakes_are_met_with_a_name() {
     let repo = Repo::new("");
     let help = repo.ok(&["--help"]);
-    for heading in ["Begin:", "Search and read:", "Python types:", "Serve agents:", "Examples:", "Options:"] {
+    for heading in ["Get started:", "Search and read:", "Python types:", "Serve agents:", "Examples:", "Options:"] {
         assert!(help.contains(&format!("\n{heading}\n")), "{heading}: {help}");
     }
     assert!(help.contains("\n  query        Search the repository"), "{help}");
