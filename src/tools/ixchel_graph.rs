@@ -86,7 +86,7 @@ struct Target {
     title: Option<String>,
 }
 
-/// Written by hand: the title is always present, and null if nothing has the id. Not all clients accept a schema with `null`.
+/// Written by hand: the title is always present, and null if nothing has the id. Not all clients accept null as a type.
 impl JsonSchema for Target {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Target".into()
@@ -95,7 +95,7 @@ impl JsonSchema for Target {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "object",
-            "properties": { "id": { "type": "string" }, "title": {} },
+            "properties": { "id": { "type": "string" }, "title": { "anyOf": [{ "type": "string" }, { "const": null }] } },
             "required": ["id", "title"],
         })
     }

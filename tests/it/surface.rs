@@ -55,9 +55,17 @@ fn declarations_fit_what_clients_allow() {
         for schema in [tool.input_schema(), tool.output_schema()] {
             assert_eq!(schema["type"], "object", "{}", tool.name);
             let text = schema.to_string();
-            for unwanted in
-                ["$ref", "$defs", "$schema", "\"format\":\"", "null", "\"default\":null", "additionalProperties"]
-            {
+            for unwanted in [
+                "$ref",
+                "$defs",
+                "$schema",
+                "\"format\":\"",
+                "\"null\"",
+                "null]",
+                "null,",
+                "\"default\":null",
+                "additionalProperties",
+            ] {
                 assert!(!text.contains(unwanted), "{}: {unwanted} in {text}", tool.name);
             }
         }
