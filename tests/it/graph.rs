@@ -461,7 +461,7 @@ fn a_hub_is_shown_in_pages_that_fit() {
     assert_eq!(seen, 1500);
     let request = json!({ "name": "ixchel_context", "arguments": { "id": "dec-hub", "budget_tokens": 1_000_000 } });
     let answer = server.response("tools/call", &request)["result"]["structuredContent"].clone();
-    assert!(answer.to_string().len() <= 24 << 10, "{}", answer.to_string().len());
+    assert!(answer.to_string().len() <= 40 << 10, "{}", answer.to_string().len());
     assert!(answer["items"].as_array().unwrap().len() > 50);
     assert!(answer["left_out_total"].as_u64().unwrap() > 1000);
 }
