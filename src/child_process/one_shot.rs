@@ -4,9 +4,10 @@ use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::bounded;
+use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::pipe;
+use crate::platform::process;
 
 /// How long a process may take to exit after it has written its result.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
@@ -22,8 +23,10 @@ pub struct Finished {
     pub status: Option<ExitStatus>,
 }
 
-/// Runs `command` on `input`. A process that writes for longer than `timeout` is killed: the result is `None`. At most
-/// `max_stdout` bytes are read.
+/// Runs `command` on `input`. A process that has not finished its output after `timeout`, and from then on gets no CPU
+/// time for as long, is killed: the result is `None`. Where the system does not report CPU time, it is killed after
+/// `timeout`. On a busy machine a process may wait for its turn for minutes; how much CPU time it uses, it limits itself.
+/// At most `max_stdout` bytes are read.
 pub fn run_to_end(
     mut command: Command,
     input: &[u8],
@@ -49,7 +52,18 @@ pub fn run_to_end(
             let _ = io::copy(&mut stderr, &mut io::sink());
             bytes
         });
-        let stdout = result.recv_timeout(timeout).ok().and_then(Result::ok);
+        let mut used = None;
+        let stdout = loop {
+            match result.recv_timeout(timeout) {
+                Err(RecvTimeoutError::Timeout) => {
+                    let before = std::mem::replace(&mut used, process::cpu_time(child.id()));
+                    if used == before {
+                        break None;
+                    }
+                }
+                read => break read.ok().and_then(Result::ok),
+            }
+        };
         let status = exit(&mut child, if stdout.is_some() { EXIT_GRACE } else { Duration::ZERO });
         let stderr = stderr.join().unwrap_or_default();
         stdout.map(|stdout| Finished { stdout, stderr, status })
@@ -64,4 +78,21 @@ fn exit(child: &mut Child, grace: Duration) -> Option<ExitStatus> {
     }
     let _already_exited = child.kill();
     child.wait().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_waits_is_killed_and_one_that_computes_is_not() {
+        let run = |script: &str| {
+            let mut command = Command::new("bash");
+            command.arg("-c").arg(script);
+            run_to_end(command, b"", Duration::from_secs(1), 1 << 10).unwrap()
+        };
+        assert!(run("sleep 1000").is_none());
+        let finished = run("while [ $SECONDS -lt 3 ]; do :; done; echo done").expect("it gets CPU time all along");
+        assert_eq!(finished.stdout, b"done\n");
+    }
 }

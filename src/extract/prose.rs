@@ -428,6 +428,6 @@ mod tests {
             marks(&piece.repeat(200_000), 1, |_, _| {});
         }
         // Quadratic time would be minutes.
-        assert!(started.elapsed().as_secs() < 20);
+        assert!(started.elapsed().as_secs() < 60);
     }
 }

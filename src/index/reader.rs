@@ -31,7 +31,7 @@ const MEMORY_FRACTION: u64 = 6;
 const MAX_IN_PROCESS: u64 = 192 << 20;
 /// CPU time in seconds.
 const MAX_CPU_SECONDS: u64 = 20;
-/// For a child process that waits, for example for a processor.
+/// For a child process that waits for something other than a processor.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// Bytes of text and outline of one document.
 const MAX_OUTPUT: u64 = 128 << 20;
@@ -76,6 +76,8 @@ fn read_in_child(
 ) -> std::result::Result<Document, SkipReason> {
     let mut command = Command::new(program);
     command.arg("read").arg(format.name).arg("--memory").arg(memory.to_string());
+    // A process that runs out of memory must not spend the rest of it on a description of itself.
+    command.env("RUST_BACKTRACE", "0");
     // The system may lack resources for another process at the moment: the file is read again later.
     let finished = run_to_end(command, bytes, TIMEOUT, MAX_OUTPUT).map_err(|_| SkipReason::Unreadable)?;
     let Some(finished) = finished else { return Err(SkipReason::Overrun) };

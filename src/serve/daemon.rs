@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -113,7 +113,6 @@ async fn until_end(claim: &Claim, service: &Arc<DaemonService>, idle: Duration) 
     let mut signals =
         TerminationSignal::new().map_err(|error| Error::internal("cannot wait for signals").caused_by(error))?;
     let mut ending = service.ending();
-    let mut last_seen = Instant::now();
     loop {
         tokio::select! {
             signal = signals.recv() => return Ok(signal),
@@ -123,9 +122,7 @@ async fn until_end(claim: &Claim, service: &Arc<DaemonService>, idle: Duration) 
         if !claim.holds() {
             return Ok("its socket, its lock or its repository was removed");
         }
-        if service.clients() > 0 {
-            last_seen = Instant::now();
-        } else if last_seen.elapsed() >= idle {
+        if service.idle_time() >= idle {
             return Ok("it was idle");
         }
     }

@@ -73,6 +73,8 @@ pub struct DaemonService {
     meters: Meters,
     recent: Arc<RecentCalls>,
     clients: AtomicUsize,
+    /// When the last client left.
+    last_client: Mutex<Instant>,
     tcp: Mutex<Option<TcpStatus>>,
     socket: PathBuf,
     ending: watch::Sender<bool>,
@@ -88,6 +90,7 @@ impl DaemonService {
             meters: Meters::default(),
             recent: Arc::default(),
             clients: AtomicUsize::new(0),
+            last_client: Mutex::new(Instant::now()),
             tcp: Mutex::default(),
             socket,
             ending: watch::Sender::new(false),
@@ -107,8 +110,13 @@ impl DaemonService {
         self.ending.send_replace(true);
     }
 
-    pub fn clients(&self) -> usize {
+    fn clients(&self) -> usize {
         self.clients.load(Ordering::Relaxed)
+    }
+
+    /// How long no client has been connected.
+    pub fn idle_time(&self) -> Duration {
+        if self.clients() > 0 { Duration::ZERO } else { locked(&self.last_client).elapsed() }
     }
 
     /// Counts a client as connected until the returned value is dropped.
@@ -245,6 +253,7 @@ pub struct ConnectedClient(Arc<DaemonService>);
 
 impl Drop for ConnectedClient {
     fn drop(&mut self) {
+        *locked(&self.0.last_client) = Instant::now();
         self.0.clients.fetch_sub(1, Ordering::Relaxed);
     }
 }

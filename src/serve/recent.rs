@@ -302,6 +302,6 @@ mod tests {
         assert_eq!(waiting.join().unwrap()["calls"][0]["tool"], "stats");
         let begun = Instant::now();
         recent.since(9, Duration::from_secs(60), || true);
-        assert!(begun.elapsed() < Duration::from_secs(30), "a caller that is over does not wait");
+        assert!(begun.elapsed() < Duration::from_secs(50), "a caller that is over does not wait");
     }
 }

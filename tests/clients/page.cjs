@@ -20,10 +20,13 @@ function check(holds, what) {
   if (!holds) failures.push(`${at}: ${what}`);
 }
 
-/// What is seen within some seconds; a failure otherwise.
+/// Generous: only a broken page is waited for so long.
+const TIMEOUT = 90_000;
+
+/// What is seen before the timeout; a failure otherwise.
 async function seen(locator, what) {
   try {
-    await locator.first().waitFor({ state: 'visible', timeout: 15000 });
+    await locator.first().waitFor({ state: 'visible', timeout: TIMEOUT });
     check(true, what);
     return true;
   } catch {
@@ -33,9 +36,9 @@ async function seen(locator, what) {
 }
 
 async function until(holds, what) {
-  for (let tries = 0; tries < 150; tries += 1) {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end; ) {
     if (await holds()) return check(true, what);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
   check(false, what);
 }
@@ -52,18 +55,43 @@ const ask = (tool, given) => {
 /// A tab in which anything outside the page's own origin, and any complaint of the browser, is a failure.
 async function tab(browser, address, options) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(TIMEOUT);
   const origin = new URL(address).origin;
+  const page = await context.newPage();
+  // Requests that fail are failures, except where a step expects them.
+  page.mayFail = false;
+  const open = new Set();
   context.on('request', (request) => {
     if (!request.url().startsWith(`${origin}/`)) failures.push(`${at}: it asked ${request.url()}`);
+    open.add(request);
   });
-  const page = await context.newPage();
-  page.mayComplain = false;
+  const ended = (request, error) => {
+    open.delete(request);
+    if (error && !page.mayFail) failures.push(`${at}: ${request.url()}: ${error}`);
+  };
+  context.on('requestfinished', async (request) => {
+    const response = await request.response();
+    // The page repeats what it asks while the index is being built.
+    ended(request, response && response.status() >= 400 && response.status() !== 503 && `status ${response.status()}`);
+  });
+  context.on('requestfailed', (request) => {
+    const error = request.failure()?.errorText;
+    // The page itself aborts a request that a newer one replaces.
+    ended(request, error !== 'net::ERR_ABORTED' && error);
+  });
+  /// What `expected` leads to; by its end all its requests have failed or not.
+  page.failing = async (expected) => {
+    page.mayFail = true;
+    await expected();
+    await until(() => open.size === 0, 'every request is answered');
+    page.mayFail = false;
+  };
   page.on('pageerror', (error) => failures.push(`${at}: ${error.stack}`));
   page.on('dialog', () => failures.push(`${at}: a script of a file ran`));
   page.on('console', (message) => {
-    // The browser itself logs every answer with an error's status.
+    // The browser itself logs every answer with an error's status, some time after it: see above.
     const isStatus = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !(page.mayComplain && isStatus)) failures.push(`${at}: ${message.text()}`);
+    if (message.type() === 'error' && !isStatus) failures.push(`${at}: ${message.text()}`);
   });
   await page.goto(address);
   return { context, page };
@@ -81,7 +109,8 @@ const steps = {
     await page.locator('#search-box').pressSequentially('total price');
     check((await page.locator('#search-box').inputValue()) === 'total price', 'no letter is lost');
     await seen(page.locator('.hit', { hasText: 'shop.py' }), 'a hit');
-    check((await page.locator('.hit mark').allTextContents()).some((text) => /price/i.test(text)), 'the words are marked');
+    const marked = () => page.locator('.hit mark').allTextContents();
+    await until(async () => (await marked()).some((text) => /price/i.test(text)), 'the words are marked');
     await page.getByText('Explain', { exact: true }).click();
     await seen(page.locator('.part.is-score'), 'what the score is made of');
     check((await page.locator('.hit').first().locator('.part').count()) > 2, 'several parts');
@@ -110,10 +139,10 @@ const steps = {
   async 'exact search and its errors'(page) {
     await go(page, '#/search?q=items&mode=literal');
     await seen(page.locator('.hit', { hasText: 'shop.py' }), 'the line');
-    page.mayComplain = true;
-    await go(page, '#/search?q=(&mode=regex');
-    await seen(page.locator('.problem', { hasText: 'INVALID_ARGUMENT' }), 'why the pattern is none');
-    page.mayComplain = false;
+    await page.failing(async () => {
+      await go(page, '#/search?q=(&mode=regex');
+      await seen(page.locator('.problem', { hasText: 'INVALID_ARGUMENT' }), 'why the pattern is none');
+    });
     await go(page, '#/search?q=zzzznowhere&mode=literal');
     await seen(page.getByText('Nothing found'), 'that nothing was found');
   },
@@ -136,10 +165,10 @@ const steps = {
     await seen(page.locator('h1', { hasText: '<b>odd & name.md' }), 'an odd name, as text');
     await go(page, '#/files?path=long.txt');
     await seen(page.locator('.codeline', { hasText: 'more characters' }), 'a long line, cut');
-    page.mayComplain = true;
-    await go(page, '#/files?path=nowhere.py');
-    await seen(page.locator('.problem', { hasText: 'INVALID_PATH' }), 'that there is no such file');
-    page.mayComplain = false;
+    await page.failing(async () => {
+      await go(page, '#/files?path=nowhere.py');
+      await seen(page.locator('.problem', { hasText: 'INVALID_PATH' }), 'that there is no such file');
+    });
   },
 
   async 'thousands of files'(page) {
@@ -196,10 +225,10 @@ const steps = {
   },
 
   async 'an entity that there is not'(page) {
-    page.mayComplain = true;
-    await go(page, '#/graph?id=dec-ffffff');
-    await seen(page.locator('.entity .problem', { hasText: 'dec-ffffff' }), 'that there is none');
-    page.mayComplain = false;
+    await page.failing(async () => {
+      await go(page, '#/graph?id=dec-ffffff');
+      await seen(page.locator('.entity .problem', { hasText: 'dec-ffffff' }), 'that there is none');
+    });
     await page.getByLabel('Find an entity').fill('no such words');
     await seen(page.locator('.finder li', { hasText: 'No entity has this text' }), 'that none has the words');
     await page.getByLabel('Find an entity').fill('');
@@ -274,6 +303,7 @@ const steps = {
 async function run() {
   const browser = await chromium.launch({
     executablePath: plan.browser,
+    timeout: TIMEOUT,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   try {
@@ -297,12 +327,20 @@ async function run() {
     const second = await context.newPage();
     await second.goto(new URL('/#/index', plan.address).href);
     await seen(second.locator('.tiles'), 'a second tab is let in by the first');
+    await second.close();
+
+    at = 'another tab of a busy one';
+    const third = await context.newPage();
+    const busy = page.evaluate((ms) => { for (const end = Date.now() + ms; Date.now() < end; ); }, 2000);
+    await third.goto(new URL('/#/index', plan.address).href);
+    await seen(third.locator('.tiles'), 'a tab is let in however late the other answers');
+    await busy;
     await context.close();
 
     at = 'without a token';
     const locked = await tab(browser, new URL('/', plan.address).href, {});
     await seen(locked.page.locator('.problem', { hasText: 'token' }), 'that it needs one');
-    locked.page.mayComplain = true;
+    locked.page.mayFail = true;
     check((await locked.page.evaluate(() => fetch('/api/state').then((answer) => answer.status))) === 401, 'nothing is told');
     await locked.context.close();
 
@@ -338,7 +376,7 @@ async function run() {
     await go(bare.page, '#/index');
     await seen(bare.page.getByText('the process of this page answers'), 'who answers instead');
     at = 'the program ends';
-    bare.page.mayComplain = true;
+    bare.page.mayFail = true;
     process.kill(plan.pid);
     await seen(bare.page.locator('.problem', { hasText: 'does not answer' }), 'that nobody answers any more');
     await bare.context.close();

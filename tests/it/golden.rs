@@ -1,6 +1,6 @@
 //! The embedded engine compared with the released checker, on packages from PyPI.
 //!
-//! `IXMCP_GOLDEN_TREE` compares another tree, such as Django's source: `cargo test --test it golden:: -- --nocapture`.
+//! `.ci/soak golden` compares a large tree, `IXMCP_GOLDEN_TREE`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
+use crate::wire::until;
 
 const PACKAGES: &[&str] = &["requests", "flask", "click", "attrs"];
 
@@ -137,8 +138,9 @@ fn patterns_match_the_same_files_as_the_released_checker() {
 }
 
 #[test]
+#[ignore = "takes minutes, and the tree to check"]
 fn diagnostics_of_a_large_tree_match_the_adjacent_releases() {
-    let Some(tree) = std::env::var_os("IXMCP_GOLDEN_TREE") else { return };
+    let tree = std::env::var_os("IXMCP_GOLDEN_TREE").expect("IXMCP_GOLDEN_TREE names the tree to check");
     let repo = Repo::new("");
     copy(Path::new(&tree), repo.path());
     println!("{} diagnostics", assert_parity(&repo, "the tree"));
@@ -335,7 +337,16 @@ fn definitions_in_unusual_constructs_match_the_released_server() {
 #[test]
 fn the_released_server_is_a_second_engine() {
     let repo = Repo::new(
-        "//- /shop.py\nclass Cart:\n    def total(self) -> int:\n        return \"x\"\n//- /main.py\nfrom shop import Cart\n\nCart().total()\n",
+        r#"
+//- /shop.py
+class Cart:
+    def total(self) -> int:
+        return "x"
+//- /main.py
+from shop import Cart
+
+Cart().total()
+"#,
     );
     let mut command = with_environment(repo.command(&["mcp", "--no-daemon"]));
     command.env("IXMCP_PYTHON_ENGINE", "ty-server").env("IXMCP_PYTHON_TY", clients().join("ty/bin/ty"));
@@ -406,8 +417,7 @@ fn a_crashed_language_server_is_replaced() {
         let theirs = language_servers(&server);
         assert_eq!(theirs.len(), 1);
         rustix::process::kill_process(theirs[0], rustix::process::Signal::KILL).unwrap();
-        // Until the crash is noticed.
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        until("the crash is noticed", || language_servers(&server).is_empty());
     }
     assert_eq!(server.call("check", &json!({}))["errors"], 1);
 }

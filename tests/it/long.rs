@@ -51,7 +51,8 @@ fn give_up(wire: &mut Wire, id: i64, call: &Value, least: u64) {
     let given_up = Instant::now();
     let pong = std::iter::repeat_with(|| wire.reply()).find(|line| line["method"] != "notifications/progress").unwrap();
     assert_eq!(pong["id"], id + 1, "{pong}");
-    assert!(given_up.elapsed() < Duration::from_secs(20), "{:?}", given_up.elapsed());
+    // After 45 s the call itself would answer that it goes on.
+    assert!(given_up.elapsed() < Duration::from_secs(40), "{:?}", given_up.elapsed());
 }
 
 fn answer(wire: &mut Wire, id: i64, tool: &str, arguments: &Value) -> Value {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::harness::{Repo, Server};
+use crate::wire::until;
 
 const NAME: &str = "someone/small-bert";
 
@@ -181,7 +182,7 @@ fn without_a_connection_to_the_hub_the_alternatives_are_reported() {
             "{reported}"
         );
         assert!(reported.contains("HTTPS_PROXY") && reported.contains("--from FOLDER"), "{reported}");
-        assert!(started.elapsed() < std::time::Duration::from_secs(30), "it tries again and again");
+        assert!(started.elapsed() < std::time::Duration::from_secs(100), "it tries again and again");
     }
     let model_store = repo.home().join(".local/share/ixmcp/models");
     assert!(!model_store.join(".partial").exists(), "nothing came, nothing is left");
@@ -277,7 +278,7 @@ fn facts_about_a_model_are_reported_without_reading_it() {
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let model = reported(&mut server);
     assert_eq!((&model["device"], &model["vectors"], &model["warning"]), (&json!(null), &json!(0), &json!(null)));
-    crate::wire::until("it is in use", || {
+    until("it is in use", || {
         server.call("query", &json!({ "text": "erase the file" }));
         let model = reported(&mut server);
         (model["device"] == "cpu" && model["dimension"] == 32) || {
@@ -299,7 +300,7 @@ fn facts_about_a_model_are_reported_without_reading_it() {
     assert!(model["warning"].as_str().unwrap().starts_with("its files are others"), "{model}");
     assert_eq!((&model["vectors"], &model["answers"]), (&json!(0), &json!(false)), "{model}");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    crate::wire::until("it is found to be broken", || {
+    until("it is found to be broken", || {
         server.call("query", &json!({ "text": "erase the file" }));
         reported(&mut server)["warning"].is_string()
     });
@@ -326,16 +327,12 @@ fn all_chunks_are_embedded_while_the_daemon_is_idle() {
     repo.ok(&["model", "use", fixture("bert").to_str().unwrap()]);
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     server.call("query", &json!({ "text": "erase the file" }));
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
-        let model = server.call("stats", &json!({}))["transformer"].clone();
-        if model["answers"] == true {
-            assert_eq!(model["vectors"], 3, "{model}");
-            break;
-        }
-        assert!(std::time::Instant::now() < end, "{model}");
-        std::thread::sleep(std::time::Duration::from_millis(200));
-    }
+    let mut model = Value::Null;
+    until("all are embedded", || {
+        model = server.call("stats", &json!({}))["transformer"].clone();
+        model["answers"] == true
+    });
+    assert_eq!(model["vectors"], 3, "{model}");
     assert!(server.call("query", &json!({ "text": "boil noodles" }))["results"].is_array());
 }
 
@@ -388,14 +385,12 @@ fn a_process_that_stays_notices_that_a_model_is_another() {
     let mut warning = || server.call("query", &json!({ "text": "erase the file" }))["warning"].clone();
     let first = warning();
     assert!(first.as_str().unwrap().contains("is being loaded"), "{first}");
-    crate::wire::until("it is read", || warning().is_null());
+    until("it is read", || warning().is_null());
     let model = std::fs::read(folder.join("onnx/model.onnx")).unwrap();
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
-    crate::wire::until("it is found to be broken", || {
-        warning().as_str().is_some_and(|why| why.contains("not an ONNX file"))
-    });
+    until("it is found to be broken", || warning().as_str().is_some_and(|why| why.contains("not an ONNX file")));
     std::fs::write(folder.join("onnx/model.onnx"), model).unwrap();
-    crate::wire::until("it is read again", || warning().is_null());
+    until("it is read again", || warning().is_null());
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(warning().as_str().unwrap().contains("was not found"));
 }
@@ -468,12 +463,12 @@ fn the_empty_text_is_not_a_model() {
 }
 
 /// With a library of ONNX Runtime that was built for the CPU, on a machine without a GPU: `ORT_DYLIB_PATH=… cargo test
-/// no_gpu_is_missed`.
+/// no_gpu_is_missed -- --ignored`.
 #[test]
+#[ignore = "takes ONNX Runtime, and a machine without a GPU"]
 fn no_gpu_is_missed_where_nothing_speaks_of_one() {
-    if std::env::var_os("ORT_DYLIB_PATH").is_none() || Path::new("/dev/nvidiactl").exists() {
-        return;
-    }
+    assert!(std::env::var_os("ORT_DYLIB_PATH").is_some(), "ORT_DYLIB_PATH names the library");
+    assert!(!Path::new("/dev/nvidiactl").exists(), "this machine has a GPU");
     let repo = repository();
     repo.ok(&["model", "use", fixture("albert").to_str().unwrap()]);
     let output = repo.run(&["query", "erase the file"]);

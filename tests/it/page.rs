@@ -167,7 +167,8 @@ fn a_person_sees_in_a_browser_what_agents_see() {
         repo.write(&format!("many/file_{number:04}.txt"), "x\n");
     }
     repo.sync();
-    repo.ok(&["daemon", "start"]);
+    // Where others have the processors, the page may leave its daemon alone for a while.
+    repo.ok(&["daemon", "start", "--idle", "15m"]);
     let page = Page::of(&repo);
     let bare = Repo::new("//- /only.py\ndef alone(): pass\n");
     let bare_page = Page::of(&bare);

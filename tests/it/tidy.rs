@@ -162,7 +162,8 @@ fn crates_are_named_only_where_they_belong() {
             // Not where another name ends like it.
             let begins = |line: &str, at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
             let names = |line: &str| line.match_indices(&path_of).any(|(at, _)| begins(line, at));
-            let named = code.lines().any(|line| !line.trim_start().starts_with("//") && names(line));
+            let named =
+                code.contains(&path_of) && code.lines().any(|line| !line.trim_start().starts_with("//") && names(line));
             if named && module != *home {
                 wrong.push(format!("{}: only {home} may name {name}", path.display()));
             }

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use crate::harness::Repo;
 
-/// Generous: nothing waits for it unless something is broken.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+/// Generous: nothing waits for it unless something is broken. The daemon itself waits for 60 s for what a client has not
+/// sent: an answer that had to wait for that comes too late.
+pub const TIMEOUT: Duration = Duration::from_secs(50);
 
 /// A connection that speaks lines of JSON.
 pub struct Wire {

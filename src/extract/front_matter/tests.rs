@@ -166,7 +166,7 @@ fn hostile_text_ends_soon() {
         let front = FrontMatter::read(text, yaml);
         assert!(front.problems.len() <= MAX_PROBLEMS);
         let shown: String = text.chars().take(20).collect();
-        assert!(started.elapsed().as_secs() < 20, "{shown:?} took {:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 60, "{shown:?} took {:?}", started.elapsed());
     }
 }
 

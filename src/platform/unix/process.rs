@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,6 +50,15 @@ pub fn limit(memory: u64, seconds: Option<u64>) -> io::Result<()> {
         setrlimit(resource, Rlimit { current: max, maximum: max })?;
     }
     Ok(())
+}
+
+/// The CPU time that a process and its threads have used, if the system reports it.
+pub fn cpu_time(pid: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may contain anything.
+    let mut fields = stat.rsplit(')').next()?.split_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 10))
 }
 
 /// The peak memory of this process in bytes, if the system reports it.

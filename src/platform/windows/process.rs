@@ -4,6 +4,7 @@
 use std::io;
 use std::os::windows::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 
@@ -40,6 +41,11 @@ pub fn kill_group(child: &mut Child) {
 /// Does nothing; see the module documentation.
 pub const fn limit(_memory: u64, _seconds: Option<u64>) -> io::Result<()> {
     Ok(())
+}
+
+/// Not implemented.
+pub const fn cpu_time(_pid: u32) -> Option<Duration> {
+    None
 }
 
 /// Not implemented.

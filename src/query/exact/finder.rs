@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn matches_over_many_lines_take_no_more_than_one_look_at_each_line() {
         let text = format!("{}Q", "abcdefgh\n".repeat(100_000));
-        let budget = Budget::lasting(Duration::from_secs(20));
+        let budget = Budget::lasting(Duration::from_secs(60));
         assert_eq!(finder("[^x]+Q", true, false).matching_lines(&text, &budget).unwrap(), []);
         assert_eq!(
             finder("[^x]*Q", true, false).matching_lines(&text, &budget).unwrap(),
@@ -308,7 +308,7 @@ mod tests {
         let budget = Budget::lasting(Duration::from_millis(200));
         let error = finder("(a{50}){200}b", true, false).matching_lines(&text, &budget).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Timeout);
-        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(100), "{:?}", started.elapsed());
     }
 
     /// A running search cannot be stopped; this one would take days.

@@ -2,6 +2,7 @@
 //!
 //! Owns how each term is recognized. CONTRIBUTING.md owns the list of terms and what to write instead.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use tree_sitter::{Node, Parser};
@@ -78,7 +79,7 @@ const KEPT: &[(&str, &[&str])] = &[
 ];
 
 /// What a piece of a file is.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     /// A comment, a message or a line of a document.
     Prose,
@@ -194,8 +195,12 @@ fn plain(text: &str) -> String {
 
 /// The words of a retired term that a piece has.
 fn found(retired: &Retired, kind: Kind, plain: &str) -> Option<&'static str> {
-    let text = retired.except.iter().fold(plain.to_owned(), |text, phrase| text.replace(&format!(" {phrase} "), " | "));
     let words = if kind == Kind::Name { retired.in_names } else { retired.words };
+    // Nearly every piece has none.
+    if !words.iter().any(|word| plain.contains(word)) {
+        return None;
+    }
+    let text = retired.except.iter().fold(plain.to_owned(), |text, phrase| text.replace(&format!(" {phrase} "), " | "));
     // Phrases in identifiers, such as `is_none`, are coincidences.
     let mut words = words.iter().filter(|word| kind != Kind::Code || !word.contains(' '));
     words.find(|word| text.contains(&format!(" {word} "))).copied()
@@ -252,10 +257,17 @@ fn the_glossary_and_the_test_have_the_same_retired_terms() {
 fn no_retired_term_is_used() {
     let glossary = glossary();
     let mut wrong = Vec::new();
+    // Most identifiers occur often.
+    let mut clean: HashSet<(Kind, String)> = HashSet::new();
     for path in checked_files() {
         let shown = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
         let kept: Vec<_> = KEPT.iter().filter(|(file, _)| *file == shown).flat_map(|(_, words)| *words).collect();
         for piece in pieces_of(&path) {
+            let is_name = piece.kind != Kind::Prose;
+            if is_name && clean.contains(&(piece.kind, piece.text.clone())) {
+                continue;
+            }
+            let before = wrong.len();
             // Code in prose is code.
             let prose = || piece.text.split('`').step_by(2).collect::<Vec<_>>().join(" | ");
             let plain = if piece.kind == Kind::Prose { plain(&prose()) } else { plain(&piece.text) };
@@ -263,6 +275,9 @@ fn no_retired_term_is_used() {
                 if let Some(word) = found(retired, piece.kind, &plain).filter(|word| !kept.contains(&word)) {
                     wrong.push(format!("{shown}:{}: not “{word}”, write: {instead}", piece.line));
                 }
+            }
+            if is_name && kept.is_empty() && wrong.len() == before {
+                clean.insert((piece.kind, piece.text));
             }
         }
     }

@@ -21,6 +21,13 @@ export async function findToken(): Promise<string | null> {
   if (kept) {
     sessionStorage.setItem(KEPT, kept);
     channel.onmessage = (event) => event.data === 'token?' && channel.postMessage({ token: kept });
+  } else {
+    // The other tab may be busy: its answer is taken whenever it comes.
+    channel.onmessage = (event) => {
+      if (typeof event.data?.token !== 'string') return;
+      sessionStorage.setItem(KEPT, event.data.token);
+      location.reload();
+    };
   }
   return kept;
 }
