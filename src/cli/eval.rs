@@ -227,8 +227,10 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
     let mut ranking = Ranking::default();
     for change in &typed.set {
         let wrong = || {
-            Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number"))
-                .hint(format!("Weights: {}; prose.NAME and code.NAME for one kind of query.", names(Part::ALL)))
+            Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number")).hint(format!(
+                "Weights: {}; prose.NAME, documents.NAME and code.NAME for one kind of query.",
+                names(Part::ALL)
+            ))
         };
         let (name, value) = change.split_once('=').ok_or_else(wrong)?;
         if !ranking.set(name, value.parse().map_err(|_| wrong())?) {
@@ -372,7 +374,7 @@ fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], c
                 .collect();
             output::json(&json!({
                 "tree": asked.tree, "half": asked.half, "kind": asked.kind, "query": asked.query,
-                "is_code": found.first().is_some_and(|one| one.is_code),
+                "weights": found.first().map(|one| one.weights),
                 "parts": Part::ALL.iter().map(|part| part.name()).collect::<Vec<_>>(), "candidates": candidates,
             }));
         }

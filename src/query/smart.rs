@@ -23,14 +23,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use self::filters::ResolvedFilters;
-use self::parsed_query::ParsedQuery;
+use self::parsed_query::{ParsedQuery, QueryShape};
 use self::rank::{LoadedCandidate, RankedCandidate};
 use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::extract::languages;
 use crate::model::printable;
-use crate::store::{ChunkId, Definition, FtsQuery, Scope, Snapshot};
+use crate::store::{ChunkHit, ChunkId, Definition, FtsQuery, Scope, Snapshot};
 use crate::words;
 
 pub(in crate::query) use path_category::PathCategory;
@@ -51,6 +51,8 @@ const MOST_SUGGESTED: usize = 8;
 const SHORTEST_SUGGESTED: usize = 4;
 /// Lines containing the query that are reordered.
 const SPREAD: usize = 300;
+/// A search is one of documents if at most one of so many candidates is code.
+const CODE_IN_DOCUMENTS: usize = 10;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
 
@@ -270,7 +272,8 @@ pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
 pub struct WeighedCandidate {
     pub path: String,
     pub lines: (u32, u32),
-    pub is_code: bool,
+    /// The weights of its score: `prose`, `documents` or `code`.
+    pub weights: &'static str,
     pub parts: Vec<(&'static str, f64)>,
 }
 
@@ -279,14 +282,23 @@ pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec
     let mut query = ParsedQuery::read(text, snapshot)?;
     let among = SearchScope { filter: &PathFilter::default(), scope: None, least: semantic::LEAST, reranker: None };
     let found = ranked(ranking, snapshot, &mut query, among, &Budget::unlimited())?;
-    let is_code = query.shape == parsed_query::QueryShape::Code;
+    let weights = match query.shape {
+        QueryShape::Code => "code",
+        QueryShape::Prose if query.is_of_documents => "documents",
+        QueryShape::Prose => "prose",
+    };
     let of = |found: RankedCandidate| WeighedCandidate {
         lines: (found.chunk.start_line, found.chunk.end_line),
         path: found.chunk.path,
-        is_code,
+        weights,
         parts: Part::ALL.iter().map(|&part| (part.name(), found.parts.of(part))).collect(),
     };
     Ok(found.ranked.into_iter().map(of).collect())
+}
+
+/// Neither prose nor data.
+fn is_code(chunk: &ChunkHit) -> bool {
+    !relevance::is_prose(&chunk.language) && PathCategory::of(&chunk.path, &chunk.language) != PathCategory::Data
 }
 
 struct RankedCandidates {
@@ -326,6 +338,8 @@ fn ranked(
         candidates::add_new(&mut candidates, near);
     }
     let mut loaded = load(snapshot, query, candidates, &qualified, budget)?;
+    let code = loaded.iter().filter(|loaded| is_code(&loaded.chunk)).count();
+    query.is_of_documents = code * CODE_IN_DOCUMENTS <= loaded.len();
     if let Some(semantic) = semantic {
         let ids: Vec<ChunkId> = loaded.iter().map(|loaded| loaded.id).collect();
         for (loaded, share) in loaded.iter_mut().zip(semantic.shares(snapshot, &ids)?) {

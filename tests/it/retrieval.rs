@@ -48,6 +48,31 @@ fn an_evaluation_has_a_row_for_each_half_and_kind_next_to_the_plain_search() {
     assert!(rows(&repo, &["--half", "tune"]).iter().all(|row| row["half"] == "tune"));
 }
 
+/// The weights that each query of the file is ranked by.
+fn weights(repo: &Repo, queries: &str) -> Vec<String> {
+    repo.write(".ixmcp/queries.jsonl", queries);
+    let text = repo.ok(&["eval", ".ixmcp/queries.jsonl", "--candidates"]);
+    let candidates = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    candidates.map(|one| one["weights"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn documents_and_code_are_ranked_by_weights_of_their_own() {
+    let queries = "\
+{\"query\": \"how is the total price computed\", \"relevant\": [\"a.md\"]}
+{\"query\": \"total_price\", \"relevant\": [\"a.md\"]}
+";
+    let text = "# Prices\n\nThe total price of a cart is computed at checkout.\n";
+    let documents = Repo::new("");
+    documents.write("a.md", text);
+    documents.write("b.txt", text);
+    assert_eq!(weights(&documents, queries), ["documents", "code"]);
+    let code = Repo::new("");
+    code.write("a.md", text);
+    code.write("cart.py", "def total_price(items):\n    return sum(items)\n");
+    assert_eq!(weights(&code, queries), ["prose", "code"]);
+}
+
 #[test]
 fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     let repo = Repo::new(SHOP);
@@ -56,7 +81,7 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     for part in ["without arm rerank", "without words", "without path"] {
         assert!(names.iter().any(|name| name == part), "{part}: {names:?}");
     }
-    let tried = rows(&repo, &["--set", "path=0.1", "--files"]);
+    let tried = rows(&repo, &["--set", "path=0.1", "--set", "documents.words=1", "--files"]);
     assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
     let arms = rows(&repo, &["--arms", "bm25,vector,rerank"]);
     for (name, compared) in
@@ -70,7 +95,7 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
         let change = row["ndcg_at_10"].as_f64().unwrap() - other.unwrap()["ndcg_at_10"].as_f64().unwrap();
         assert!((gain[0] - change).abs() < 1e-3 && gain[1] <= gain[0] && gain[0] <= gain[2], "{row}");
     }
-    for wrong in [["--set", "pth=1"], ["--set", "path"], ["--arms", "word"]] {
+    for wrong in [["--set", "pth=1"], ["--set", "page.path=1"], ["--set", "path"], ["--arms", "word"]] {
         let error = repo.fails(&[&["eval", "questions.jsonl"][..], &wrong].concat());
         assert!(error.contains("INVALID_ARGUMENT") && error.contains("path") | error.contains("words"), "{error}");
     }

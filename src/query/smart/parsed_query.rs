@@ -44,6 +44,8 @@ pub(super) struct ParsedQuery {
     pub is_foreign: bool,
     pub about_tests: bool,
     pub about_documents: bool,
+    /// Next to no candidate is code: see [`super::CODE_IN_DOCUMENTS`].
+    pub is_of_documents: bool,
     /// All terms written together: `query set` is `queryset`.
     pub joined: String,
     /// The text in lower case, if it has punctuation that adds to its words.

@@ -110,6 +110,7 @@ fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec
 pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> &'r Weights {
     match query.shape {
         QueryShape::Code => &ranking.code,
+        QueryShape::Prose if query.is_of_documents => &ranking.documents,
         QueryShape::Prose => &ranking.prose,
     }
 }

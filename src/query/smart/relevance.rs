@@ -82,6 +82,10 @@ pub struct Evidence {
 const PROSE: &[&str] =
     &["markdown", "restructuredtext", "text", "html", "pdf", "docx", "odt", "epub", "mail", "notebook"];
 
+pub(super) fn is_prose(language: &str) -> bool {
+    PROSE.contains(&language)
+}
+
 impl Evidence {
     fn of(query: &ParsedQuery, found: &RankedCandidate, likeness: Similarity) -> Self {
         let known = [
@@ -95,7 +99,7 @@ impl Evidence {
             found.parts.of(Part::Phrase),
             1.0,
         ];
-        Self { known, is_name: query.is_name(), is_prose: PROSE.contains(&found.chunk.language.as_str()) }
+        Self { known, is_name: query.is_name(), is_prose: is_prose(&found.chunk.language) }
     }
 
     /// How likely it is that the chunk answers the query, where half of all do.
