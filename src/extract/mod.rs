@@ -242,7 +242,7 @@ fn extract_document(
         return Ok(of_document(format, &document, options));
     }
     let decoded = decode(bytes, options)?;
-    text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
+    text::refuse(path, &decoded.text, languages::plain(), options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
     let problems = replaced(&decoded).into_iter().chain(nothing_in(&decoded.text, options)).collect();
     let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);
