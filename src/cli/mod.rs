@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod daemon;
 mod def;
+mod diff;
 mod doctor;
 mod documents;
 mod embedder;

@@ -4,7 +4,6 @@
 //! for the entry. Where clients keep what is `clients`' to know; how a text is changed, `json`'s and `toml`'s.
 
 pub(super) mod clients;
-mod diff;
 mod json;
 mod toml;
 
@@ -17,7 +16,7 @@ use serde_json::{Value, json as value_of};
 
 use self::clients::{CLIENTS, Client, ConfigFolders, Format};
 use super::known::Known;
-use super::{Outcome, Session, output};
+use super::{Outcome, Session, diff, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
 use crate::platform::paths::{PATH_SEPARATOR, canonical};
@@ -105,7 +104,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let changes = after.as_deref().is_some_and(|after| Some(after) != before.as_deref());
         let after = after.unwrap_or_default();
         if changes && !typed.json {
-            output::raw(&diff::unified(&file, before.as_deref().unwrap_or_default(), &after));
+            let name = file.to_string_lossy();
+            let shown = diff::unified((&name, &name), before.as_deref().unwrap_or_default(), &after);
+            shown.lines().for_each(|line| output::line(&printable(line)));
         }
         let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
         if is_wanted {

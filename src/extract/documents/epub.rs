@@ -6,6 +6,7 @@ use super::archive::Archive;
 use super::flow::Flow;
 use super::xml::{self, Piece};
 use super::{Document, Format, Reader, html};
+use crate::extract::prose::percent_decoded;
 use crate::model::SkipReason;
 
 pub(super) static EPUB: Format = Format {
@@ -83,23 +84,4 @@ fn joined(folder: &str, path: &str) -> String {
         }
     }
     parts.join("/")
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
