@@ -82,9 +82,7 @@ impl Snapshot<'_> {
 
     /// A sample of chunks, chosen by the hashes of their texts: independent of insertion order.
     pub(super) fn drawn_chunks(&self, most: usize) -> Result<Vec<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(DRAWN)?;
-        let rows = statement.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DRAWN, [i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))
     }
 
     /// The first `most` of these chunks in path order; all of them, in the given order, if there are not more.

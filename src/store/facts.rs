@@ -116,8 +116,7 @@ impl Snapshot<'_> {
     }
 
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
-        let mut statement = self.connection.prepare_cached(FACT)?;
-        Ok(statement.query_row(named_params! { ":key": fact.key() }, |row| row.get(0)).optional()?)
+        self.row(FACT, named_params! { ":key": fact.key() }, |row| row.get(0))
     }
 }
 

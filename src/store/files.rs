@@ -214,20 +214,16 @@ impl Snapshot<'_> {
 
     /// Each indexed file in a folder with the number of its chunks, in path order; `.` is the repository.
     pub fn chunks_of_files_in(&self, folder: &str) -> Result<Vec<(String, u64)>> {
-        let mut statement = self.connection.prepare_cached(CHUNKS_OF)?;
         let (first, end) = range_of(folder);
-        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
+        self.rows(CHUNKS_OF, named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// The indexed files in a folder, in path order; `.` is the repository.
     pub fn paths_in(&self, folder: &str) -> Result<Vec<String>> {
         let (first, end) = range_of(folder);
-        let mut statement = self.connection.prepare_cached(PATHS_IN)?;
-        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PATHS_IN, named_params! { ":first": first, ":end": end }, |row| row.get(0))
     }
 
     /// How many files of a folder are indexed, and whether any was cut off.
@@ -240,15 +236,11 @@ impl Snapshot<'_> {
     }
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
-        let mut statement = self.connection.prepare_cached(SKIPPED)?;
-        let rows = statement.query_map([], skipped)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SKIPPED, [], skipped)
     }
 
     pub fn skipped_counts(&self) -> Result<Vec<(String, u64)>> {
-        let mut statement = self.connection.prepare_cached(SKIPPED_COUNTS)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SKIPPED_COUNTS, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))
     }
 
     pub fn has_files(&self) -> Result<bool> {
@@ -261,11 +253,9 @@ impl Snapshot<'_> {
 
     /// (language, files, lines).
     pub fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
-        let mut statement = self.connection.prepare_cached(COUNT_BY_LANGUAGE)?;
-        let rows = statement.query_map([], |row| {
+        self.rows(COUNT_BY_LANGUAGE, [], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned()))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 }
 

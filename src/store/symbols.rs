@@ -168,39 +168,29 @@ impl Snapshot<'_> {
 
     /// Definitions of exactly that name, in path and line order.
     pub fn definitions(&self, name: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS)?;
-        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS, named_params! { ":name": name }, Definition::from_row)
     }
 
     /// Definitions of that name in any (ASCII) case.
     pub fn definitions_any_case(&self, name: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS_ANY_CASE)?;
-        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS_ANY_CASE, named_params! { ":name": name }, Definition::from_row)
     }
 
     /// The same in no order, at most so many, and without their signatures, which are read from the text.
     pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(UNSIGNED_ANY_CASE)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":name": name, ":most": most }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNSIGNED_ANY_CASE, named_params! { ":name": name, ":most": most }, Definition::from_row)
     }
 
     /// Definitions whose name begins with `prefix`, in any (ASCII) case.
     pub fn definitions_by_prefix(&self, prefix: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS_BY_PREFIX)?;
         let to = format!("{prefix}\u{10ffff}");
-        let rows = statement.query_map(named_params! { ":from": prefix, ":to": to }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS_BY_PREFIX, named_params! { ":from": prefix, ":to": to }, Definition::from_row)
     }
 
     /// Every name that something defines, once each, in no order.
     pub fn defined_names(&self) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(DEFINED_NAMES)?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINED_NAMES, [], |row| row.get(0))
     }
 
     /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
@@ -248,14 +238,11 @@ impl Snapshot<'_> {
     fn between(&self, statement: &str, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         let Some(file) = self.file_id(path)? else { return Ok(Vec::new()) };
         let (first, last) = (self.first_symbol_from(file, from)?, self.first_symbol_from(file, to.saturating_add(1))?);
-        let mut statement = self.connection.prepare_cached(statement)?;
-        let rows = statement.query_map(named_params! { ":from": first, ":to": last }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(statement, named_params! { ":from": first, ":to": last }, Definition::from_row)
     }
 
     fn file_id(&self, path: &str) -> Result<Option<FileId>> {
-        let mut statement = self.connection.prepare_cached(FILE)?;
-        Ok(statement.query_row(named_params! { ":path": path }, |row| row.get(0).map(FileId)).optional()?)
+        self.row(FILE, named_params! { ":path": path }, |row| row.get(0).map(FileId))
     }
 
     /// The id of a file's first definition that begins on `line` or after; the id after its last where there is none.

@@ -100,16 +100,14 @@ pub(super) fn unembedded(row: &Row) -> rusqlite::Result<Unembedded> {
 impl Snapshot<'_> {
     /// The space, if anything was ever embedded in it.
     pub fn space(&self, key: &SpaceKey) -> Result<Option<SpaceId>> {
-        let mut statement = self.connection.prepare_cached(SPACE)?;
         let parameters = named_params! { ":model": key.model, ":hash": key.hash, ":dimension": count(key.dimension) };
-        Ok(statement.query_row(parameters, |row| Ok(SpaceId(row.get(0)?))).optional()?)
+        self.row(SPACE, parameters, |row| Ok(SpaceId(row.get(0)?)))
     }
 
     /// The hash and the dimension of the last space that a model of that name was used in.
     pub fn last_space_of(&self, model: &str) -> Result<Option<(String, usize)>> {
-        let mut statement = self.connection.prepare_cached(LAST_OF_MODEL)?;
         let space = |row: &Row| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize));
-        Ok(statement.query_row([model], space).optional()?)
+        self.row(LAST_OF_MODEL, [model], space)
     }
 
     /// Chunks that have no vector in this space yet, whether or not the space is there.
@@ -145,9 +143,7 @@ impl Snapshot<'_> {
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
     pub fn unembedded(&self, space: SpaceId, limit: usize) -> Result<Vec<Unembedded>> {
-        let mut statement = self.connection.prepare_cached(UNEMBEDDED)?;
-        let rows = statement.query_map(named_params! { ":space": space.0, ":limit": count(limit) }, unembedded)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNEMBEDDED, named_params! { ":space": space.0, ":limit": count(limit) }, unembedded)
     }
 
     /// The first chunk that has no vector yet.
@@ -207,9 +203,7 @@ impl Snapshot<'_> {
     }
 
     pub(super) fn spaces(&self) -> Result<Vec<SpaceId>> {
-        let mut statement = self.connection.prepare_cached(SPACES)?;
-        let rows = statement.query_map([], |row| Ok(SpaceId(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SPACES, [], |row| Ok(SpaceId(row.get(0)?)))
     }
 }
 
