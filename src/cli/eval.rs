@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strum::VariantArray;
 
 use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
@@ -275,7 +276,7 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
 fn arms(name: &str) -> Result<Vec<Arm>> {
     let arm = ARMS.iter().find(|(known, _)| *known == name).map(|(_, stages)| stages.to_vec());
     arm.or_else(|| Arm::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
-        let stages = Arm::ALL.iter().map(|arm| arm.name());
+        let stages = Arm::VARIANTS.iter().map(|arm| arm.name());
         let known: Vec<&str> = ARMS.iter().map(|(name, _)| *name).chain(stages).collect();
         Error::invalid_argument(format!("--arms: there is no {name:?}"))
             .hint(format!("There are: {}.", known.join(", ")))

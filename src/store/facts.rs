@@ -1,6 +1,7 @@
 //! `meta` and `changes`: facts about the index, and changes since each consumer last counted them.
 
 use rusqlite::{OptionalExtension, named_params};
+use strum::IntoStaticStr;
 
 use super::statements::statements;
 use super::{Batch, Snapshot, locked};
@@ -25,13 +26,15 @@ statements! {
 }
 
 /// A fact about the index: one row of `meta`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Fact {
     /// The first build has ended; until then an answer would lack files.
     Built,
     /// The entities of the first build are complete; the rest may follow.
     Entities,
     /// Nanoseconds since 1970 of the last change of a row that an answer could show.
+    #[strum(serialize = "last_change_ns")]
     LastChange,
     /// Options that the rows were made with; other options re-extract every file.
     Options,
@@ -42,15 +45,8 @@ pub enum Fact {
 }
 
 impl Fact {
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Built => "built",
-            Self::Entities => "entities",
-            Self::LastChange => "last_change_ns",
-            Self::Options => "options",
-            Self::Splitter => "splitter",
-            Self::ListingFingerprint => "listing_fingerprint",
-        }
+    fn key(self) -> &'static str {
+        self.into()
     }
 }
 

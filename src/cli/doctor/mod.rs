@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use strum::IntoStaticStr;
 
 use super::known::Known;
 use super::paint::Paint;
@@ -44,7 +45,8 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 enum Level {
     Ok,
     Note,
@@ -53,13 +55,8 @@ enum Level {
 }
 
 impl Level {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+    fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Of the terminal.
