@@ -83,6 +83,7 @@ pub mod cli;
 pub mod budget;
 mod child_process;
 pub mod config;
+mod cycles;
 pub mod error;
 mod git_layout;
 mod locked;
