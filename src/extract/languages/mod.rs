@@ -3,12 +3,10 @@
 //! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
 //! described in `parse`.
 
-mod directives;
 mod nesting;
 
 use std::sync::OnceLock;
 
-use super::syntax::Syntax;
 use crate::model::RepoPath;
 
 /// The language whose files may be entities, and carry tags.
@@ -35,8 +33,6 @@ pub struct Language {
     /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
     /// make it take time without measure.
     pub(super) overfills: Option<fn(&str) -> bool>,
-    /// The tree of a text that is so plain that no parser is needed; `None` for every other.
-    pub(super) shortcut: Option<fn(&str) -> Option<Syntax>>,
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }
@@ -60,7 +56,6 @@ impl Language {
             grammar: None,
             query: "",
             overfills: None,
-            shortcut: None,
             compiled: OnceLock::new(),
         }
     }
@@ -94,11 +89,6 @@ impl Language {
         self.overfills = Some(overfills);
         self
     }
-
-    const fn shortcut(mut self, read: fn(&str) -> Option<Syntax>) -> Self {
-        self.shortcut = Some(read);
-        self
-    }
 }
 
 /// All languages, by name.
@@ -106,10 +96,7 @@ pub static LANGUAGES: &[Language] = &TABLE;
 
 static TABLE: [Language; 45] = [
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
-    Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
-        .extensions(&["c", "h"])
-        .version(3)
-        .shortcut(directives::read),
+    Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm")).extensions(&["c", "h"]).version(3),
     // CMake: functions, macros, targets, options and set variables.
     Language::new("cmake", || tree_sitter_cmake::LANGUAGE.into(), include_str!("cmake.scm"))
         .extensions(&["cmake"])
