@@ -56,9 +56,6 @@ pub(super) struct Arguments {
     /// Print pairs of a query and a relevant or irrelevant text, with their features
     #[arg(long)]
     pairs: bool,
-    /// Print the tables as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// One line of a set of queries.
@@ -202,7 +199,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         print_each(&queries, &contenders, &came);
     }
     let rows = rows(&queries, &contenders, &came);
-    if typed.json {
+    if session.json {
         output::json(&json!({ "rows": rows }));
     } else {
         print(&rows);

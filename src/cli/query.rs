@@ -49,9 +49,6 @@ pub(super) struct Arguments {
     /// Show the parts of each score
     #[arg(long)]
     explain: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -79,7 +76,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     let answer = session.call::<Answer>("query", given)?;
     let hits = &answer.results;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         let marks = marks(typed)?;

@@ -28,9 +28,6 @@ pub(super) struct Arguments {
     /// Show what the symbol or file contains, calls, inherits and imports, and the reverse
     #[arg(long, short, conflicts_with_all = ["kind", "match"])]
     relations: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Symbols that are asked for a name to suggest: several may share one.
@@ -46,7 +43,7 @@ enum Match {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.relations {
-        return relations::run(session, &typed.name, typed.limit, typed.offset, typed.json);
+        return relations::run(session, &typed.name, typed.limit, typed.offset);
     }
     let how = match typed.r#match {
         Match::Exact => "exact",
@@ -59,7 +56,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let answer = session.call::<Answer>("get_symbol", given)?;
     let symbols = &answer.symbols;
     let is_nothing = symbols.is_empty() && answer.total.is_none_or(|total| total == 0);
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));

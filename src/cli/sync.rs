@@ -25,9 +25,6 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) struct Arguments {
     /// The repository [default: as --repo]
     path: Option<PathBuf>,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    json: bool,
     /// Index all files again
     #[arg(long)]
     force: bool,
@@ -51,7 +48,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         Some(report) => report?,
         None => by_hand(session, &root, thoroughness)?,
     };
-    let show = |report: &Report| if arguments.json { output::json(report) } else { print(report) };
+    let show = |report: &Report| if session.json { output::json(report) } else { print(report) };
     if !arguments.watch {
         show(&report);
         return Ok(Outcome::Found);

@@ -40,9 +40,6 @@ pub(super) struct Arguments {
     /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
@@ -157,7 +154,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             let fixed = finding.fix.filter(|_| typed.fix).map(|fix| fix(&context));
             let level = if matches!(fixed, Some(Ok(()))) { Level::Ok } else { finding.level };
             worst = worst.max(level);
-            if typed.json {
+            if session.json {
                 reported.push(json!({
                     "check": check.name,
                     "level": level.name(),
@@ -171,7 +168,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             }
         }
     }
-    if typed.json {
+    if session.json {
         output::json(&json!({ "ok": worst < Level::Error, "root": context.root, "findings": reported }));
     }
     Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })
