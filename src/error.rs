@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr};
+use strum_macros::{EnumString, IntoStaticStr};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use strum::{EnumString, IntoStaticStr};
+use strum_macros::{EnumString, IntoStaticStr};
 
 /// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";

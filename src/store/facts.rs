@@ -1,7 +1,7 @@
 //! `meta` and `changes`: facts about the index, and changes since each consumer last counted them.
 
 use rusqlite::{OptionalExtension, named_params};
-use strum::IntoStaticStr;
+use strum_macros::IntoStaticStr;
 
 use super::statements::statements;
 use super::{Batch, Snapshot, locked};

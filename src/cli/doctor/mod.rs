@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use strum::IntoStaticStr;
+use strum_macros::IntoStaticStr;
 
 use super::known::Known;
 use super::paint::Paint;

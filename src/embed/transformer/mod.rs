@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
-use strum::{EnumString, IntoStaticStr};
+use strum_macros::{EnumString, IntoStaticStr};
 
 use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use strum::IntoStaticStr;
+use strum_macros::IntoStaticStr;
 
 use super::families::{Scope, Spelling};
 use super::kinds;

@@ -1,6 +1,7 @@
 //! The one table of what the ranking weighs, and the switches that an evaluation turns.
 
-use strum::{EnumString, IntoStaticStr, VariantArray};
+use strum::VariantArray as _;
+use strum_macros::{EnumString, IntoStaticStr, VariantArray};
 
 /// Declares the parts of a score, each with its weights, as an enum and two tables.
 macro_rules! weights {
