@@ -90,5 +90,5 @@ mod locked;
 pub mod model;
 pub mod panics;
 mod platform;
-pub mod secrets;
+mod secrets;
 mod words;
