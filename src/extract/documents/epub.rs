@@ -5,20 +5,11 @@ use std::collections::HashMap;
 use super::archive::Archive;
 use super::flow::Flow;
 use super::xml::{self, Piece};
-use super::{Document, Format, Reader, html};
+use super::{Document, html};
 use crate::extract::prose::percent_decoded;
 use crate::model::SkipReason;
 
-pub(super) static EPUB: Format = Format {
-    name: "epub",
-    version: 2,
-    extensions: &["epub"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
-
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     // Fonts may be scrambled in a book that is open otherwise.
     let encrypted = archive.part("META-INF/encryption.xml")?.unwrap_or_default();
