@@ -77,7 +77,7 @@ impl ChunkNumbers {
 
 impl Snapshot<'_> {
     pub fn chunk_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     /// A sample of chunks, chosen by the hashes of their texts: independent of insertion order.

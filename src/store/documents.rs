@@ -97,8 +97,7 @@ impl Snapshot<'_> {
 
     /// Distinguishes equal pieces of one file.
     pub fn same_before(&self, id: ChunkId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(SAME_BEFORE)?;
-        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(SAME_BEFORE, named_params! { ":id": id.0 })
     }
 
     /// Whether a file whose path comes before has a piece of the same text.

@@ -211,16 +211,11 @@ impl Snapshot<'_> {
     /// (tag, how many carry it), in byte order.
     pub fn tag_counts(&self, of: TaggedKind) -> Result<Vec<(String, u64)>> {
         let pair = |row: &Row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
-        let connection = self.connection;
-        let counts = match of {
-            TaggedKind::Entities => connection.prepare_cached(TAG_COUNTS)?.query_map([], pair)?.collect(),
-            TaggedKind::Documents => connection.prepare_cached(TAG_COUNTS_OF_DOCUMENTS)?.query_map([], pair)?.collect(),
-            TaggedKind::OfKind(kind) => connection
-                .prepare_cached(TAG_COUNTS_OF_KIND)?
-                .query_map(named_params! { ":kind": kind }, pair)?
-                .collect::<rusqlite::Result<_>>(),
-        };
-        Ok(counts?)
+        match of {
+            TaggedKind::Entities => self.rows(TAG_COUNTS, [], pair),
+            TaggedKind::Documents => self.rows(TAG_COUNTS_OF_DOCUMENTS, [], pair),
+            TaggedKind::OfKind(kind) => self.rows(TAG_COUNTS_OF_KIND, named_params! { ":kind": kind }, pair),
+        }
     }
 
     /// The tags of a file, in byte order.

@@ -90,25 +90,14 @@ impl Snapshot<'_> {
             chunks: self.chunk_count()?,
             symbols: self.symbol_count()?,
             references: self.reference_count()?,
-            entities: self.entity_count()?,
-            tags: self.tag_count()?,
+            entities: self.number(COUNT_ENTITIES, [])?,
+            tags: self.number(COUNT_TAGS, [])?,
             languages: self.language_counts()?,
             skipped: self.skipped_counts()?,
             last_change_ns,
         };
         *locked(&self.caches.totals) = Some(totals.clone());
         Ok(totals)
-    }
-
-    fn entity_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_ENTITIES)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
-    }
-
-    /// Tags that something carries.
-    fn tag_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_TAGS)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
     }
 
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {

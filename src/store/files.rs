@@ -201,15 +201,10 @@ impl Snapshot<'_> {
     /// (path, language) of every indexed file, or of those of one language, in path order.
     pub fn paths(&self, language: Option<&str>) -> Result<Vec<(String, String)>> {
         let pair = |row: &Row| Ok((row.get(0)?, row.get(1)?));
-        let rows = match language {
-            None => self.connection.prepare_cached(PATHS)?.query_map([], pair)?.collect::<rusqlite::Result<_>>()?,
-            Some(language) => self
-                .connection
-                .prepare_cached(PATHS_OF_LANGUAGE)?
-                .query_map(named_params! { ":language": language }, pair)?
-                .collect::<rusqlite::Result<_>>()?,
-        };
-        Ok(rows)
+        match language {
+            None => self.rows(PATHS, [], pair),
+            Some(language) => self.rows(PATHS_OF_LANGUAGE, named_params! { ":language": language }, pair),
+        }
     }
 
     /// Each indexed file in a folder with the number of its chunks, in path order; `.` is the repository.
@@ -230,7 +225,7 @@ impl Snapshot<'_> {
     pub fn fill_of(&self, folder: &str) -> Result<(usize, bool)> {
         let (first, end) = range_of(folder);
         let asked = named_params! { ":first": first, ":end": end };
-        let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
+        let files: i64 = self.value(FILES_IN, asked)?;
         let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
         Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
     }
@@ -248,7 +243,7 @@ impl Snapshot<'_> {
     }
 
     pub fn file_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     /// (language, files, lines).

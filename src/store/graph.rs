@@ -179,8 +179,6 @@ impl Snapshot<'_> {
 
     /// How many edges lead to an entity.
     pub fn weight(&self, entity: EntityId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(WEIGHT)?;
-        let count: i64 = statement.query_row(named_params! { ":entity": entity.0 }, |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(WEIGHT, named_params! { ":entity": entity.0 })
     }
 }

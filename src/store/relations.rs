@@ -3,7 +3,7 @@
 //!
 //! Owns statements and row mapping. `query::relations` decides what a name refers to.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::statements::statements;
 use super::symbols::{Definition, Reference, in_order};
@@ -111,9 +111,7 @@ fn declared(row: &Row) -> rusqlite::Result<DefinitionNode> {
 impl Snapshot<'_> {
     /// Key and language of an indexed file.
     pub fn file(&self, path: &str) -> Result<Option<(FileId, String)>> {
-        let mut statement = self.connection.prepare_cached(FILE)?;
-        let row = statement.query_row(named_params! { ":path": path }, |row| Ok((FileId(row.get(0)?), row.get(1)?)));
-        Ok(row.optional()?)
+        self.row(FILE, named_params! { ":path": path }, |row| Ok((FileId(row.get(0)?), row.get(1)?)))
     }
 
     /// Whether any indexed path begins with `start`.

@@ -150,15 +150,12 @@ impl Snapshot<'_> {
     }
 
     fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(statement)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let count: i64 = statement.query_row(&[(name, &value as &dyn ToSql), (":most", &most)], |row| row.get(0))?;
+        let count: i64 = self.value(statement, &[(name, &value as &dyn ToSql), (":most", &most)])?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
     pub fn count_matches(&self, query: &FtsQuery) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(MATCHES)?;
-        let count: i64 = statement.query_row(named_params! { ":query": query.0 }, |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(MATCHES, named_params! { ":query": query.0 })
     }
 }

@@ -11,6 +11,7 @@ macro_rules! statements {
 }
 pub(super) use statements;
 
+use rusqlite::types::FromSql;
 use rusqlite::{OptionalExtension, Params, Row};
 
 use super::Snapshot;
@@ -35,6 +36,16 @@ impl Snapshot<'_> {
         read: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
         Ok(self.connection.prepare_cached(sql)?.query_row(params, read).optional()?)
+    }
+
+    /// The one value of a statement.
+    pub(super) fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<T> {
+        Ok(self.connection.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+    }
+
+    /// The one number of a statement, which is not below zero.
+    pub(super) fn number(&self, sql: &str, params: impl Params) -> Result<u64> {
+        Ok(self.value::<i64>(sql, params)?.cast_unsigned())
     }
 }
 

@@ -158,12 +158,11 @@ pub(super) fn in_order(mut references: Vec<Reference>) -> Vec<Reference> {
 
 impl Snapshot<'_> {
     pub(super) fn symbol_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     pub(super) fn reference_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_REFERENCES)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(COUNT_REFERENCES, [])
     }
 
     /// Definitions of exactly that name, in path and line order.
@@ -260,8 +259,7 @@ impl Snapshot<'_> {
 
     /// The id after a file's last definition.
     fn end_of_symbols(&self, file: FileId) -> Result<i64> {
-        let mut statement = self.connection.prepare_cached(LAST_OF_FILE)?;
-        let last: Option<i64> = statement.query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
+        let last: Option<i64> = self.value(LAST_OF_FILE, named_params! { ":file": file.0 })?;
         Ok(last.map_or(file.0 * IDS_PER_FILE, |last| last + 1))
     }
 
@@ -272,8 +270,7 @@ impl Snapshot<'_> {
         if count == 0 {
             return Ok(vec![None; lines.len()]);
         }
-        let language: Arc<str> =
-            self.connection.prepare_cached(LANGUAGE)?.query_row([file.0], |row| row.get::<_, String>(0))?.into();
+        let language = self.value::<Arc<str>>(LANGUAGE, [file.0])?;
         let named =
             |row: &Row| Ok(Named { name: row.get(0)?, container: row.get(1)?, language: Arc::clone(&language) });
         if count > lines.len() * SYMBOLS_EACH {

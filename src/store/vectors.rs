@@ -4,7 +4,7 @@
 //! id above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id
 //! that had a vector never gets another text.
 
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
 use super::{Batch, ChunkId, Scope, Snapshot};
@@ -136,9 +136,9 @@ impl Snapshot<'_> {
 
     /// Chunks of ids above one.
     fn chunks_above(&self, id: i64) -> Result<u64> {
-        let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, Option<i64>>(0))?;
+        let last: Option<i64> = self.value(LAST, [])?;
         let statement = if last.unwrap_or(0) - id > A_LOOK_AT_EACH { ABOVE_OF_ALL } else { ABOVE };
-        Ok(self.connection.prepare_cached(statement)?.query_row([id], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(statement, [id])
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
@@ -148,20 +148,17 @@ impl Snapshot<'_> {
 
     /// The first chunk that has no vector yet.
     pub fn next_unembedded(&self, space: SpaceId) -> Result<Option<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(NEXT_UNEMBEDDED)?;
-        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, Option<i64>>(0))?.map(ChunkId))
+        Ok(self.value::<Option<i64>>(NEXT_UNEMBEDDED, named_params! { ":space": space.0 })?.map(ChunkId))
     }
 
     /// The components of a chunk's vector, if it has one.
     pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
-        let mut statement = self.connection.prepare_cached(VECTOR)?;
-        Ok(statement.query_row([space.0, chunk.0], |row| row.get(0)).optional()?.map(components))
+        self.row(VECTOR, [space.0, chunk.0], |row| row.get(0).map(components))
     }
 
     /// How many vectors belong to ids above one, `most` for more.
     pub(super) fn vectors_above(&self, space: SpaceId, id: ChunkId, most: usize) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(COUNT_VECTORS_ABOVE)?;
-        let count: i64 = statement.query_row([space.0, id.0, count(most)], |row| row.get(0))?;
+        let count: i64 = self.value(COUNT_VECTORS_ABOVE, [space.0, id.0, count(most)])?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
