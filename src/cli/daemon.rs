@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Outcome, Session, log, output, sync};
-use crate::error::{Error, Result};
+use super::{Outcome, Session, log, output, runtime, sync};
+use crate::error::Result;
 use crate::model::printable;
 use crate::platform::process;
 use crate::serve::daemon::{self, DaemonSettings};
@@ -114,8 +114,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         launcher: Some(Launcher::new(&session.sources.environment, options.words())?),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(daemon::run(claim, Arc::clone(&session.workspaces), settings));
     runtime.shutdown_background();
     served.map(|()| Outcome::Found)

@@ -386,6 +386,12 @@ impl Session {
     }
 }
 
+/// The runtime of a process that serves.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
+}
+
 /// Brings the index up to date, however long that takes, and shows how far it is.
 fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()> {
     output::with_progress(

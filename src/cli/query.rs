@@ -1,6 +1,7 @@
 //! `ixmcp query`: the tool `query`, for people.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::marks::Marks;
@@ -51,7 +52,8 @@ pub(super) struct Arguments {
     explain: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Mode {
     #[default]
     Smart,
@@ -60,13 +62,8 @@ enum Mode {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let mode = match typed.mode {
-        Mode::Smart => "smart",
-        Mode::Literal => "literal",
-        Mode::Regex => "regex",
-    };
     let mut given = arguments! {
-        "text": typed.text.join(" "), "mode": mode, "limit": typed.limit, "offset": typed.offset,
+        "text": typed.text.join(" "), "mode": typed.mode, "limit": typed.limit, "offset": typed.offset,
         "word": typed.word,
         "multiline": typed.multiline, "context": typed.context, "include": typed.include,
         "exclude": typed.exclude, "explain": typed.explain,

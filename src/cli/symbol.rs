@@ -1,6 +1,7 @@
 //! `ixmcp symbol`: the tool `get_symbol`, for people.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
@@ -33,7 +34,8 @@ pub(super) struct Arguments {
 /// Symbols that are asked for a name to suggest: several may share one.
 const SUGGESTED: u64 = 20;
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Match {
     #[default]
     Exact,
@@ -45,13 +47,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.relations {
         return relations::run(session, &typed.name, typed.limit, typed.offset);
     }
-    let how = match typed.r#match {
-        Match::Exact => "exact",
-        Match::Prefix => "prefix",
-        Match::Fuzzy => "fuzzy",
-    };
     let given = arguments! {
-        "symbol_name": typed.name, "kind": typed.kind, "match": how, "limit": typed.limit, "offset": typed.offset,
+        "symbol_name": typed.name, "kind": typed.kind, "match": typed.r#match, "limit": typed.limit, "offset": typed.offset,
     };
     let answer = session.call::<Answer>("get_symbol", given)?;
     let symbols = &answer.symbols;

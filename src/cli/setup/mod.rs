@@ -19,7 +19,7 @@ use super::known::Known;
 use super::{Outcome, Session, diff, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::platform::paths::{PATH_SEPARATOR, canonical};
+use crate::platform::paths::canonical;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
@@ -182,11 +182,9 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
 fn command(session: &Session, scope: Scope) -> String {
     let environment = &session.sources.environment;
     let own = environment.program();
-    let found = environment.get("PATH").and_then(|path| {
-        let mut folders = path.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(NAME));
-        folders.find(|program| program.is_file())
-    });
-    let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
+    let is_found = environment
+        .on_path(NAME)
+        .is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
     match own {
         Some(own) if !is_found && scope == Scope::User => own.to_string_lossy().into_owned(),
         _ => NAME.to_owned(),
