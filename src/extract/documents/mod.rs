@@ -31,7 +31,7 @@ pub static FORMATS: &[Format] = &[
     Format::new("mail", 4, &["eml"], Reader::Bytes(mail::read)),
     Format::new("notebook", 1, &["ipynb"], Reader::Bytes(notebook::read)),
     Format::new("odt", 1, &["odt", "ott"], Reader::Bytes(odt::read)),
-    Format { is_risky: true, ..Format::new("pdf", 4, &["pdf"], Reader::Bytes(pdf::read)) },
+    Format { is_risky: true, ..Format::new("pdf", 5, &["pdf"], Reader::Bytes(pdf::read)) },
     Format::new("restructuredtext", 1, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
 
