@@ -17,6 +17,7 @@ use toml::Table;
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::printable;
+use crate::platform::paths::PATH_SEPARATOR;
 use crate::platform::process;
 
 use keys::Value;
@@ -141,6 +142,12 @@ impl Environment {
     /// An empty variable counts as unset.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// The program of that name that the command line would start.
+    pub fn on_path(&self, name: &str) -> Option<PathBuf> {
+        let mut programs = self.get("PATH")?.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(name));
+        programs.find(|program| program.is_file())
     }
 
     /// The path of this program's executable.

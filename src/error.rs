@@ -6,82 +6,49 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum_macros::{EnumString, IntoStaticStr};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The kind of an error, as clients see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[repr(i32)]
 pub enum ErrorKind {
-    InvalidPath,
-    UnsupportedFormat,
-    IndexNotFound,
-    GpuNotAvailable,
-    NotFound,
-    InvalidArgument,
-    Busy,
-    Cancelled,
-    Timeout,
-    CorruptIndex,
-    NewerIndex,
-    ReadOnly,
+    InvalidPath = 1001,
+    UnsupportedFormat = 1002,
+    IndexNotFound = 1003,
+    GpuNotAvailable = 1004,
+    NotFound = 1005,
+    InvalidArgument = 1006,
+    Busy = 1007,
+    Cancelled = 1008,
+    Timeout = 1009,
+    CorruptIndex = 1010,
+    NewerIndex = 1011,
+    ReadOnly = 1012,
     /// A remote server does not answer, or the connection to it is lost. Only from `ixmcp model pull`.
-    Unreachable,
-    Internal,
+    Unreachable = 1013,
+    Internal = 1099,
     /// No tool has the requested name: the client violates the protocol.
-    UnknownTool,
+    #[strum(serialize = "INVALID_PARAMS")]
+    UnknownTool = -32602,
 }
 
 impl ErrorKind {
-    /// The name in every answer, and the JSON-RPC error code.
-    const fn row(self) -> (&'static str, i32) {
-        match self {
-            Self::InvalidPath => ("INVALID_PATH", 1001),
-            Self::UnsupportedFormat => ("UNSUPPORTED_FORMAT", 1002),
-            Self::IndexNotFound => ("INDEX_NOT_FOUND", 1003),
-            Self::GpuNotAvailable => ("GPU_NOT_AVAILABLE", 1004),
-            Self::NotFound => ("NOT_FOUND", 1005),
-            Self::InvalidArgument => ("INVALID_ARGUMENT", 1006),
-            Self::Busy => ("BUSY", 1007),
-            Self::Cancelled => ("CANCELLED", 1008),
-            Self::Timeout => ("TIMEOUT", 1009),
-            Self::CorruptIndex => ("CORRUPT_INDEX", 1010),
-            Self::NewerIndex => ("NEWER_INDEX", 1011),
-            Self::ReadOnly => ("READ_ONLY", 1012),
-            Self::Unreachable => ("UNREACHABLE", 1013),
-            Self::Internal => ("INTERNAL", 1099),
-            Self::UnknownTool => ("INVALID_PARAMS", -32602),
-        }
-    }
-
-    const ALL: &[Self] = &[
-        Self::InvalidPath,
-        Self::UnsupportedFormat,
-        Self::IndexNotFound,
-        Self::GpuNotAvailable,
-        Self::NotFound,
-        Self::InvalidArgument,
-        Self::Busy,
-        Self::Cancelled,
-        Self::Timeout,
-        Self::CorruptIndex,
-        Self::NewerIndex,
-        Self::ReadOnly,
-        Self::Unreachable,
-        Self::Internal,
-        Self::UnknownTool,
-    ];
-
     /// Parses a name, such as one from another process.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|kind| kind.name() == name).copied()
+        name.parse().ok()
     }
 
-    pub const fn name(self) -> &'static str {
-        self.row().0
+    /// As in every answer.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
+    /// The JSON-RPC error code.
     pub const fn number(self) -> i32 {
-        self.row().1
+        self as i32
     }
 
     /// The exit code of the program: 1 if nothing was found, 2 for errors.

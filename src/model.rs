@@ -6,6 +6,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use strum_macros::{EnumString, IntoStaticStr};
+
 /// The repository's root folder, which contains all paths that are not outside.
 pub const ROOT: &str = ".";
 
@@ -132,7 +134,8 @@ pub struct Stat {
 }
 
 /// Why a file is not indexed. Answers contain the text form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum SkipReason {
     Secret,
     Minified,
@@ -149,6 +152,7 @@ pub enum SkipReason {
     /// A document that requires a password.
     Encrypted,
     /// A document whose encryption the reader does not support.
+    #[strum(serialize = "encrypted_unknown")]
     Sealed,
     /// A document that violates its format.
     Malformed,
@@ -167,52 +171,8 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    pub const ALL: &'static [Self] = &[
-        Self::Secret,
-        Self::Minified,
-        Self::Generated,
-        Self::Binary,
-        Self::Oversize,
-        Self::Encoding,
-        Self::NonUtf8Path,
-        Self::Symlink,
-        Self::Special,
-        Self::Unreadable,
-        Self::UnreadableFolder,
-        Self::Encrypted,
-        Self::Sealed,
-        Self::Malformed,
-        Self::Overfull,
-        Self::Overrun,
-        Self::Overweight,
-        Self::NoText,
-        Self::MaxFiles,
-        Self::Worktree,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Secret => "secret",
-            Self::Minified => "minified",
-            Self::Generated => "generated",
-            Self::Binary => "binary",
-            Self::Oversize => "oversize",
-            Self::Encoding => "encoding",
-            Self::NonUtf8Path => "non_utf8_path",
-            Self::Symlink => "symlink",
-            Self::Special => "special",
-            Self::Unreadable => "unreadable",
-            Self::UnreadableFolder => "unreadable_folder",
-            Self::Encrypted => "encrypted",
-            Self::Sealed => "encrypted_unknown",
-            Self::Malformed => "malformed",
-            Self::Overfull => "overfull",
-            Self::Overrun => "overrun",
-            Self::Overweight => "overweight",
-            Self::NoText => "no_text",
-            Self::MaxFiles => "max_files",
-            Self::Worktree => "worktree",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// An explanation, if the name alone is not clear.
@@ -247,7 +207,7 @@ impl SkipReason {
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|reason| reason.as_str() == name)
+        name.parse().ok()
     }
 }
 
@@ -381,18 +341,16 @@ pub struct Tag {
     pub source: TagSource,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum TagSource {
     FrontMatter,
     Hashtag,
 }
 
 impl TagSource {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FrontMatter => "front_matter",
-            Self::Hashtag => "hashtag",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

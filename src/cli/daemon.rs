@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Outcome, Session, log, output, sync};
-use crate::error::{Error, Result};
+use super::{Outcome, Session, log, output, runtime, sync};
+use crate::error::Result;
 use crate::model::printable;
 use crate::platform::process;
 use crate::serve::daemon::{self, DaemonSettings};
@@ -39,22 +39,11 @@ enum Verb {
     Start {
         #[command(flatten)]
         options: Options,
-        /// Print the answer as one JSON object
-        #[arg(long)]
-        json: bool,
     },
     /// Stop the daemon and wait until it has exited
-    Stop {
-        /// Print the answer as one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Stop,
     /// Show the state of the daemon
-    Status {
-        /// Print the answer as one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Status,
 }
 
 #[derive(Debug, Args)]
@@ -86,7 +75,7 @@ impl Arguments {
     pub(super) fn settings(&self) -> Vec<(&'static str, String)> {
         match &self.verb {
             Verb::Run { options, .. } | Verb::Start { options, .. } => options.settings(),
-            Verb::Stop { .. } | Verb::Status { .. } => Vec::new(),
+            Verb::Stop | Verb::Status => Vec::new(),
         }
     }
 
@@ -98,9 +87,9 @@ impl Arguments {
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     match &arguments.verb {
         Verb::Run { options, detached } => serve(session, options, *detached),
-        Verb::Start { options, json } => start(session, options, *json),
-        Verb::Stop { json } => stop(session, *json),
-        Verb::Status { json } => status(session, *json),
+        Verb::Start { options } => start(session, options),
+        Verb::Stop => stop(session),
+        Verb::Status => status(session),
     }
 }
 
@@ -125,18 +114,17 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         launcher: Some(Launcher::new(&session.sources.environment, options.words())?),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(daemon::run(claim, Arc::clone(&session.workspaces), settings));
     runtime.shutdown_background();
     served.map(|()| Outcome::Found)
 }
 
-fn start(session: &Session, options: &Options, as_json: bool) -> Result<Outcome> {
+fn start(session: &Session, options: &Options) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let launcher = Launcher::new(&session.sources.environment, options.words())?;
     let about = launch::ensure(&root, &launcher)?;
-    if as_json {
+    if session.json {
         output::json(&json!({ "pid": about.pid, "version": about.version, "root": root }));
     } else {
         output::note(&format!("process {} serves {}", about.pid, printable(&root.to_string_lossy())));
@@ -144,10 +132,10 @@ fn start(session: &Session, options: &Options, as_json: bool) -> Result<Outcome>
     Ok(Outcome::Found)
 }
 
-fn stop(session: &Session, as_json: bool) -> Result<Outcome> {
+fn stop(session: &Session) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let was_running = launch::stop(&root, &session.sources.environment)?;
-    if as_json {
+    if session.json {
         output::json(&json!({ "stopped": was_running, "root": root }));
     } else if !was_running {
         output::note("no daemon runs for this repository");
@@ -155,13 +143,13 @@ fn stop(session: &Session, as_json: bool) -> Result<Outcome> {
     Ok(if was_running { Outcome::Found } else { Outcome::Nothing })
 }
 
-fn status(session: &Session, as_json: bool) -> Result<Outcome> {
+fn status(session: &Session) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let status = launch::status(&root, &session.sources.environment)?;
     match &status {
-        Some(status) if as_json => output::json(&json!(status)),
+        Some(status) if session.json => output::json(&json!(status)),
         Some(status) => print(status),
-        None if as_json => output::json(&json!({ "running": false, "root": root })),
+        None if session.json => output::json(&json!({ "running": false, "root": root })),
         None => output::note("no daemon runs for this repository"),
     }
     Ok(if status.is_some() { Outcome::Found } else { Outcome::Nothing })

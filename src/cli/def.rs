@@ -14,16 +14,13 @@ pub(super) struct Arguments {
     /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook
     /// FILE:cell N:LINE:COLUMN
     position: SourcePosition,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
     let answer = session.call::<Answer>("goto_definition", typed.position.arguments(session))?;
     let found = &answer.definitions;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         for one in found {

@@ -23,7 +23,8 @@ enum Command {
     Index(Index),
     Update(Update),
     Remove(Remove),
-    List(List),
+    /// List the indexed folders
+    List,
     Search(Search),
     Show(Show),
 }
@@ -45,9 +46,6 @@ struct Index {
     /// File extensions, or format names such as markdown, separated by commas [default: all supported formats]
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Update an indexed folder and report what changed
@@ -57,9 +55,6 @@ struct Update {
     folder: String,
     /// Files or folders to update [default: the whole folder]
     changes: Vec<String>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Stop indexing a folder
@@ -69,17 +64,6 @@ struct Update {
 struct Remove {
     /// The folder; it does not have to exist any more
     folder: String,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// List the indexed folders
-#[derive(Debug, Args)]
-struct List {
-    /// Print the folders as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Search documents by words and meaning
@@ -103,9 +87,6 @@ struct Search {
     /// Search only files with these extensions, or formats such as markdown, separated by commas
     #[arg(long, value_delimiter = ',')]
     types: Option<Vec<String>>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Print the text of a document or of one of its chunks
@@ -119,9 +100,6 @@ struct Show {
     /// Number of lines to show around the chunk
     #[arg(long, default_value_t = 3)]
     context: u64,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
@@ -129,7 +107,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Command::Index(typed) => index(session, typed),
         Command::Update(typed) => update(session, typed),
         Command::Remove(typed) => remove(session, typed),
-        Command::List(typed) => list(session, typed),
+        Command::List => list(session),
         Command::Search(typed) => search(session, typed),
         Command::Show(typed) => show(session, typed),
     }
@@ -141,7 +119,7 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     };
     let given = json!({ "folderPath": session.here(&typed.folder), "options": options });
     let answer = session.call::<index_files::Answer>("index_files", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         output::line(&format!(
@@ -160,7 +138,7 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
     let changes: Vec<String> = typed.changes.iter().map(|change| session.here(change)).collect();
     let given = arguments! { "folderPath": session.here(&typed.folder), "changes": changes };
     let answer = session.call::<update_index::Answer>("update_index", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         let update_index::Answer { added, updated, removed, unchanged, .. } = &*answer;
@@ -173,7 +151,7 @@ fn update(session: &Session, typed: &Update) -> Result<Outcome> {
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     let given = json!({ "folderPath": session.here(&typed.folder), "forget": true });
     let answer = session.call::<update_index::Answer>("update_index", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         let stay = match answer.unchanged {
@@ -187,10 +165,10 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     Ok(Outcome::Found)
 }
 
-fn list(session: &Session, typed: &List) -> Result<Outcome> {
+fn list(session: &Session) -> Result<Outcome> {
     let stats = session.call::<stats::Answer>("stats", json!({}))?;
     let folders = &stats.document_folders;
-    if typed.json {
+    if session.json {
         output::json(&json!({ "folders": folders }));
     } else {
         for folder in folders {
@@ -239,7 +217,7 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     let given = json!({ "query": typed.text.join(" "), "offset": typed.offset, "options": options });
     let answer = session.call::<search_documents::Answer>("search_documents", given)?;
     let results = &answer.results;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         results.iter().for_each(|result| print(result, &session.paint));
@@ -269,7 +247,7 @@ fn show(session: &Session, typed: &Show) -> Result<Outcome> {
         "filePath": session.file(&typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
     });
     let answer = session.call::<get_file_details::Answer>("get_file_details", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         for problem in &answer.problems {

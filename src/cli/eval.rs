@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strum::VariantArray;
 
 use super::{Outcome, Session, freshen, output};
 use crate::budget::Budget;
@@ -55,9 +56,6 @@ pub(super) struct Arguments {
     /// Print pairs of a query and a relevant or irrelevant text, with their features
     #[arg(long)]
     pairs: bool,
-    /// Print the tables as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// One line of a set of queries.
@@ -201,7 +199,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         print_each(&queries, &contenders, &came);
     }
     let rows = rows(&queries, &contenders, &came);
-    if typed.json {
+    if session.json {
         output::json(&json!({ "rows": rows }));
     } else {
         print(&rows);
@@ -277,7 +275,7 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
 fn arms(name: &str) -> Result<Vec<Arm>> {
     let arm = ARMS.iter().find(|(known, _)| *known == name).map(|(_, stages)| stages.to_vec());
     arm.or_else(|| Arm::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
-        let stages = Arm::ALL.iter().map(|arm| arm.name());
+        let stages = Arm::VARIANTS.iter().map(|arm| arm.name());
         let known: Vec<&str> = ARMS.iter().map(|(name, _)| *name).chain(stages).collect();
         Error::invalid_argument(format!("--arms: there is no {name:?}"))
             .hint(format!("There are: {}.", known.join(", ")))

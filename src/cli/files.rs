@@ -23,19 +23,16 @@ pub(super) struct Arguments {
     /// List the files that were skipped, each with the reason
     #[arg(long, conflicts_with_all = ["include", "exclude", "language"])]
     skipped: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let given = arguments! { "include": typed.include, "exclude": typed.exclude, "language": typed.language };
     let answer = session.call::<Answer>("list_files", given)?;
     if typed.skipped {
-        return skipped(session, typed.json);
+        return skipped(session);
     }
     let files = &answer.files;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         files.iter().for_each(|file| output::line(&session.paint.path(file)));
@@ -46,9 +43,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if files.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn skipped(session: &Session, as_json: bool) -> Result<Outcome> {
+fn skipped(session: &Session) -> Result<Outcome> {
     let skipped = session.workspace()?.read(&Budget::unlimited(), |snapshot| snapshot.skipped())?;
-    if as_json {
+    if session.json {
         let files: Vec<_> =
             skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.as_str() })).collect();
         output::json(&json!({ "total": files.len(), "skipped": files }));

@@ -31,7 +31,7 @@ Exit codes: 0 success, 1 no results (check, doctor: problems found), 2 error.";
 
 /// The command line, for parsing and completion.
 pub(super) fn declaration() -> Command {
-    let command = Cli::command();
+    let command = shapes::with_json(Cli::command());
     let groups = groups(&command);
     command.help_template(TEMPLATE).after_help(groups)
 }

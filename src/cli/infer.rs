@@ -22,16 +22,13 @@ pub(super) struct Arguments {
     /// Print a patch
     #[arg(long, conflicts_with = "json")]
     diff: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let file = session.file(&typed.file);
     let answer = session.call::<Answer>("infer_types", arguments! { "file": file, "symbol": typed.symbol })?;
     let found = &answer.suggestions;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else if typed.diff {
         // A patch must fit the file.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::{Outcome, Session};
-use crate::error::{Error, Result};
+use super::{Outcome, Session, runtime};
+use crate::error::Result;
 use crate::serve::launch::Launcher;
 use crate::serve::{self, CallRouter, Hello, Relay, Server, ToolListing};
 
@@ -37,8 +37,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     if matches!(listing, ToolListing::Only(_)) {
         alone().check(&listing)?;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let runtime = runtime()?;
     match root.filter(|_| !arguments.no_daemon) {
         Some(root) => {
             let mut hello = Hello::ours(session.start.clone());

@@ -8,6 +8,7 @@ mod check;
 mod completions;
 mod daemon;
 mod def;
+mod diff;
 mod doctor;
 mod documents;
 mod embedder;
@@ -169,7 +170,7 @@ pub fn run() -> ExitCode {
     let names_tools = matches!(cli.command, Some(Command::Call(_)));
     let described = |error| if names_tools { error } else { hints::in_commands(error, &help::declaration(), &typed) };
     let wants_json = wrong_words::want_json(&typed);
-    ExitCode::from(exit_code(|| dispatch(cli).map_err(described), wants_json))
+    ExitCode::from(exit_code(|| dispatch(cli, wants_json).map_err(described), wants_json))
 }
 
 /// Runs a command and reports what went wrong. A command that panics has failed.
@@ -188,7 +189,7 @@ fn exit_code(command: impl FnOnce() -> Result<Outcome>, wants_json: bool) -> u8 
     }
 }
 
-fn dispatch(cli: Cli) -> Result<Outcome> {
+fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     // These need no settings, and get no say in them.
     match &cli.command {
         Some(Command::Read(arguments)) => return read::run(arguments),
@@ -225,10 +226,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let root = || workspaces.root(&start).ok();
     let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
-    let session = Session { start, config, sources: Arc::new(sources), workspaces, paint };
-    let Some(command) = cli.command else { return overview::run(&session, cli.json) };
+    let session = Session { start, config, sources: Arc::new(sources), workspaces, paint, json: wants_json };
+    let Some(command) = cli.command else { return overview::run(&session) };
     match command {
-        Command::Init(arguments) => entity::init(&session, &arguments),
+        Command::Init(_) => entity::init(&session),
         Command::Documents(arguments) => documents::run(&session, &arguments),
         Command::Setup(arguments) => setup::run(&session, &arguments),
         Command::Entity(arguments) => entity::run(&session, &arguments),
@@ -275,6 +276,8 @@ struct Session {
     sources: Arc<Sources>,
     workspaces: Arc<Workspaces>,
     paint: Paint,
+    /// Whether the answer is printed as JSON.
+    json: bool,
 }
 
 impl Session {
@@ -381,6 +384,12 @@ impl Session {
             workspace.read(&budget, &ask)
         })
     }
+}
+
+/// The runtime of a process that serves.
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))
 }
 
 /// Brings the index up to date, however long that takes, and shows how far it is.

@@ -27,9 +27,9 @@ struct Overview {
     has_entities: bool,
 }
 
-pub(super) fn run(session: &Session, as_json: bool) -> Result<Outcome> {
+pub(super) fn run(session: &Session) -> Result<Outcome> {
     let overview = look(session)?;
-    if as_json {
+    if session.json {
         output::json(&overview.value());
     } else {
         overview.print(&session.paint);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::config::Environment;
 use crate::model::printable;
@@ -219,15 +220,8 @@ fn host() -> String {
 
 /// A path as part of a URI.
 pub(super) fn encoded(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri += &format!("%{byte:02X}");
-        }
-    }
-    uri
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    utf8_percent_encode(path, KEPT).to_string()
 }
 
 #[cfg(test)]

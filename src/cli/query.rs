@@ -1,6 +1,7 @@
 //! `ixmcp query`: the tool `query`, for people.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::marks::Marks;
@@ -49,12 +50,10 @@ pub(super) struct Arguments {
     /// Show the parts of each score
     #[arg(long)]
     explain: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Mode {
     #[default]
     Smart,
@@ -63,13 +62,8 @@ enum Mode {
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
-    let mode = match typed.mode {
-        Mode::Smart => "smart",
-        Mode::Literal => "literal",
-        Mode::Regex => "regex",
-    };
     let mut given = arguments! {
-        "text": typed.text.join(" "), "mode": mode, "limit": typed.limit, "offset": typed.offset,
+        "text": typed.text.join(" "), "mode": typed.mode, "limit": typed.limit, "offset": typed.offset,
         "word": typed.word,
         "multiline": typed.multiline, "context": typed.context, "include": typed.include,
         "exclude": typed.exclude, "explain": typed.explain,
@@ -79,7 +73,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     let answer = session.call::<Answer>("query", given)?;
     let hits = &answer.results;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         let marks = marks(typed)?;

@@ -14,20 +14,16 @@ use crate::index;
 ///
 /// A file that is damaged or not an index of ixmcp is kept as .ixmcp/index.db.bad.
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    json: bool,
-}
+pub(super) struct Arguments {}
 
-pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
+pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let progress = Progress::default();
     let report = output::with_progress(
         || HowFar::of(&progress),
         || index::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
     )?;
-    if arguments.json {
+    if session.json {
         output::json(&report);
     } else {
         sync::print(&report);

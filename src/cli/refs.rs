@@ -17,9 +17,6 @@ pub(super) struct Arguments {
     /// Exclude the definition itself
     #[arg(long)]
     no_declaration: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
@@ -30,7 +27,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     let answer = session.call::<Answer>("find_references", given)?;
     let found = &answer.references;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         for one in found {

@@ -20,7 +20,7 @@ struct Subject {
     relations: Relations,
 }
 
-pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_json: bool) -> Result<Outcome> {
+pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Result<Outcome> {
     if name.trim().is_empty() {
         return Err(Error::invalid_argument("NAME is empty").hint("Give a name such as QuerySet, or a file."));
     }
@@ -40,7 +40,7 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64, as_jso
         }
         Ok((subjects, found.len()))
     })?;
-    if as_json {
+    if session.json {
         let shown: Vec<Value> = subjects.iter().map(value).collect();
         output::json(&json!({ "symbols": shown, "total": total }));
     } else {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use clap::Command;
+use clap::{Arg, ArgAction, Command};
 use serde_json::Value;
 
 use crate::tools;
@@ -110,18 +110,32 @@ const ROWS: &str = "one object a row, by the names of the columns";
 
 /// Every command that takes `--json` says in its long help what it prints.
 pub(super) fn described(program: Command) -> Command {
-    let names: Vec<String> = program.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names.iter().fold(program, |program, name| program.mut_subcommand(name, |command| described_below(command, name)))
+    let describe = |command: Command, words: &str| {
+        let Some(shape) = of(words) else { return command };
+        let before = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
+        command.after_long_help(format!("{before}{shape}"))
+    };
+    each(program, "", &describe)
 }
 
-fn described_below(mut command: Command, words: &str) -> Command {
+/// Each command of the table takes `--json`.
+pub(super) fn with_json(program: Command) -> Command {
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the answer as one JSON object");
+    let add = |command: Command, words: &str| {
+        let has_own = command.get_arguments().any(|argument| argument.get_id() == "json");
+        if has_own || !SHAPES.iter().any(|(known, _)| *known == words) { command } else { command.arg(json.clone()) }
+    };
+    each(program, "", &add)
+}
+
+/// Changes a command and all below it; `words` lead to it.
+fn each(command: Command, words: &str, change: &dyn Fn(Command, &str) -> Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
-    for name in names {
-        command = command.mut_subcommand(&name, |below| described_below(below, &format!("{words} {name}")));
-    }
-    let Some(shape) = of(words) else { return command };
-    let before = command.get_after_help().map_or_else(String::new, |help| format!("{help}\n\n"));
-    command.after_long_help(format!("{before}{shape}"))
+    let command = names.iter().fold(command, |command, name| {
+        let words = format!("{words} {name}");
+        command.mut_subcommand(name, |below| each(below, words.trim_start(), change))
+    });
+    change(command, words)
 }
 
 /// The command that a person types where an agent calls that tool.

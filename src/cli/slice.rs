@@ -15,16 +15,13 @@ pub(super) struct Arguments {
     start: u64,
     /// Last line [default: the first line]
     end: Option<u64>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let end = typed.end.unwrap_or(typed.start);
     let given = arguments! { "file_path": session.file(&typed.file), "start_line": typed.start, "end_line": end };
     let answer = session.call::<Answer>("get_slice", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         output::raw(&answer.content);

@@ -34,9 +34,6 @@ enum Verb {
 struct File {
     /// The snapshot file
     file: PathBuf,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
@@ -48,7 +45,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             shown(&progress, || workspace.sync(Thoroughness::Changed, &progress, &budget))?;
             let header = index::save(&workspace, &typed.file)?;
             let size = std::fs::metadata(&typed.file).map_err(|error| Error::io("read", &typed.file, error))?.len();
-            if typed.json {
+            if session.json {
                 output::json(
                     &json!({ "file": typed.file, "bytes": size, "files": header.files, "schema": header.schema }),
                 );
@@ -60,7 +57,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             let root = session.workspaces.root(&session.start)?;
             let sources = &session.sources;
             let report = shown(&progress, || index::load(&root, Arc::clone(sources), &typed.file, &progress, &budget))?;
-            if typed.json {
+            if session.json {
                 output::json(&report);
             } else {
                 sync::print(&report);

@@ -12,15 +12,11 @@ use crate::tools::stats::{Answer, Language};
 
 /// Show statistics of the index
 #[derive(Debug, Args)]
-pub(super) struct Arguments {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
+pub(super) struct Arguments {}
 
-pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
+pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     let answer = session.call::<Answer>("stats", json!({}))?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
         return Ok(Outcome::Found);
     }

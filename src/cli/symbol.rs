@@ -1,6 +1,7 @@
 //! `ixmcp symbol`: the tool `get_symbol`, for people.
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
@@ -28,15 +29,13 @@ pub(super) struct Arguments {
     /// Show what the symbol or file contains, calls, inherits and imports, and the reverse
     #[arg(long, short, conflicts_with_all = ["kind", "match"])]
     relations: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Symbols that are asked for a name to suggest: several may share one.
 const SUGGESTED: u64 = 20;
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Match {
     #[default]
     Exact,
@@ -46,20 +45,15 @@ enum Match {
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.relations {
-        return relations::run(session, &typed.name, typed.limit, typed.offset, typed.json);
+        return relations::run(session, &typed.name, typed.limit, typed.offset);
     }
-    let how = match typed.r#match {
-        Match::Exact => "exact",
-        Match::Prefix => "prefix",
-        Match::Fuzzy => "fuzzy",
-    };
     let given = arguments! {
-        "symbol_name": typed.name, "kind": typed.kind, "match": how, "limit": typed.limit, "offset": typed.offset,
+        "symbol_name": typed.name, "kind": typed.kind, "match": typed.r#match, "limit": typed.limit, "offset": typed.offset,
     };
     let answer = session.call::<Answer>("get_symbol", given)?;
     let symbols = &answer.symbols;
     let is_nothing = symbols.is_empty() && answer.total.is_none_or(|total| total == 0);
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         symbols.iter().for_each(|symbol| print(symbol, &session.paint));

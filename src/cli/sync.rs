@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::index::{Report, Thoroughness, Workspace};
 use crate::model::printable;
 use crate::platform::process::TerminationSignal;
+use crate::serve::client::runtime;
 
 /// How often a change is looked for that others made.
 const LOOK: Duration = Duration::from_millis(200);
@@ -25,9 +26,6 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) struct Arguments {
     /// The repository [default: as --repo]
     path: Option<PathBuf>,
-    /// Print the summary as one JSON object
-    #[arg(long)]
-    json: bool,
     /// Index all files again
     #[arg(long)]
     force: bool,
@@ -51,7 +49,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         Some(report) => report?,
         None => by_hand(session, &root, thoroughness)?,
     };
-    let show = |report: &Report| if arguments.json { output::json(report) } else { print(report) };
+    let show = |report: &Report| if session.json { output::json(report) } else { print(report) };
     if !arguments.watch {
         show(&report);
         return Ok(Outcome::Found);
@@ -66,8 +64,7 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
 
 /// Runs until the program is asked to exit.
 fn watch(workspace: &Arc<Workspace>, reported: Option<String>, show: impl Fn(&Report)) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let runtime = runtime()?;
     let end = runtime.block_on(async { TerminationSignal::new() });
     let end = end.map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
     let budget = Budget::unlimited();

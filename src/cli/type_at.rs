@@ -14,15 +14,12 @@ pub(super) struct Arguments {
     /// FILE:LINE:COLUMN, the file relative to the current folder or the repository, or absolute; in a notebook
     /// FILE:cell N:LINE:COLUMN
     position: SourcePosition,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
     let answer = session.call::<Answer>("type_at", arguments.position.arguments(session))?;
-    if arguments.json {
+    if session.json {
         output::json(&answer.json);
         return Ok(Outcome::Found);
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::{Outcome, Session, output};
+use super::{Outcome, Session, output, runtime};
 use crate::config::Environment;
 use crate::error::{Error, Result};
 use crate::platform::process::TerminationSignal;
@@ -41,8 +41,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         workspaces: Arc::clone(&session.workspaces),
     };
     let root = settings.root.clone();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Error::internal("cannot start the runtime").caused_by(error))?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
         let mut ending =
             TerminationSignal::new().map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;

@@ -43,22 +43,6 @@ fn last_parts(keys: &[&str]) -> String {
 /// The known name with the smallest edit distance, if most of its letters match.
 fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let name = &name[..name.char_indices().nth(MAX_COMPARED).map_or(name.len(), |(at, _)| at)];
-    let (far, near) = known.map(|known| (distance(name, known), known)).min()?;
+    let (far, near) = known.map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (far <= name.chars().count().min(near.len()) / 3).then_some(near)
-}
-
-/// The Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -5,14 +5,14 @@
 
 mod built_in;
 mod calibration;
-pub mod model_store;
+pub(crate) mod model_store;
 pub mod transformer;
 mod wordpiece;
 
 use crate::error::Result;
 
 pub use built_in::built_in;
-pub use calibration::Calibration;
+pub(crate) use calibration::Calibration;
 
 /// Vectors can be compared only within one space: the same model, the same version of its files, the same dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

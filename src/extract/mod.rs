@@ -4,16 +4,16 @@
 //! version): no disk, no clock, no environment. It never fails: it returns what it could extract, and problems.
 
 mod chunk;
-pub mod documents;
-pub mod entity;
-pub mod front_matter;
+pub(crate) mod documents;
+pub(crate) mod entity;
+pub(crate) mod front_matter;
 mod headings;
-pub mod kinds;
+pub(crate) mod kinds;
 pub mod languages;
 mod links;
 mod parse;
 mod patterns;
-pub mod prose;
+pub(crate) mod prose;
 mod scopes;
 mod source;
 mod syntax;
@@ -24,8 +24,8 @@ use crate::secrets;
 
 pub use documents::{Document, FORMATS, Format};
 pub use languages::{LANGUAGES, Language};
-pub use links::is_data_field;
-pub use parse::fault_of;
+pub(crate) use links::is_data_field;
+pub(crate) use parse::fault_of;
 
 /// Incremented when the code of this folder would produce other rows for every language.
 const EXTRACTOR: u32 = 3;
@@ -242,7 +242,7 @@ fn extract_document(
         return Ok(of_document(format, &document, options));
     }
     let decoded = decode(bytes, options)?;
-    text::refuse(path, &decoded.text, &languages::plain::PLAIN, options)?;
+    text::refuse(path, &decoded.text, languages::plain(), options)?;
     let outline = format.outline(&decoded.text, path).unwrap_or_default();
     let problems = replaced(&decoded).into_iter().chain(nothing_in(&decoded.text, options)).collect();
     let (text, encoding) = (decoded.text.into_owned(), decoded.encoding);

@@ -237,11 +237,10 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     };
     let compiled =
         language.compiled.get_or_init(|| Compiled::new(language, grammar()).unwrap_or_else(|fault| panic!("{fault}")));
-    let shortcut = language.shortcut.and_then(|read| read(text));
-    if shortcut.is_none() && is_beyond(language, text) {
+    if is_beyond(language, text) {
         return Parsed::without_syntax(&format!("nested too deep for the grammar of {}", language.name));
     }
-    let Some(syntax) = shortcut.or_else(|| Syntax::of(&compiled.grammar, text)) else {
+    let Some(syntax) = Syntax::of(&compiled.grammar, text) else {
         return Parsed::without_syntax(&format!("parsing as {} was given up", language.name));
     };
     let mut found = FoundNodes::default();

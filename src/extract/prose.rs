@@ -5,6 +5,8 @@
 
 mod comments;
 
+use std::borrow::Cow;
+
 use comments::Comments;
 
 /// Longer words are not hashtags.
@@ -315,20 +317,9 @@ fn address(text: &str, at: usize) -> Option<String> {
     (is_page && !path.contains("://")).then(|| percent_decoded(path))
 }
 
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |at: usize| tail.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        if let (b'%', Some(high), Some(low)) = (first, hex(0), hex(1)) {
-            bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
-            rest = &tail[2..];
-        } else {
-            bytes.push(*first);
-            rest = tail;
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+/// With `%20` as a blank; unchanged if that is not UTF-8.
+pub(super) fn percent_decoded(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The syntax tree of a text as a flat table.
 //!
 //! Owns parsing and its bounds. tree-sitter's own tree is walked once, then dropped: later queries of nodes read
-//! a table in order of the text, in which a node precedes the nodes below it. A text that is plain enough is laid out
-//! without a parser (`Language::shortcut`), through the same [`Rows`].
+//! a table in order of the text, in which a node precedes the nodes below it.
 
 use std::num::NonZeroU16;
 use std::ops::{ControlFlow, Range};
@@ -59,27 +58,7 @@ impl Syntax {
     pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
         let tree = parse(grammar, text)?;
-        Some(Self::laid_out(grammar, rows(&tree)))
-    }
-
-    pub(super) fn laid_out(grammar: &Language, rows: Rows) -> Self {
-        debug_assert!(rows.open.is_empty(), "a node was not closed");
-        Self { grammar: grammar.clone(), rows: rows.rows }
-    }
-
-    #[cfg(test)]
-    pub(super) fn first_difference(&self, other: &Self) -> Option<String> {
-        let plain = |row: &Row| (row.kind, row.field, row.start, row.end);
-        let differs = |at: &usize| self.rows.get(*at).map(plain) != other.rows.get(*at).map(plain);
-        let at = (0..self.rows.len().max(other.rows.len())).find(differs)?;
-        let described = |syntax: &Self| {
-            format!(
-                "{:?} {:?}",
-                syntax.rows.get(at),
-                syntax.rows.get(at).and_then(|row| syntax.grammar.node_kind_for_id(row.kind))
-            )
-        };
-        Some(format!("node {at}: {} is not {}", described(self), described(other)))
+        Some(Self { grammar: grammar.clone(), rows: rows(&tree) })
     }
 
     fn row(&self, node: Node) -> &Row {
@@ -143,57 +122,34 @@ impl Syntax {
     }
 }
 
-/// Nodes in order of the text. Offsets are bytes, below four gigabytes.
-#[derive(Default)]
-pub(super) struct Rows {
-    rows: Vec<Row>,
-    /// The ancestors of the next node: an explicit stack, because a file may nest deeply.
-    open: Vec<usize>,
-}
-
-impl Rows {
-    pub(super) fn open(&mut self, kind: u16, field: Option<NonZeroU16>, range: Range<usize>) {
-        self.open.push(self.rows.len());
-        self.rows.push(Row { kind, field, start: offset(range.start), end: offset(range.end), next: 0 });
-    }
-
-    /// Nothing more is below the node that was opened last.
-    pub(super) fn close(&mut self) {
-        let next = offset(self.rows.len());
-        let closed = self.open.pop().expect("what is closed was opened");
-        self.rows[closed].next = next;
-    }
-
-    pub(super) fn close_at(&mut self, end: usize) {
-        if let Some(last) = self.open.last() {
-            self.rows[*last].end = offset(end);
-        }
-        self.close();
-    }
-
-    pub(super) fn leaf(&mut self, kind: u16, field: Option<NonZeroU16>, range: Range<usize>) {
-        self.open(kind, field, range);
-        self.close();
-    }
-}
-
 fn offset(at: usize) -> u32 {
     u32::try_from(at).expect("a text below four gigabytes")
 }
 
-fn rows(tree: &Tree) -> Rows {
-    let mut rows = Rows { rows: Vec::with_capacity(tree.root_node().descendant_count()), open: Vec::new() };
+/// The nodes in order of the text, with offsets in bytes.
+fn rows(tree: &Tree) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(tree.root_node().descendant_count());
+    // The ancestors of the next node: an explicit stack, because a file may nest deeply.
+    let mut open: Vec<usize> = Vec::new();
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        rows.open(node.kind_id(), cursor.field_id(), node.byte_range());
+        open.push(rows.len());
+        let Range { start, end } = node.byte_range();
+        rows.push(Row {
+            kind: node.kind_id(),
+            field: cursor.field_id(),
+            start: offset(start),
+            end: offset(end),
+            next: 0,
+        });
         // Most nodes are leaves, and the count is in the node: asking the cursor takes longer.
         if node.child_count() > 0 && cursor.goto_first_child() {
             continue;
         }
-        loop {
-            rows.close();
-            if rows.open.is_empty() {
+        while let Some(closed) = open.pop() {
+            rows[closed].next = offset(rows.len());
+            if open.is_empty() {
                 return rows;
             }
             if cursor.goto_next_sibling() {

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::Thoroughness;
 use super::folders;
 use super::lock::UpdateLock;
@@ -46,18 +49,21 @@ pub struct FolderReport {
     pub problems: Vec<Skipped>,
 }
 
-/// A document folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A folder of documents.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "Folder")]
+#[serde(rename_all = "camelCase")]
 pub struct DocumentFolder {
-    /// As in the index: relative to the repository, which is `.`; absolute if outside.
-    pub path: String,
-    /// Its files in the index, without those of a document folder in it and of types that it excludes.
-    pub files: usize,
-    /// In characters, like the overlap.
+    // As in the index: relative to the repository, which is `.`; absolute if outside.
+    pub folder_path: String,
+    /// Files of it in the index: neither those of another such folder within it, nor of types that it leaves out.
+    pub total_files: usize,
+    // In characters, like the overlap.
     pub chunk_size: usize,
     pub overlap: usize,
     pub max_files: usize,
-    /// Lowercase extensions; `None`: all readable types.
+    // Lowercase extensions; `None`: all readable types.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file_types: Option<Vec<String>>,
 }
 
@@ -308,8 +314,8 @@ impl Documents {
             let mut files = snapshot.paths_in(&folder.path)?;
             files.retain(|path| settings.folders.owns(folder, path));
             Ok(DocumentFolder {
-                path: folder.path.clone(),
-                files: files.len().min(folder.max_files),
+                folder_path: folder.path.clone(),
+                total_files: files.len().min(folder.max_files),
                 chunk_size: folder.chunk_size,
                 overlap: folder.overlap,
                 max_files: folder.max_files,

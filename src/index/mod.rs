@@ -52,16 +52,19 @@ use std::time::Duration;
 
 use crate::locked::locked;
 
-pub use documents::{DocumentFolder, FolderOptions, FolderReport, unread_types};
-pub use embedding_model::{ModelAvailability, ModelState};
-pub use entities::EntityReport;
-pub use reader::serve_reader;
+pub use documents::FolderOptions;
+pub(crate) use documents::{DocumentFolder, FolderReport, unread_types};
+pub(crate) use embedding_model::ModelAvailability;
+pub(crate) use entities::EntityReport;
+pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;
-pub use snapshot::{load, save};
-pub use update::{Report, Thoroughness};
+pub(crate) use snapshot::{load, save};
+pub(crate) use update::Report;
+pub use update::Thoroughness;
 pub use updates::{Freshness, Part};
-pub use without_files::without_files;
-pub use workspace::{Changes, FeedPosition, Workspace};
+pub(crate) use without_files::without_files;
+pub use workspace::Workspace;
+pub(crate) use workspace::{Changes, FeedPosition};
 pub use workspaces::{Watching, Workspaces};
 
 /// Another process may be writing a batch while this one opens the index.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use strum_macros::{EnumString, IntoStaticStr};
 
 use super::apply::{Applied, apply};
 use super::entities;
@@ -26,7 +27,8 @@ const BULK_FILES: usize = 1000;
 const MAX_OVERTAKEN: u32 = 8;
 
 /// How far an update trusts the file system's metadata without reading files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Thoroughness {
     /// Compares every file's stat, and reads the files whose stat has changed.
     Changed,
@@ -37,16 +39,12 @@ pub enum Thoroughness {
 }
 
 impl Thoroughness {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Verify => "verify",
-            Self::Everything => "everything",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Changed, Self::Verify, Self::Everything].into_iter().find(|one| one.name() == name)
+        name.parse().ok()
     }
 }
 

@@ -109,11 +109,10 @@ impl Updates {
                 Err(error) => return tracing::warn!("a {name} failed: {error}"),
             };
             match run.wait(&|| false, None, &Budget::unlimited()) {
-                Some(Err(error)) if is_given_up(&error) => {
-                    if !self.repository.store.path().exists() {
-                        return tracing::debug!("a {name} was given up: {error}");
-                    }
+                Some(Err(error)) if is_given_up(&error) && !self.repository.store.path().exists() => {
+                    return tracing::debug!("a {name} was given up: {error}");
                 }
+                Some(Err(error)) if is_given_up(&error) => {}
                 Some(Err(error)) => return tracing::warn!("a {name} failed: {error}"),
                 _ if run.satisfies(Coverage::Dirty, since) => return,
                 _ => {}

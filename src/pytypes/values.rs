@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum_macros::IntoStaticStr;
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -159,7 +160,8 @@ pub struct Note {
 }
 
 /// Severities, mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Info,
@@ -169,13 +171,8 @@ pub enum Severity {
 }
 
 impl Severity {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Fatal => "fatal",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -224,7 +221,8 @@ pub struct Reference {
     pub preview: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     Definition,
@@ -236,14 +234,8 @@ pub enum Role {
 }
 
 impl Role {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Definition => "definition",
-            Self::Import => "import",
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Call => "call",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

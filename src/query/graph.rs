@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::entities;
 use crate::budget::Budget;
+use crate::cycles::strongly_connected;
 use crate::error::Result;
 use crate::store::{EntityId, GraphNode, Link, LinkFrom, LinkTo, Snapshot, StoredEntity};
 
@@ -202,10 +203,14 @@ fn before_each(links: &[Link]) -> BTreeMap<String, BTreeMap<String, GraphNode>> 
 pub fn cycles(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Vec<String>>> {
     let before = before_each(&snapshot.every_link()?);
     let mut found = Vec::new();
-    for group in strongly_connected(&before) {
+    let keys: Vec<&str> = before.keys().map(String::as_str).collect();
+    // The keys are in order.
+    let number = |key: &String| keys.binary_search(&key.as_str()).ok();
+    let graph: Vec<Vec<usize>> = before.values().map(|next| next.keys().filter_map(number).collect()).collect();
+    for group in strongly_connected(&graph) {
         budget.check()?;
-        let inside: HashSet<&str> = group.iter().copied().collect();
-        let Some(first) = group.iter().min().copied() else { continue };
+        let inside: HashSet<&str> = group.iter().map(|at| keys[*at]).collect();
+        let Some(first) = inside.iter().min().copied() else { continue };
         let loops = before.get(first).is_some_and(|next| next.contains_key(first));
         if group.len() == 1 && !loops {
             continue;
@@ -239,67 +244,6 @@ fn cycle(before: &BTreeMap<String, BTreeMap<String, GraphNode>>, first: &str, in
         }
     }
     vec![first.to_owned()]
-}
-
-/// Tarjan's components, without recursion: a chain may be as long as there are entities.
-fn strongly_connected(before: &BTreeMap<String, BTreeMap<String, GraphNode>>) -> Vec<Vec<&str>> {
-    #[derive(Default)]
-    struct Visit {
-        index: usize,
-        low: usize,
-        on_stack: bool,
-    }
-    let mut visits: HashMap<&str, Visit> = HashMap::new();
-    let (mut stack, mut groups): (Vec<&str>, Vec<Vec<&str>>) = (Vec::new(), Vec::new());
-    let nexts = |key: &str| before.get(key).into_iter().flat_map(BTreeMap::keys).map(String::as_str);
-    for root in before.keys().map(String::as_str) {
-        if visits.contains_key(root) {
-            continue;
-        }
-        let mut open = vec![(root, None)];
-        while let Some((at, nested)) = open.last_mut() {
-            let at = *at;
-            let rest = nested.get_or_insert_with(|| {
-                let index = visits.len();
-                visits.insert(at, Visit { index, low: index, on_stack: true });
-                stack.push(at);
-                nexts(at)
-            });
-            if let Some(next) = rest.next() {
-                match visits.get(next) {
-                    None => open.push((next, None)),
-                    Some(seen) if seen.on_stack => {
-                        let index = seen.index;
-                        if let Some(visit) = visits.get_mut(at) {
-                            visit.low = visit.low.min(index);
-                        }
-                    }
-                    Some(_) => {}
-                }
-                continue;
-            }
-            open.pop();
-            let Some(Visit { index, low, .. }) = visits.get(at) else { continue };
-            let (index, low) = (*index, *low);
-            if let Some(visit) = open.last().and_then(|(parent, _)| visits.get_mut(parent)) {
-                visit.low = visit.low.min(low);
-            }
-            if index == low {
-                let mut group = Vec::new();
-                while let Some(member) = stack.pop() {
-                    if let Some(visit) = visits.get_mut(member) {
-                        visit.on_stack = false;
-                    }
-                    group.push(member);
-                    if member == at {
-                        break;
-                    }
-                }
-                groups.push(group);
-            }
-        }
-    }
-    groups
 }
 
 /// Open issues with nothing open before them: the most important first, then by id.

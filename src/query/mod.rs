@@ -3,19 +3,19 @@
 //! Owns what a query means: which rows answer it, in which order, and how pages are cut. Returns plain values: no
 //! JSON, no SQL. Does not own freshness (`index`) nor how answers are shown (`tools`, `cli`).
 
-pub mod check;
-pub mod context;
-pub mod documents;
-pub mod entities;
+pub(crate) mod check;
+pub(crate) mod context;
+pub(crate) mod documents;
+pub(crate) mod entities;
 pub mod exact;
-pub mod files;
+pub(crate) mod files;
 mod globs;
-pub mod graph;
-pub mod measure;
-pub mod mentions;
-pub mod near;
-pub mod patch;
-pub mod picture;
+pub(crate) mod graph;
+pub(crate) mod measure;
+pub(crate) mod mentions;
+pub(crate) mod near;
+pub(crate) mod patch;
+pub(crate) mod picture;
 pub mod positions;
 mod preview;
 pub mod relations;

@@ -62,21 +62,8 @@ fn last_part(name: &str) -> &str {
 
 /// Edits of one character (insert, delete, replace) between two words; names above 64 characters count as far apart.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 8 || a.len().max(b.len()) > 64 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    let (long, other) = (a.chars().count(), b.chars().count());
+    if long.abs_diff(other) > 8 || long.max(other) > 64 { usize::MAX } else { strsim::levenshtein(a, b) }
 }
 
 #[cfg(test)]

@@ -21,14 +21,16 @@ use crate::budget::Budget;
 use crate::error::Result;
 use crate::model::{RepoPath, SkipReason, Stat};
 
-pub use hash::{Content, read, trusted};
-pub use listing_fingerprint::ListingFingerprint;
-pub use resolve::{PathLocation, Resolved, Resolver};
-pub use root::{Homes, is_own_repository, repository_root};
-pub use rules::{Rules, is_rule_file};
-pub use tracked::git_rule_files;
-pub use walk::is_private_name;
-pub use without_files::{IgnoringRule, ignoring_rules};
+pub use hash::read;
+pub(crate) use hash::{Content, trusted};
+pub(crate) use listing_fingerprint::ListingFingerprint;
+pub(crate) use resolve::{Resolved, Resolver};
+pub(crate) use root::{Homes, is_own_repository, repository_root};
+pub use rules::Rules;
+pub(crate) use rules::is_rule_file;
+pub(crate) use tracked::git_rule_files;
+pub(crate) use walk::is_private_name;
+pub(crate) use without_files::ignoring_rules;
 
 /// A file to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

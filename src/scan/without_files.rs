@@ -62,7 +62,7 @@ pub fn ignoring_rules(root: &Path, rules: &Rules) -> Vec<IgnoringRule> {
     }
     let mut found: Vec<IgnoringRule> =
         counts.into_iter().map(|((pattern, source), entries)| IgnoringRule { pattern, source, entries }).collect();
-    found.sort_by(|a, b| b.entries.cmp(&a.entries));
+    found.sort_by_key(|rule| std::cmp::Reverse(rule.entries));
     found
 }
 

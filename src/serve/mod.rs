@@ -17,7 +17,7 @@
 //! [`Service`].
 
 mod call_router;
-pub mod client;
+pub(crate) mod client;
 mod connection_owner;
 pub mod daemon;
 mod daemon_service;
@@ -25,12 +25,12 @@ mod envelope;
 mod framing;
 mod hello;
 mod in_flight;
-pub mod launch;
+pub(crate) mod launch;
 mod ledger;
 mod mcp;
 mod meters;
 mod mux;
-pub mod page;
+pub(crate) mod page;
 mod progress;
 mod recent;
 mod relay;
@@ -43,14 +43,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use call_router::{CallRouter, call_params};
-pub use daemon_service::{Status, TcpStatus};
+pub(crate) use call_router::{CallRouter, call_params};
+pub(crate) use daemon_service::{Status, TcpStatus};
 pub use framing::MAX_LINE;
-pub use hello::Hello;
+pub(crate) use hello::Hello;
 pub use in_flight::MAX_IN_FLIGHT;
-pub use meters::ToolStatus;
+pub(crate) use meters::ToolStatus;
 pub use mux::connection;
-pub use relay::Relay;
+pub(crate) use relay::Relay;
 pub use service::{Service, ToolCard};
 
 use crate::error::{Error, Result};

@@ -62,11 +62,9 @@ impl Snapshot<'_> {
         if *need == TrigramNeed::Anything {
             return Ok(None);
         }
-        let mut statement = self.connection.prepare_cached(WHOLE)?;
-        let segments = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))?;
+        let segments = self.rows(WHOLE, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u32>(1)? as usize)))?;
         let mut candidates = HashMap::new();
-        for segment in segments {
-            let (segment, files) = segment?;
+        for (segment, files) in segments {
             candidates.insert(segment, self.slots(segment, files, need, &mut HashMap::new())?);
         }
         Ok(Some(Candidates(candidates)).filter(|candidates| !candidates.0.is_empty()))
@@ -74,15 +72,13 @@ impl Snapshot<'_> {
 
     /// An upper bound of their number.
     pub fn most_candidates(&self, candidates: &Candidates) -> Result<usize> {
-        let loose: i64 = self.connection.prepare_cached(COUNT_LOOSE)?.query_row([], |row| row.get(0))?;
+        let loose: i64 = self.value(COUNT_LOOSE, [])?;
         Ok(usize::try_from(loose).unwrap_or(usize::MAX) + candidates.0.values().map(SlotSet::len).sum::<usize>())
     }
 
     /// All of them in path order, for those that are few.
     pub fn candidate_files(&self, candidates: &Candidates) -> Result<Vec<Candidate>> {
-        let mut statement = self.connection.prepare_cached(LOOSE)?;
-        let loose = statement.query_map([], Candidate::from_row)?;
-        let mut files = loose.collect::<rusqlite::Result<Vec<_>>>()?;
+        let mut files = self.rows(LOOSE, [], Candidate::from_row)?;
         let mut statement = self.connection.prepare_cached(AT)?;
         for (segment, slots) in &candidates.0 {
             for slot in slots.iter() {

@@ -77,14 +77,12 @@ impl ChunkNumbers {
 
 impl Snapshot<'_> {
     pub fn chunk_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     /// A sample of chunks, chosen by the hashes of their texts: independent of insertion order.
     pub(super) fn drawn_chunks(&self, most: usize) -> Result<Vec<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(DRAWN)?;
-        let rows = statement.query_map([i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DRAWN, [i64::try_from(most).unwrap_or(i64::MAX)], |row| row.get(0).map(ChunkId))
     }
 
     /// The first `most` of these chunks in path order; all of them, in the given order, if there are not more.

@@ -1,6 +1,6 @@
 //! Chunks as pieces of documents: with what they overlap by, the headings above them and their page.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::statements::statements;
 use super::{ChunkId, Snapshot};
@@ -92,15 +92,12 @@ impl Snapshot<'_> {
 
     /// All pieces of a file, in order.
     pub fn pieces(&self, path: &str) -> Result<Vec<DocumentPiece>> {
-        let mut statement = self.connection.prepare_cached(OF_FILE)?;
-        let rows = statement.query_map(named_params! { ":path": path }, piece)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(OF_FILE, named_params! { ":path": path }, piece)
     }
 
     /// Distinguishes equal pieces of one file.
     pub fn same_before(&self, id: ChunkId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(SAME_BEFORE)?;
-        Ok(statement.query_row(named_params! { ":id": id.0 }, |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(SAME_BEFORE, named_params! { ":id": id.0 })
     }
 
     /// Whether a file whose path comes before has a piece of the same text.
@@ -110,43 +107,33 @@ impl Snapshot<'_> {
     }
 
     pub fn document_file(&self, path: &str) -> Result<Option<DocumentFile>> {
-        let mut statement = self.connection.prepare_cached(FILE)?;
-        let found = statement.query_row(named_params! { ":path": path }, |row| {
+        self.row(FILE, named_params! { ":path": path }, |row| {
             Ok(DocumentFile {
                 size: row.get::<_, i64>(0)?.cast_unsigned(),
                 modified_ns: row.get(1)?,
                 language: row.get(2)?,
                 encoding: row.get(3)?,
             })
-        });
-        Ok(found.optional()?)
+        })
     }
 
     /// Problems that extraction reported for files: path, language or format, in words.
     pub fn problems(&self) -> Result<Vec<(String, String, String)>> {
-        let mut statement = self.connection.prepare_cached(PROBLEMS)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PROBLEMS, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// The same of one file, in words.
     pub fn problems_of(&self, path: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(PROBLEMS_OF)?;
-        let rows = statement.query_map(named_params! { ":path": path }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PROBLEMS_OF, named_params! { ":path": path }, |row| row.get(0))
     }
 
     /// The chunk that contains a line of a file.
     pub fn chunk_at(&self, path: &str, line: u32) -> Result<Option<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(AT)?;
-        let found = statement.query_row(named_params! { ":path": path, ":line": line }, |row| row.get(0));
-        Ok(found.optional()?.map(ChunkId))
+        Ok(self.row(AT, named_params! { ":path": path, ":line": line }, |row| row.get(0))?.map(ChunkId))
     }
 
     /// The chunk at an index among all.
     pub fn nth_chunk(&self, at: u64) -> Result<Option<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(NTH)?;
-        let found = statement.query_row(named_params! { ":at": at.cast_signed() }, |row| row.get(0));
-        Ok(found.optional()?.map(ChunkId))
+        Ok(self.row(NTH, named_params! { ":at": at.cast_signed() }, |row| row.get(0))?.map(ChunkId))
     }
 }

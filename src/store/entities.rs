@@ -3,7 +3,7 @@
 //! Owns the rows that a Markdown file gives and the queries for single entities. `graph` follows
 //! several edges.
 
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{Row, named_params, params};
 use serde::{Deserialize, Serialize};
 
 use super::statements::statements;
@@ -167,27 +167,21 @@ fn end_of(folder: &str) -> String {
 impl Snapshot<'_> {
     /// The entity that a link of that name means.
     pub fn entity_named(&self, name: &str) -> Result<Option<StoredEntity>> {
-        let mut statement = self.connection.prepare_cached(BY_NAME)?;
-        Ok(statement.query_row(named_params! { ":name": name }, entity).optional()?)
+        self.row(BY_NAME, named_params! { ":name": name }, entity)
     }
 
     pub fn entity_at(&self, path: &str) -> Result<Option<StoredEntity>> {
-        let mut statement = self.connection.prepare_cached(BY_PATH)?;
-        Ok(statement.query_row(named_params! { ":path": path }, entity).optional()?)
+        self.row(BY_PATH, named_params! { ":path": path }, entity)
     }
 
     /// All entities that count, or those of one kind, by key.
     pub fn entities(&self, kind: Option<&str>) -> Result<Vec<StoredEntity>> {
-        let mut statement = self.connection.prepare_cached(ALL)?;
-        let rows = statement.query_map(named_params! { ":kind": kind }, entity)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(ALL, named_params! { ":kind": kind }, entity)
     }
 
     /// Files of entities that count, in no order.
     pub fn entity_paths(&self, kind: Option<&str>) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(PATHS)?;
-        let rows = statement.query_map(named_params! { ":kind": kind }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PATHS, named_params! { ":kind": kind }, |row| row.get(0))
     }
 
     pub fn has_entity_of(&self, kind: &str) -> Result<bool> {
@@ -196,59 +190,42 @@ impl Snapshot<'_> {
 
     /// Files of `language` that are no entities, in no order.
     pub fn document_paths(&self, language: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(DOCUMENT_PATHS)?;
-        let rows = statement.query_map(named_params! { ":language": language }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DOCUMENT_PATHS, named_params! { ":language": language }, |row| row.get(0))
     }
 
     /// The first heading of a document.
     pub fn heading_of(&self, path: &str) -> Result<Option<String>> {
-        let mut statement = self.connection.prepare_cached(HEADING)?;
-        Ok(statement.query_row(named_params! { ":path": path }, |row| row.get(0)).optional()?)
+        self.row(HEADING, named_params! { ":path": path }, |row| row.get(0))
     }
 
     /// Entities that count and carry no tag, by key.
     pub fn untagged_entities(&self, kind: Option<&str>) -> Result<Vec<StoredEntity>> {
-        let mut statement = self.connection.prepare_cached(UNTAGGED)?;
-        let rows = statement.query_map(named_params! { ":kind": kind }, entity)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNTAGGED, named_params! { ":kind": kind }, entity)
     }
 
     /// (path, first heading) of files of `language` that are no entities and carry no tag.
     pub fn untagged_documents(&self, language: &str) -> Result<Vec<(String, Option<String>)>> {
-        let mut statement = self.connection.prepare_cached(UNTAGGED_DOCUMENTS)?;
-        let rows =
-            statement.query_map(named_params! { ":language": language }, |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNTAGGED_DOCUMENTS, named_params! { ":language": language }, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// (tag, how many carry it), in byte order.
     pub fn tag_counts(&self, of: TaggedKind) -> Result<Vec<(String, u64)>> {
         let pair = |row: &Row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
-        let connection = self.connection;
-        let counts = match of {
-            TaggedKind::Entities => connection.prepare_cached(TAG_COUNTS)?.query_map([], pair)?.collect(),
-            TaggedKind::Documents => connection.prepare_cached(TAG_COUNTS_OF_DOCUMENTS)?.query_map([], pair)?.collect(),
-            TaggedKind::OfKind(kind) => connection
-                .prepare_cached(TAG_COUNTS_OF_KIND)?
-                .query_map(named_params! { ":kind": kind }, pair)?
-                .collect::<rusqlite::Result<_>>(),
-        };
-        Ok(counts?)
+        match of {
+            TaggedKind::Entities => self.rows(TAG_COUNTS, [], pair),
+            TaggedKind::Documents => self.rows(TAG_COUNTS_OF_DOCUMENTS, [], pair),
+            TaggedKind::OfKind(kind) => self.rows(TAG_COUNTS_OF_KIND, named_params! { ":kind": kind }, pair),
+        }
     }
 
     /// The tags of a file, in byte order.
     pub fn tags_of(&self, path: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(TAGS_OF)?;
-        let rows = statement.query_map(named_params! { ":path": path }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(TAGS_OF, named_params! { ":path": path }, |row| row.get(0))
     }
 
     /// The files that carry a tag, entities and documents alike.
     pub fn paths_tagged(&self, tag: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(PATHS_TAGGED)?;
-        let rows = statement.query_map(named_params! { ":tag": tag }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PATHS_TAGGED, named_params! { ":tag": tag }, |row| row.get(0))
     }
 
     /// Shows each indexed path below `folder`, which is empty or ends with `/`, to `visit`.
@@ -263,34 +240,26 @@ impl Snapshot<'_> {
 
     /// Indexed paths below `folder`, which is empty or ends with `/`.
     pub fn paths_below(&self, folder: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(PATHS_BELOW)?;
-        let rows = statement.query_map(named_params! { ":from": folder, ":to": end_of(folder) }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PATHS_BELOW, named_params! { ":from": folder, ":to": end_of(folder) }, |row| row.get(0))
     }
 
     /// Problems that extraction reported for the files below `folder`, which is empty or ends with `/`.
     pub fn problems_below(&self, folder: &str) -> Result<Vec<FileProblem>> {
-        let mut statement = self.connection.prepare_cached(PROBLEMS_BELOW)?;
-        let rows = statement.query_map(named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
+        self.rows(PROBLEMS_BELOW, named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
             Ok(FileProblem { path: row.get(0)?, line: row.get(1)?, reason: row.get(2)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// (path, key, path of the one that counts) of every entity whose key an earlier path has.
     pub fn doubled_entities(&self) -> Result<Vec<(String, String, String)>> {
-        let mut statement = self.connection.prepare_cached(DOUBLED)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DOUBLED, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// Links in the files below `folder` to ids that nothing has.
     pub fn dangling_links(&self, folder: &str) -> Result<Vec<DanglingLink>> {
-        let mut statement = self.connection.prepare_cached(DANGLING)?;
-        let rows = statement.query_map(named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
+        self.rows(DANGLING, named_params! { ":from": folder, ":to": end_of(folder) }, |row| {
             Ok(DanglingLink { path: row.get(0)?, line: row.get(1)?, rel: row.get(2)?, target: row.get(3)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// The whole stored text of a file.

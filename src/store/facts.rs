@@ -1,6 +1,7 @@
 //! `meta` and `changes`: facts about the index, and changes since each consumer last counted them.
 
 use rusqlite::{OptionalExtension, named_params};
+use strum_macros::IntoStaticStr;
 
 use super::statements::statements;
 use super::{Batch, Snapshot, locked};
@@ -25,13 +26,15 @@ statements! {
 }
 
 /// A fact about the index: one row of `meta`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Fact {
     /// The first build has ended; until then an answer would lack files.
     Built,
     /// The entities of the first build are complete; the rest may follow.
     Entities,
     /// Nanoseconds since 1970 of the last change of a row that an answer could show.
+    #[strum(serialize = "last_change_ns")]
     LastChange,
     /// Options that the rows were made with; other options re-extract every file.
     Options,
@@ -42,15 +45,8 @@ pub enum Fact {
 }
 
 impl Fact {
-    const fn key(self) -> &'static str {
-        match self {
-            Self::Built => "built",
-            Self::Entities => "entities",
-            Self::LastChange => "last_change_ns",
-            Self::Options => "options",
-            Self::Splitter => "splitter",
-            Self::ListingFingerprint => "listing_fingerprint",
-        }
+    fn key(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -94,8 +90,8 @@ impl Snapshot<'_> {
             chunks: self.chunk_count()?,
             symbols: self.symbol_count()?,
             references: self.reference_count()?,
-            entities: self.entity_count()?,
-            tags: self.tag_count()?,
+            entities: self.number(COUNT_ENTITIES, [])?,
+            tags: self.number(COUNT_TAGS, [])?,
             languages: self.language_counts()?,
             skipped: self.skipped_counts()?,
             last_change_ns,
@@ -104,20 +100,8 @@ impl Snapshot<'_> {
         Ok(totals)
     }
 
-    fn entity_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_ENTITIES)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
-    }
-
-    /// Tags that something carries.
-    fn tag_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_TAGS)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
-    }
-
     pub fn fact(&self, fact: Fact) -> Result<Option<String>> {
-        let mut statement = self.connection.prepare_cached(FACT)?;
-        Ok(statement.query_row(named_params! { ":key": fact.key() }, |row| row.get(0)).optional()?)
+        self.row(FACT, named_params! { ":key": fact.key() }, |row| row.get(0))
     }
 }
 

@@ -201,54 +201,41 @@ impl Snapshot<'_> {
     /// (path, language) of every indexed file, or of those of one language, in path order.
     pub fn paths(&self, language: Option<&str>) -> Result<Vec<(String, String)>> {
         let pair = |row: &Row| Ok((row.get(0)?, row.get(1)?));
-        let rows = match language {
-            None => self.connection.prepare_cached(PATHS)?.query_map([], pair)?.collect::<rusqlite::Result<_>>()?,
-            Some(language) => self
-                .connection
-                .prepare_cached(PATHS_OF_LANGUAGE)?
-                .query_map(named_params! { ":language": language }, pair)?
-                .collect::<rusqlite::Result<_>>()?,
-        };
-        Ok(rows)
+        match language {
+            None => self.rows(PATHS, [], pair),
+            Some(language) => self.rows(PATHS_OF_LANGUAGE, named_params! { ":language": language }, pair),
+        }
     }
 
     /// Each indexed file in a folder with the number of its chunks, in path order; `.` is the repository.
     pub fn chunks_of_files_in(&self, folder: &str) -> Result<Vec<(String, u64)>> {
-        let mut statement = self.connection.prepare_cached(CHUNKS_OF)?;
         let (first, end) = range_of(folder);
-        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| {
+        self.rows(CHUNKS_OF, named_params! { ":first": first, ":end": end }, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// The indexed files in a folder, in path order; `.` is the repository.
     pub fn paths_in(&self, folder: &str) -> Result<Vec<String>> {
         let (first, end) = range_of(folder);
-        let mut statement = self.connection.prepare_cached(PATHS_IN)?;
-        let rows = statement.query_map(named_params! { ":first": first, ":end": end }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(PATHS_IN, named_params! { ":first": first, ":end": end }, |row| row.get(0))
     }
 
     /// How many files of a folder are indexed, and whether any was cut off.
     pub fn fill_of(&self, folder: &str) -> Result<(usize, bool)> {
         let (first, end) = range_of(folder);
         let asked = named_params! { ":first": first, ":end": end };
-        let files: i64 = self.connection.prepare_cached(FILES_IN)?.query_row(asked, |row| row.get(0))?;
+        let files: i64 = self.value(FILES_IN, asked)?;
         let is_cut = self.connection.prepare_cached(IS_CUT)?.exists(asked)?;
         Ok((usize::try_from(files).unwrap_or(usize::MAX), is_cut))
     }
 
     pub fn skipped(&self) -> Result<Vec<SkippedFile>> {
-        let mut statement = self.connection.prepare_cached(SKIPPED)?;
-        let rows = statement.query_map([], skipped)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SKIPPED, [], skipped)
     }
 
     pub fn skipped_counts(&self) -> Result<Vec<(String, u64)>> {
-        let mut statement = self.connection.prepare_cached(SKIPPED_COUNTS)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SKIPPED_COUNTS, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))
     }
 
     pub fn has_files(&self) -> Result<bool> {
@@ -256,16 +243,14 @@ impl Snapshot<'_> {
     }
 
     pub fn file_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     /// (language, files, lines).
     pub fn language_counts(&self) -> Result<Vec<(String, u64, u64)>> {
-        let mut statement = self.connection.prepare_cached(COUNT_BY_LANGUAGE)?;
-        let rows = statement.query_map([], |row| {
+        self.rows(COUNT_BY_LANGUAGE, [], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned()))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 }
 

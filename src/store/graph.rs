@@ -124,18 +124,14 @@ fn link_from(row: &Row) -> rusqlite::Result<LinkFrom> {
 impl Snapshot<'_> {
     /// Edges out of an entity, in the order of its file; those whose target is missing only where they must have one.
     pub fn links_from(&self, entity: EntityId) -> Result<Vec<LinkFrom>> {
-        let mut statement = self.connection.prepare_cached(LINKS_FROM)?;
-        let rows = statement.query_map(named_params! { ":entity": entity.0 }, link_from)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(LINKS_FROM, named_params! { ":entity": entity.0 }, link_from)
     }
 
     /// Edges into an entity, by relationship, then by source.
     pub fn links_to(&self, entity: EntityId) -> Result<Vec<LinkTo>> {
-        let mut statement = self.connection.prepare_cached(LINKS_TO)?;
-        let rows = statement.query_map(named_params! { ":entity": entity.0 }, |row| {
+        self.rows(LINKS_TO, named_params! { ":entity": entity.0 }, |row| {
             Ok(LinkTo { rel: row.get(0)?, source: node(row, 1)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// Everything within `depth` edges of an entity, itself included, with its distance: nearest first, then by key.
@@ -146,14 +142,13 @@ impl Snapshot<'_> {
         (outgoing, incoming): (bool, bool),
         rel: Option<&str>,
     ) -> Result<Vec<(u32, GraphNode)>> {
-        let mut statement = self.connection.prepare_cached(REACHED)?;
-        let rows = statement.query_map(
+        self.rows(
+            REACHED,
             named_params! {
                 ":entity": entity.0, ":depth": depth, ":outgoing": outgoing, ":incoming": incoming, ":rel": rel,
             },
             |row| Ok((row.get(0)?, node(row, 1)?)),
-        )?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        )
     }
 
     /// What one edge leads to from an entity, by the ways that are walked; also what does not count, and doubled.
@@ -179,16 +174,11 @@ impl Snapshot<'_> {
 
     /// Every edge of the graph, by source, then in the order of its file.
     pub fn every_link(&self) -> Result<Vec<Link>> {
-        let mut statement = self.connection.prepare_cached(EVERY_LINK)?;
-        let rows = statement
-            .query_map([], |row| Ok(Link { link: link_from(row)?, source: node(row, 8)?, path: row.get(13)? }))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(EVERY_LINK, [], |row| Ok(Link { link: link_from(row)?, source: node(row, 8)?, path: row.get(13)? }))
     }
 
     /// How many edges lead to an entity.
     pub fn weight(&self, entity: EntityId) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(WEIGHT)?;
-        let count: i64 = statement.query_row(named_params! { ":entity": entity.0 }, |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(WEIGHT, named_params! { ":entity": entity.0 })
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Owns statements and row mapping. `query::relations` decides what a name refers to.
 
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{Row, named_params};
 
 use super::statements::statements;
 use super::symbols::{Definition, Reference, in_order};
@@ -111,9 +111,7 @@ fn declared(row: &Row) -> rusqlite::Result<DefinitionNode> {
 impl Snapshot<'_> {
     /// Key and language of an indexed file.
     pub fn file(&self, path: &str) -> Result<Option<(FileId, String)>> {
-        let mut statement = self.connection.prepare_cached(FILE)?;
-        let row = statement.query_row(named_params! { ":path": path }, |row| Ok((FileId(row.get(0)?), row.get(1)?)));
-        Ok(row.optional()?)
+        self.row(FILE, named_params! { ":path": path }, |row| Ok((FileId(row.get(0)?), row.get(1)?)))
     }
 
     /// Whether any indexed path begins with `start`.
@@ -124,29 +122,22 @@ impl Snapshot<'_> {
 
     /// Definitions of exactly that name, in path and line order, at most `limit`.
     pub fn declared_as(&self, name: &str, limit: usize) -> Result<Vec<DefinitionNode>> {
-        let mut statement = self.connection.prepare_cached(NAMED)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":name": name, ":limit": limit }, declared)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(NAMED, named_params! { ":name": name, ":limit": limit }, declared)
     }
 
     /// All definitions of a file, outer before inner.
     pub fn declared_in(&self, file: FileId) -> Result<Vec<DefinitionNode>> {
-        let mut statement = self.connection.prepare_cached(IN_FILE)?;
-        let rows = statement.query_map(named_params! { ":file": file.0 }, declared)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(IN_FILE, named_params! { ":file": file.0 }, declared)
     }
 
     pub fn declared(&self, symbol: SymbolId) -> Result<Option<DefinitionNode>> {
-        let mut statement = self.connection.prepare_cached(BY_ID)?;
-        Ok(statement.query_row(named_params! { ":symbol": symbol.0 }, declared).optional()?)
+        self.row(BY_ID, named_params! { ":symbol": symbol.0 }, declared)
     }
 
     /// Definitions directly inside another.
     pub fn children(&self, symbol: SymbolId) -> Result<Vec<DefinitionNode>> {
-        let mut statement = self.connection.prepare_cached(CHILDREN)?;
-        let rows = statement.query_map(named_params! { ":symbol": symbol.0 }, declared)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(CHILDREN, named_params! { ":symbol": symbol.0 }, declared)
     }
 
     /// Definitions of that container in the files directly in `folder`, which is empty or ends with `/`.
@@ -157,39 +148,33 @@ impl Snapshot<'_> {
         container: &str,
         limit: usize,
     ) -> Result<Vec<DefinitionNode>> {
-        let mut statement = self.connection.prepare_cached(MEMBERS_IN_FOLDER)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let to = format!("{folder}\u{10ffff}");
-        let rows = statement.query_map(
+        self.rows(
+            MEMBERS_IN_FOLDER,
             named_params! { ":from": folder, ":to": to, ":language": language, ":container": container, ":limit": limit },
             declared,
-        )?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        )
     }
 
     /// What a file imports, in order of lines.
     pub fn imports_of(&self, file: FileId) -> Result<Vec<Import>> {
-        let mut statement = self.connection.prepare_cached(IMPORTS)?;
-        let rows = statement.query_map(named_params! { ":file": file.0 }, |row| {
+        self.rows(IMPORTS, named_params! { ":file": file.0 }, |row| {
             Ok(Import { target: row.get(0)?, name: row.get(1)?, alias: row.get(2)?, line: row.get(3)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// The types that a definition says it inherits from or implements.
     pub fn heritage_of(&self, symbol: SymbolId) -> Result<Vec<Heritage>> {
-        let mut statement = self.connection.prepare_cached(HERITAGE)?;
-        let rows = statement.query_map(named_params! { ":symbol": symbol.0 }, |row| {
+        self.rows(HERITAGE, named_params! { ":symbol": symbol.0 }, |row| {
             Ok(Heritage { kind: row.get(0)?, target: row.get(1)?, line: row.get(2)? })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// Definitions that state that they inherit from or implement `target`, as written.
     pub fn heirs_of(&self, target: &str, limit: usize) -> Result<Vec<Heir>> {
-        let mut statement = self.connection.prepare_cached(HEIRS)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":target": target, ":limit": limit }, |row| {
+        self.rows(HEIRS, named_params! { ":target": target, ":limit": limit }, |row| {
             Ok(Heir {
                 path: row.get(0)?,
                 kind: row.get(1)?,
@@ -197,19 +182,16 @@ impl Snapshot<'_> {
                 name: row.get(3)?,
                 symbol: row.get::<_, Option<i64>>(4)?.map(SymbolId),
             })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// Files that import `target`, as written, with what they say.
     pub fn importers_of(&self, target: &str, limit: usize) -> Result<Vec<(String, Import)>> {
-        let mut statement = self.connection.prepare_cached(IMPORTERS)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":target": target, ":limit": limit }, |row| {
+        self.rows(IMPORTERS, named_params! { ":target": target, ":limit": limit }, |row| {
             let import = Import { target: row.get(1)?, name: row.get(2)?, alias: row.get(3)?, line: row.get(4)? };
             Ok((row.get(0)?, import))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 
     /// All references to names on lines `from..=to` of a file.

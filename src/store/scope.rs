@@ -147,11 +147,9 @@ impl Snapshot<'_> {
                 }
             }
             let chunks = if admitted.len().saturating_mul(FEW) < all {
-                let mut of_file = self.connection.prepare_cached(OF_FILE)?;
                 let mut chunks = Vec::new();
                 for file in admitted {
-                    let rows = of_file.query_map([file], |row| row.get(0).map(ChunkId))?;
-                    chunks.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+                    chunks.extend(self.rows(OF_FILE, [file], |row| row.get(0).map(ChunkId))?);
                 }
                 chunks.into_iter().collect()
             } else {
@@ -199,9 +197,7 @@ impl Snapshot<'_> {
     }
 
     fn gather(&self, statement: &str, parameters: impl Params) -> Result<Bitmap> {
-        let mut statement = self.connection.prepare_cached(statement)?;
-        let rows = statement.query_map(parameters, |row| row.get(0).map(ChunkId))?;
-        Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().collect())
+        Ok(self.rows(statement, parameters, |row| row.get(0).map(ChunkId))?.into_iter().collect())
     }
 
     /// The query, narrowed to little more than the chunks of a scope.

@@ -129,27 +129,19 @@ impl Snapshot<'_> {
 
     /// The first chunks that match a query, in the order of ids.
     pub fn chunks_with(&self, query: &FtsQuery, most: usize) -> Result<Vec<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(WITH)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows =
-            statement.query_map(named_params! { ":query": query.0, ":most": most }, |row| row.get(0).map(ChunkId))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(WITH, named_params! { ":query": query.0, ":most": most }, |row| row.get(0).map(ChunkId))
     }
 
     /// Paths of files of a language in which something matches.
     pub fn files_matching(&self, query: &FtsQuery, language: &str) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(FILES)?;
-        let rows = statement.query_map(named_params! { ":query": query.0, ":language": language }, |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(FILES, named_params! { ":query": query.0, ":language": language }, |row| row.get(0))
     }
 
     /// Chunks that contain a definition of that name, in any (ASCII) case, in path and line order.
     pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(DEFINING)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows =
-            statement.query_map(named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINING, named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))
     }
 
     /// How many files reference a name; `most` for more.
@@ -158,15 +150,12 @@ impl Snapshot<'_> {
     }
 
     fn count(&self, statement: &str, name: &str, value: &str, most: usize) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(statement)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let count: i64 = statement.query_row(&[(name, &value as &dyn ToSql), (":most", &most)], |row| row.get(0))?;
+        let count: i64 = self.value(statement, &[(name, &value as &dyn ToSql), (":most", &most)])?;
         Ok(usize::try_from(count).unwrap_or(0))
     }
 
     pub fn count_matches(&self, query: &FtsQuery) -> Result<u64> {
-        let mut statement = self.connection.prepare_cached(MATCHES)?;
-        let count: i64 = statement.query_row(named_params! { ":query": query.0 }, |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(MATCHES, named_params! { ":query": query.0 })
     }
 }

@@ -1,4 +1,5 @@
-//! The macro that declares SQL statements next to their row mapping, so that a test can prepare each of them.
+//! The macro that declares SQL statements next to their row mapping, so that a test can prepare each of them, and their
+//! execution.
 
 /// Declares `const NAME: &str` for each statement, and `STATEMENTS`, the list of them.
 macro_rules! statements {
@@ -9,6 +10,44 @@ macro_rules! statements {
     };
 }
 pub(super) use statements;
+
+use rusqlite::types::FromSql;
+use rusqlite::{OptionalExtension, Params, Row};
+
+use super::Snapshot;
+use crate::error::Result;
+
+impl Snapshot<'_> {
+    /// All rows of a statement.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        Ok(self.connection.prepare_cached(sql)?.query_map(params, read)?.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The first row of a statement, if it has one.
+    pub(super) fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.connection.prepare_cached(sql)?.query_row(params, read).optional()?)
+    }
+
+    /// The one value of a statement.
+    pub(super) fn value<T: FromSql>(&self, sql: &str, params: impl Params) -> Result<T> {
+        Ok(self.connection.prepare_cached(sql)?.query_row(params, |row| row.get(0))?)
+    }
+
+    /// The one number of a statement, which is not below zero.
+    pub(super) fn number(&self, sql: &str, params: impl Params) -> Result<u64> {
+        Ok(self.value::<i64>(sql, params)?.cast_unsigned())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -158,49 +158,38 @@ pub(super) fn in_order(mut references: Vec<Reference>) -> Vec<Reference> {
 
 impl Snapshot<'_> {
     pub(super) fn symbol_count(&self) -> Result<u64> {
-        Ok(self.connection.prepare_cached(COUNT)?.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(COUNT, [])
     }
 
     pub(super) fn reference_count(&self) -> Result<u64> {
-        let count: i64 = self.connection.prepare_cached(COUNT_REFERENCES)?.query_row([], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        self.number(COUNT_REFERENCES, [])
     }
 
     /// Definitions of exactly that name, in path and line order.
     pub fn definitions(&self, name: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS)?;
-        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS, named_params! { ":name": name }, Definition::from_row)
     }
 
     /// Definitions of that name in any (ASCII) case.
     pub fn definitions_any_case(&self, name: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS_ANY_CASE)?;
-        let rows = statement.query_map(named_params! { ":name": name }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS_ANY_CASE, named_params! { ":name": name }, Definition::from_row)
     }
 
     /// The same in no order, at most so many, and without their signatures, which are read from the text.
     pub fn unsigned_any_case(&self, name: &str, most: usize) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(UNSIGNED_ANY_CASE)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = statement.query_map(named_params! { ":name": name, ":most": most }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNSIGNED_ANY_CASE, named_params! { ":name": name, ":most": most }, Definition::from_row)
     }
 
     /// Definitions whose name begins with `prefix`, in any (ASCII) case.
     pub fn definitions_by_prefix(&self, prefix: &str) -> Result<Vec<Definition>> {
-        let mut statement = self.connection.prepare_cached(DEFINITIONS_BY_PREFIX)?;
         let to = format!("{prefix}\u{10ffff}");
-        let rows = statement.query_map(named_params! { ":from": prefix, ":to": to }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINITIONS_BY_PREFIX, named_params! { ":from": prefix, ":to": to }, Definition::from_row)
     }
 
     /// Every name that something defines, once each, in no order.
     pub fn defined_names(&self) -> Result<Vec<String>> {
-        let mut statement = self.connection.prepare_cached(DEFINED_NAMES)?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(DEFINED_NAMES, [], |row| row.get(0))
     }
 
     /// References to a name, in path and line order: those from `offset` on, at most `limit`, and how many there are in
@@ -248,14 +237,11 @@ impl Snapshot<'_> {
     fn between(&self, statement: &str, path: &str, from: u32, to: u32) -> Result<Vec<Definition>> {
         let Some(file) = self.file_id(path)? else { return Ok(Vec::new()) };
         let (first, last) = (self.first_symbol_from(file, from)?, self.first_symbol_from(file, to.saturating_add(1))?);
-        let mut statement = self.connection.prepare_cached(statement)?;
-        let rows = statement.query_map(named_params! { ":from": first, ":to": last }, Definition::from_row)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(statement, named_params! { ":from": first, ":to": last }, Definition::from_row)
     }
 
     fn file_id(&self, path: &str) -> Result<Option<FileId>> {
-        let mut statement = self.connection.prepare_cached(FILE)?;
-        Ok(statement.query_row(named_params! { ":path": path }, |row| row.get(0).map(FileId)).optional()?)
+        self.row(FILE, named_params! { ":path": path }, |row| row.get(0).map(FileId))
     }
 
     /// The id of a file's first definition that begins on `line` or after; the id after its last where there is none.
@@ -273,8 +259,7 @@ impl Snapshot<'_> {
 
     /// The id after a file's last definition.
     fn end_of_symbols(&self, file: FileId) -> Result<i64> {
-        let mut statement = self.connection.prepare_cached(LAST_OF_FILE)?;
-        let last: Option<i64> = statement.query_row(named_params! { ":file": file.0 }, |row| row.get(0))?;
+        let last: Option<i64> = self.value(LAST_OF_FILE, named_params! { ":file": file.0 })?;
         Ok(last.map_or(file.0 * IDS_PER_FILE, |last| last + 1))
     }
 
@@ -285,8 +270,7 @@ impl Snapshot<'_> {
         if count == 0 {
             return Ok(vec![None; lines.len()]);
         }
-        let language: Arc<str> =
-            self.connection.prepare_cached(LANGUAGE)?.query_row([file.0], |row| row.get::<_, String>(0))?.into();
+        let language = self.value::<Arc<str>>(LANGUAGE, [file.0])?;
         let named =
             |row: &Row| Ok(Named { name: row.get(0)?, container: row.get(1)?, language: Arc::clone(&language) });
         if count > lines.len() * SYMBOLS_EACH {

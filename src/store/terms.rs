@@ -138,9 +138,7 @@ impl Snapshot<'_> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut statement = self.connection.prepare_cached(NAMES)?;
-        let rows = statement.query_map([ids.start, ids.end], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(NAMES, [ids.start, ids.end], |row| row.get(0))
     }
 
     /// A path and its words, as a file's chunks are found by them.

@@ -45,14 +45,12 @@ impl Snapshot<'_> {
 
     /// The vector of a text, if one was kept.
     pub fn text_vector(&self, space: SpaceId, hash: &[u8]) -> Result<Option<Vec<i8>>> {
-        let mut statement = self.connection.prepare_cached(KNOWN)?;
-        let found = statement.query_row(params![space.0, hash], |row| row.get(0)).optional()?;
-        Ok(found.map(components))
+        self.row(KNOWN, params![space.0, hash], |row| row.get(0).map(components))
     }
 
     /// Whether answers may come from the space.
     pub fn is_whole(&self, space: SpaceId) -> Result<bool> {
-        Ok(self.connection.prepare_cached(WHOLE)?.query_row([space.0], |row| row.get(0))?)
+        self.value(WHOLE, [space.0])
     }
 }
 

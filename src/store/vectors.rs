@@ -4,7 +4,7 @@
 //! id above all existing and all embedded ones. So one number per space says what is still to be embedded, and an id
 //! that had a vector never gets another text.
 
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{Row, named_params, params};
 
 use super::statements::statements;
 use super::{Batch, ChunkId, Scope, Snapshot};
@@ -100,16 +100,14 @@ pub(super) fn unembedded(row: &Row) -> rusqlite::Result<Unembedded> {
 impl Snapshot<'_> {
     /// The space, if anything was ever embedded in it.
     pub fn space(&self, key: &SpaceKey) -> Result<Option<SpaceId>> {
-        let mut statement = self.connection.prepare_cached(SPACE)?;
         let parameters = named_params! { ":model": key.model, ":hash": key.hash, ":dimension": count(key.dimension) };
-        Ok(statement.query_row(parameters, |row| Ok(SpaceId(row.get(0)?))).optional()?)
+        self.row(SPACE, parameters, |row| Ok(SpaceId(row.get(0)?)))
     }
 
     /// The hash and the dimension of the last space that a model of that name was used in.
     pub fn last_space_of(&self, model: &str) -> Result<Option<(String, usize)>> {
-        let mut statement = self.connection.prepare_cached(LAST_OF_MODEL)?;
         let space = |row: &Row| Ok((row.get(0)?, row.get::<_, u32>(1)? as usize));
-        Ok(statement.query_row([model], space).optional()?)
+        self.row(LAST_OF_MODEL, [model], space)
     }
 
     /// Chunks that have no vector in this space yet, whether or not the space is there.
@@ -138,34 +136,29 @@ impl Snapshot<'_> {
 
     /// Chunks of ids above one.
     fn chunks_above(&self, id: i64) -> Result<u64> {
-        let last = self.connection.prepare_cached(LAST)?.query_row([], |row| row.get::<_, Option<i64>>(0))?;
+        let last: Option<i64> = self.value(LAST, [])?;
         let statement = if last.unwrap_or(0) - id > A_LOOK_AT_EACH { ABOVE_OF_ALL } else { ABOVE };
-        Ok(self.connection.prepare_cached(statement)?.query_row([id], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        self.number(statement, [id])
     }
 
     /// The next chunks to be embedded, in the order in which [`Batch::add_vectors`] takes them.
     pub fn unembedded(&self, space: SpaceId, limit: usize) -> Result<Vec<Unembedded>> {
-        let mut statement = self.connection.prepare_cached(UNEMBEDDED)?;
-        let rows = statement.query_map(named_params! { ":space": space.0, ":limit": count(limit) }, unembedded)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(UNEMBEDDED, named_params! { ":space": space.0, ":limit": count(limit) }, unembedded)
     }
 
     /// The first chunk that has no vector yet.
     pub fn next_unembedded(&self, space: SpaceId) -> Result<Option<ChunkId>> {
-        let mut statement = self.connection.prepare_cached(NEXT_UNEMBEDDED)?;
-        Ok(statement.query_row(named_params! { ":space": space.0 }, |row| row.get::<_, Option<i64>>(0))?.map(ChunkId))
+        Ok(self.value::<Option<i64>>(NEXT_UNEMBEDDED, named_params! { ":space": space.0 })?.map(ChunkId))
     }
 
     /// The components of a chunk's vector, if it has one.
     pub fn vector_of(&self, space: SpaceId, chunk: ChunkId) -> Result<Option<Vec<i8>>> {
-        let mut statement = self.connection.prepare_cached(VECTOR)?;
-        Ok(statement.query_row([space.0, chunk.0], |row| row.get(0)).optional()?.map(components))
+        self.row(VECTOR, [space.0, chunk.0], |row| row.get(0).map(components))
     }
 
     /// How many vectors belong to ids above one, `most` for more.
     pub(super) fn vectors_above(&self, space: SpaceId, id: ChunkId, most: usize) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(COUNT_VECTORS_ABOVE)?;
-        let count: i64 = statement.query_row([space.0, id.0, count(most)], |row| row.get(0))?;
+        let count: i64 = self.value(COUNT_VECTORS_ABOVE, [space.0, id.0, count(most)])?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
 
@@ -207,9 +200,7 @@ impl Snapshot<'_> {
     }
 
     pub(super) fn spaces(&self) -> Result<Vec<SpaceId>> {
-        let mut statement = self.connection.prepare_cached(SPACES)?;
-        let rows = statement.query_map([], |row| Ok(SpaceId(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.rows(SPACES, [], |row| Ok(SpaceId(row.get(0)?)))
     }
 }
 

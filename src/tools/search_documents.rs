@@ -123,7 +123,7 @@ fn nothing(folders: &[DocumentFolder]) -> Error {
         return error("nothing is indexed".to_owned()).hint("Index a folder with `index_files`.");
     };
     let more = if folders.len() > 1 { format!(" and {} more", folders.len() - 1) } else { String::new() };
-    error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.path)))
+    error(format!("nothing is indexed: no file can be read in {}{more}", printable(&first.folder_path)))
         .hint("Check whether it was moved; `ixmcp documents remove` stops indexing a folder.")
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transformer: Option<Transformer>,
     /// Folders that `index_files` was asked to index.
-    pub document_folders: Vec<Folder>,
+    pub document_folders: Vec<DocumentFolder>,
     pub schema_version: i64,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
     pub watch_mode: String,
@@ -84,27 +84,6 @@ pub(crate) struct Transformer {
     /// Why it is not used, or not as it was hoped for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-}
-
-/// A folder of documents.
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Folder {
-    pub folder_path: String,
-    /// Files of it in the index: neither those of another such folder within it, nor of types that it leaves out.
-    pub total_files: usize,
-    pub chunk_size: usize,
-    pub overlap: usize,
-    pub max_files: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file_types: Option<Vec<String>>,
-}
-
-impl From<DocumentFolder> for Folder {
-    fn from(folder: DocumentFolder) -> Self {
-        let DocumentFolder { path, files, chunk_size, overlap, max_files, file_types } = folder;
-        Self { folder_path: path, total_files: files, chunk_size, overlap, max_files, file_types }
-    }
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -162,7 +141,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         vectors_pending,
         model: Model { name: space.model.to_owned(), dimension: space.dimension, device: "cpu".to_owned() },
         transformer: transformer(call),
-        document_folders: folders.into_iter().map(Folder::from).collect(),
+        document_folders: folders,
         schema_version: schema_version(),
         watch_mode: workspace.watch_mode().to_owned(),
     })

@@ -7,8 +7,19 @@ use std::path::{Path, PathBuf};
 
 /// What every module may import: plain values, errors, deadlines, words, what differs by operating system, child
 /// processes, mutexes, detection of secrets, where git keeps a repository.
-const BASE: &[&str] =
-    &["model", "error", "budget", "words", "platform", "child_process", "locked", "panics", "secrets", "git_layout"];
+const BASE: &[&str] = &[
+    "model",
+    "error",
+    "budget",
+    "words",
+    "cycles",
+    "platform",
+    "child_process",
+    "locked",
+    "panics",
+    "secrets",
+    "git_layout",
+];
 
 /// The modules that each module may import, in the order in which data passes. A module may always import itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -17,6 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("budget", &["error", "locked"]),
     ("words", &[]),
     ("locked", &[]),
+    ("cycles", &[]),
     ("git_layout", &["platform"]),
     ("panics", &["error"]),
     ("secrets", &[]),

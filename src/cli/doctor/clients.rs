@@ -6,15 +6,10 @@ use super::super::setup::clients::{self, CLIENTS, ConfigFolders};
 use super::super::setup::{self, Scope};
 use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
-use crate::platform::paths::PATH_SEPARATOR;
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let environment = &context.session.sources.environment;
     let config_files = ConfigFolders::of(&context.root, environment);
-    let on_path = |name: &str| {
-        let folders = environment.get("PATH").unwrap_or_default().split(PATH_SEPARATOR);
-        folders.into_iter().any(|folder| Path::new(folder).join(name).is_file())
-    };
     let mut findings = Vec::new();
     for client in CLIENTS {
         let scopes = if client.project.is_some() { &[Scope::Project, Scope::User][..] } else { &[Scope::User] };
@@ -30,8 +25,8 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
             };
             let entry = &settings[client.servers]["ixmcp"];
             let Some(program) = clients::words(entry).into_iter().next() else { continue };
-            let is_there =
-                if Path::new(&program).is_absolute() { Path::new(&program).is_file() } else { on_path(&program) };
+            let named = Path::new(&program);
+            let is_there = if named.is_absolute() { named.is_file() } else { environment.on_path(&program).is_some() };
             findings.push(if is_there && setup::is_ours(entry) {
                 Finding::new(Level::Ok, format!("{}: set up in {shown}", client.name))
             } else {

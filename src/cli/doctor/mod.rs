@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use strum_macros::IntoStaticStr;
 
 use super::known::Known;
 use super::paint::Paint;
@@ -39,12 +40,10 @@ pub(super) struct Arguments {
     /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 enum Level {
     Ok,
     Note,
@@ -53,13 +52,8 @@ enum Level {
 }
 
 impl Level {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
+    fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Of the terminal.
@@ -160,7 +154,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             let fixed = finding.fix.filter(|_| typed.fix).map(|fix| fix(&context));
             let level = if matches!(fixed, Some(Ok(()))) { Level::Ok } else { finding.level };
             worst = worst.max(level);
-            if typed.json {
+            if session.json {
                 reported.push(json!({
                     "check": check.name,
                     "level": level.name(),
@@ -174,7 +168,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             }
         }
     }
-    if typed.json {
+    if session.json {
         output::json(&json!({ "ok": worst < Level::Error, "root": context.root, "findings": reported }));
     }
     Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })

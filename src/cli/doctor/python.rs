@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
-use crate::platform::paths::PATH_SEPARATOR;
 
 const PYTHON: &str = "python";
 
@@ -14,13 +13,9 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         return Ok(vec![Finding::new(Level::Ok, "there is no Python here")]);
     }
     let environment = &context.session.sources.environment;
-    let on_path = |name: &str| -> Option<PathBuf> {
-        let folders = environment.get("PATH")?.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(name));
-        folders.into_iter().find(|program| program.is_file())
-    };
     let mut findings = Vec::new();
     if let Some(program) = &context.session.config.python.server {
-        let is_there = program.is_file() || program.to_str().and_then(on_path).is_some();
+        let is_there = program.is_file() || program.to_str().and_then(|name| environment.on_path(name)).is_some();
         findings.push(if is_there {
             Finding::new(Level::Ok, format!("{} answers of types", program.display()))
         } else {
@@ -36,7 +31,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         }
         Some(folder) => Finding::new(Level::Warning, format!("{} is not a Python environment", folder.display()))
             .remedy("Create it again with `python3 -m venv .venv`, or unset the variable that names it."),
-        None => match on_path("python3") {
+        None => match environment.on_path("python3") {
             Some(program) => Finding::new(Level::Ok, format!("libraries come from {}", program.display())),
             None => Finding::new(Level::Note, "there is no Python environment: types of libraries are unknown")
                 .remedy("Make one by `python3 -m venv .venv`, and install the project in it."),

@@ -17,16 +17,13 @@ pub(super) struct Arguments {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let findings = session.read(|snapshot| check::check(snapshot, &Budget::unlimited()))?;
     let (errors, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.level == Level::Error || typed.strict);
-    if typed.json {
+    if session.json {
         let values = |findings: &[&Finding]| findings.iter().map(|finding| value(finding)).collect::<Vec<_>>();
         let ok = errors.is_empty();
         output::json(&json!({ "ok": ok, "errors": values(&errors), "warnings": values(&warnings) }));

@@ -36,20 +36,18 @@ enum Command {
     Tags(read::Tags),
     Sync(read::Sync),
     Path(walk::Path),
-    Cycles(walk::Cycles),
-    Ready(walk::Ready),
+    /// List cycles of depends_on and blocks edges
+    Cycles,
+    /// List open issues that nothing open blocks, most important first
+    Ready,
 }
 
 pub(super) use walk::Way;
-pub(super) use write::Init;
-
-pub(super) fn init(session: &Session, typed: &Init) -> Result<Outcome> {
-    write::init(session, typed)
-}
+pub(super) use write::{Init, init};
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     match &typed.command {
-        Command::Init(typed) => write::init(session, typed),
+        Command::Init(_) => init(session),
         Command::Create(typed) => write::create(session, typed),
         Command::Link(typed) => write::link(session, typed),
         Command::Unlink(typed) => write::unlink(session, typed),
@@ -63,7 +61,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         Command::Tags(typed) => read::tags(session, typed),
         Command::Sync(typed) => read::sync(session, typed),
         Command::Path(typed) => walk::path(session, typed),
-        Command::Cycles(typed) => walk::cycles(session, typed),
-        Command::Ready(typed) => walk::ready(session, typed),
+        Command::Cycles => walk::cycles(session),
+        Command::Ready => walk::ready(session),
     }
 }

@@ -20,9 +20,6 @@ pub(super) struct List {
     /// Only open entities
     #[arg(long)]
     open: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Print an entity's file
@@ -30,9 +27,6 @@ pub(super) struct List {
 pub(super) struct Show {
     /// The entity's id
     id: String,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Search entities by words and meaning
@@ -53,9 +47,6 @@ pub(super) struct Search {
     /// Number of hits to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Print an entity with its neighbors and the code they mention
@@ -66,9 +57,6 @@ pub(super) struct Context {
     /// Approximate maximum number of tokens
     #[arg(long, default_value_t = 2500)]
     budget: u64,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// List tags with the number of entities of each
@@ -80,9 +68,6 @@ pub(super) struct Tags {
     /// List entities without tags instead
     #[arg(long)]
     untagged: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Update the graph and report changes and problems
@@ -91,9 +76,6 @@ pub(super) struct Sync {
     /// Read every entity again
     #[arg(long)]
     force: bool,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 fn listed_kinds() -> Vec<&'static str> {
@@ -113,7 +95,7 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
     let kind = typed.kind.as_deref().map(entities::kind);
     let mut all = session.read(|snapshot| snapshot.entities(kind.as_deref()))?;
     all.retain(|entity| !typed.open || graph::is_open(entity.status.as_deref()));
-    if typed.json {
+    if session.json {
         let items = all.iter().map(|entity| {
             json!({
                 "id": entity.key, "kind": entity.kind, "title": entity.title, "path": entity.path,
@@ -134,7 +116,7 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
 
 pub(super) fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let answer = session.call::<ixchel_show::Answer>("ixchel_show", json!({ "id": typed.id }))?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         output::raw(&answer.raw);
@@ -148,7 +130,7 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     };
     let answer = session.call::<ixchel_search::Answer>("ixchel_search", given)?;
     let hits = &answer.hits;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         for hit in hits {
@@ -165,7 +147,7 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
 pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
     let given = json!({ "id": typed.id, "budget_tokens": typed.budget });
     let answer = session.call::<ixchel_context::Answer>("ixchel_context", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
         return Ok(Outcome::Found);
     }
@@ -190,7 +172,7 @@ pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
 pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
     let given = arguments! { "kind": typed.kind, "untagged": typed.untagged };
     let answer = session.call::<ixchel_tags::Answer>("ixchel_tags", given)?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
     } else {
         for tag in answer.tags.iter().flatten() {
@@ -208,7 +190,7 @@ pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
 
 pub(super) fn sync(session: &Session, typed: &Sync) -> Result<Outcome> {
     let answer = session.call::<ixchel_sync::Answer>("ixchel_sync", arguments! { "force": typed.force })?;
-    if typed.json {
+    if session.json {
         output::json(&answer.json);
         return Ok(Outcome::Found);
     }

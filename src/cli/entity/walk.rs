@@ -19,9 +19,6 @@ pub(super) struct Path {
     /// The direction in which to follow edges
     #[arg(long, value_enum, default_value_t)]
     direction: Way,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -42,25 +39,9 @@ impl Way {
     }
 }
 
-/// List cycles of depends_on and blocks edges
-#[derive(Debug, Args)]
-pub(super) struct Cycles {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// List open issues that nothing open blocks, most important first
-#[derive(Debug, Args)]
-pub(super) struct Ready {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
     let way = session.read(|snapshot| graph::path(snapshot, &typed.from, &typed.to, typed.direction.direction()))?;
-    if typed.json {
+    if session.json {
         let steps = way
             .iter()
             .flatten()
@@ -78,9 +59,9 @@ pub(super) fn path(session: &Session, typed: &Path) -> Result<Outcome> {
     Ok(if way.is_some() { Outcome::Found } else { Outcome::Nothing })
 }
 
-pub(super) fn cycles(session: &Session, typed: &Cycles) -> Result<Outcome> {
+pub(super) fn cycles(session: &Session) -> Result<Outcome> {
     let cycles = session.read(|snapshot| graph::cycles(snapshot, &Budget::unlimited()))?;
-    if typed.json {
+    if session.json {
         output::json(&json!({ "total": cycles.len(), "cycles": cycles }));
     } else {
         for cycle in &cycles {
@@ -94,9 +75,9 @@ pub(super) fn cycles(session: &Session, typed: &Cycles) -> Result<Outcome> {
     Ok(if cycles.is_empty() { Outcome::Nothing } else { Outcome::Found })
 }
 
-pub(super) fn ready(session: &Session, typed: &Ready) -> Result<Outcome> {
+pub(super) fn ready(session: &Session) -> Result<Outcome> {
     let issues = session.read(graph::ready)?;
-    if typed.json {
+    if session.json {
         let items = issues.iter().map(|issue| {
             json!({
                 "id": issue.key, "title": issue.title, "status": issue.status, "priority": issue.priority,

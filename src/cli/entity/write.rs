@@ -28,11 +28,7 @@ use crate::store::StoredEntity;
 
 /// Create the folder .ixchel for decisions, issues, ideas and notes
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Init {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
+pub(in crate::cli) struct Init {}
 
 /// Create an entity with a new id
 #[derive(Debug, Args)]
@@ -55,9 +51,6 @@ pub(super) struct Create {
     /// The text; `-` reads it from stdin
     #[arg(long)]
     body: Option<String>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Add an edge from one entity to another
@@ -69,9 +62,6 @@ pub(super) struct Link {
     rel: String,
     /// The id of the target entity
     to: String,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Remove an edge
@@ -83,9 +73,6 @@ pub(super) struct Unlink {
     rel: String,
     /// The id of the target entity
     to: String,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// Add or remove tags of an entity
@@ -98,9 +85,6 @@ pub(super) struct Tag {
     /// The tags
     #[arg(required = true)]
     tags: Vec<String>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -123,12 +107,9 @@ pub(super) struct Edit {
     /// Set a field to a text; can be repeated
     #[arg(long, value_name = "FIELD=TEXT")]
     set: Vec<String>,
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
-pub(in crate::cli) fn init(session: &Session, typed: &Init) -> Result<Outcome> {
+pub(in crate::cli) fn init(session: &Session) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let folder = root.join(FOLDER);
     refuse_link(&folder)?;
@@ -137,7 +118,7 @@ pub(in crate::cli) fn init(session: &Session, typed: &Init) -> Result<Outcome> {
         let folder = folder.join(kind.folder);
         fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
     }
-    if typed.json {
+    if session.json {
         output::json(&json!({ "root": root, "folder": FOLDER, "made": !was_there }));
     } else {
         let shown = printable(&folder.to_string_lossy());
@@ -220,7 +201,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
         .and_then(|file| file.write_all(text.as_bytes()));
     written.map_err(|error| Error::io("write", &path, error))?;
     let shown = RepoPath::under(&root, &path).map_or_else(String::new, |path| path.to_string());
-    if typed.json {
+    if session.json {
         output::json(&json!({ "id": id, "kind": kind.name, "title": title, "path": shown }));
     } else {
         output::line(&id);
@@ -251,7 +232,7 @@ pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
             .hint("Name two entities."));
     }
     let changed = change(session, &from, |text| amend(text, &rel, &Change::Add(to.clone())))?;
-    tell_link(&from.key, &rel, &to, changed, typed.json);
+    tell_link(&from.key, &rel, &to, changed, session.json);
     Ok(Outcome::Found)
 }
 
@@ -261,7 +242,7 @@ pub(super) fn unlink(session: &Session, typed: &Unlink) -> Result<Outcome> {
     let to = session.read(|snapshot| snapshot.entity_named(typed.to.trim()))?;
     let to = to.map_or_else(|| typed.to.trim().to_owned(), |to| to.key);
     let changed = change(session, &from, |text| amend(text, &typed.rel, &Change::Remove(to.clone())))?;
-    tell_link(&from.key, &typed.rel, &to, changed, typed.json);
+    tell_link(&from.key, &typed.rel, &to, changed, session.json);
     Ok(if changed { Outcome::Found } else { Outcome::Nothing })
 }
 
@@ -303,7 +284,7 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
         carried = tags_in(now.as_deref().unwrap_or(text));
         Ok(now)
     })?;
-    if typed.json {
+    if session.json {
         let action = if typed.action == Action::Add { "add" } else { "remove" };
         output::json(&json!({ "id": entity.key, "action": action, "changed": changed, "tags": carried }));
     } else {
@@ -361,7 +342,7 @@ pub(super) fn edit(session: &Session, typed: &Edit) -> Result<Outcome> {
         }
         Ok(now)
     })?;
-    if typed.json {
+    if session.json {
         output::json(&json!({ "id": entity.key, "path": entity.path, "changed": changed }));
     } else {
         output::note(if changed { "changed" } else { "nothing to change" });

@@ -31,19 +31,13 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    List(List),
+    /// List the installed models
+    List,
     Pull(pull::Arguments),
     Use(Use),
     Remove(Remove),
-    Info(Info),
-}
-
-/// List the installed models
-#[derive(Debug, Args)]
-struct List {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
+    /// Show the model of this repository and its progress
+    Info,
 }
 
 /// Select the model for this repository
@@ -64,24 +58,16 @@ struct Remove {
     name: String,
 }
 
-/// Show the model of this repository and its progress
-#[derive(Debug, Args)]
-struct Info {
-    /// Print the answer as one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 /// What the table is called where a model is to be named.
 const BUILT_IN: &str = "built-in";
 
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     match &arguments.command {
-        Command::List(typed) => list(session, typed),
+        Command::List => list(session),
         Command::Pull(typed) => pull::run(session, typed),
         Command::Use(typed) => choose(session, typed),
         Command::Remove(typed) => remove(session, typed),
-        Command::Info(typed) => info(session, typed),
+        Command::Info => info(session),
     }
 }
 
@@ -95,12 +81,12 @@ fn store_folder(session: &Session) -> Result<PathBuf> {
     model_store::location(&session.sources.environment)
 }
 
-fn list(session: &Session, typed: &List) -> Result<Outcome> {
+fn list(session: &Session) -> Result<Outcome> {
     let models = model_store::list(&store_folder(session)?);
     // Outside a repository nothing is in use.
     let used = session.workspace().ok().and_then(|workspace| workspace.model.selected());
     let table = &built_in().space().model;
-    if typed.json {
+    if session.json {
         let models: Vec<_> = models
             .iter()
             .map(|one| json!({ "name": one.name, "bytes": one.bytes, "path": one.folder, "used": used.as_ref() == Some(&one.name) }))
@@ -208,7 +194,7 @@ pub(super) fn answers_nothing(name: &str, why: &Error) -> Error {
     described
 }
 
-fn info(session: &Session, typed: &Info) -> Result<Outcome> {
+fn info(session: &Session) -> Result<Outcome> {
     // Only one that was read is known to be whole.
     let workspace = session.workspace()?;
     let wrong = workspace.model.load().err();
@@ -216,7 +202,7 @@ fn info(session: &Session, typed: &Info) -> Result<Outcome> {
     let warning = wrong.as_ref().zip(workspace.model.selected());
     let warning = warning.map(|(error, name)| answers_nothing(&name, error).to_warning());
     let transformer = transformer.map(|model| stats::Transformer { warning: warning.or(model.warning), ..model });
-    if typed.json {
+    if session.json {
         output::json(&json!({ "built_in": table, "transformer": transformer }));
         return Ok(Outcome::Found);
     }

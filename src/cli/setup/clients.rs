@@ -69,12 +69,7 @@ impl ConfigFolders {
     }
 }
 
-/// As most of them have it: a program and its words.
-fn program(command: &str, arguments: &[&str]) -> Value {
-    json!({ "command": command, "args": arguments })
-}
-
-/// The same for those that tell servers they start from those they call.
+/// The entry of clients that tell servers they start from those they call.
 fn stdio(command: &str, arguments: &[&str]) -> Value {
     json!({ "type": "stdio", "command": command, "args": arguments })
 }
@@ -82,55 +77,55 @@ fn stdio(command: &str, arguments: &[&str]) -> Value {
 /// What editors put the folder instead of.
 const WORKSPACE: &str = "${workspaceFolder}";
 
+/// What most of them have.
+const PLAIN: Client = Client {
+    name: "",
+    format: Format::Json,
+    servers: "mcpServers",
+    project: None,
+    user: |_| None,
+    traces: &[],
+    head: || json!({}),
+    entry: |command, _| json!({ "command": command, "args": ["mcp"] }),
+    names_repository: false,
+    trust: None,
+};
+
 pub(in crate::cli) static CLIENTS: &[Client] = &[
     Client {
         name: "claude-code",
-        format: Format::Json,
-        servers: "mcpServers",
         project: Some(|config_files| config_files.root.join(".mcp.json")),
         user: |config_files| config_files.home(".claude.json"),
         traces: &[".mcp.json", ".claude", "~/.claude.json"],
-        head: || json!({}),
         entry: |command, _| stdio(command, &["mcp"]),
-        names_repository: false,
         trust: Some("Claude Code asks once whether it may start what .mcp.json names"),
+        ..PLAIN
     },
     Client {
         name: "claude-desktop",
-        format: Format::Json,
-        servers: "mcpServers",
-        project: None,
         user: |config_files| config_files.application("Claude/claude_desktop_config.json"),
         traces: &["~/.config/Claude", "~/Library/Application Support/Claude", "~/AppData/Roaming/Claude"],
-        head: || json!({}),
         // It belongs to no project: the repository must be named.
-        entry: |command, root| program(command, &["mcp", "--repo", &root.to_string_lossy()]),
+        entry: |command, root| json!({ "command": command, "args": ["mcp", "--repo", root.to_string_lossy()] }),
         names_repository: true,
-        trust: None,
+        ..PLAIN
     },
     Client {
         name: "cursor",
-        format: Format::Json,
-        servers: "mcpServers",
         project: Some(|config_files| config_files.root.join(".cursor/mcp.json")),
         user: |config_files| config_files.home(".cursor/mcp.json"),
         traces: &[".cursor", "~/.cursor"],
-        head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
-        names_repository: false,
-        trust: None,
+        ..PLAIN
     },
     Client {
         name: "vscode",
-        format: Format::Json,
         servers: "servers",
         project: Some(|config_files| config_files.root.join(".vscode/mcp.json")),
         user: |config_files| config_files.application("Code/User/mcp.json"),
         traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
-        head: || json!({}),
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
-        names_repository: false,
-        trust: None,
+        ..PLAIN
     },
     Client {
         name: "codex",
@@ -145,38 +140,28 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
                 .or(config_files.home(".codex/config.toml"))
         },
         traces: &[".codex", "~/.codex"],
-        head: || json!({}),
-        entry: |command, _| program(command, &["mcp"]),
-        names_repository: false,
         trust: Some("Codex reads it once the project is trusted, which it asks when it starts there"),
+        ..PLAIN
     },
     Client {
         name: "zed",
-        format: Format::Json,
         servers: "context_servers",
         project: Some(|config_files| config_files.root.join(".zed/settings.json")),
         user: |config_files| config_files.config.as_ref().map(|config| config.join("zed/settings.json")),
         traces: &[".zed", "~/.config/zed"],
-        head: || json!({}),
         entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
-        names_repository: false,
-        trust: None,
+        ..PLAIN
     },
     Client {
         name: "gemini",
-        format: Format::Json,
-        servers: "mcpServers",
         project: Some(|config_files| config_files.root.join(".gemini/settings.json")),
         user: |config_files| config_files.home(".gemini/settings.json"),
         traces: &[".gemini", "~/.gemini"],
-        head: || json!({}),
-        entry: |command, _| program(command, &["mcp"]),
-        names_repository: false,
         trust: Some("Gemini CLI starts servers in trusted folders: /permissions there"),
+        ..PLAIN
     },
     Client {
         name: "opencode",
-        format: Format::Json,
         servers: "mcp",
         project: Some(|config_files| first_there(&config_files.root, "opencode.jsonc", "opencode.json")),
         user: |config_files| {
@@ -186,8 +171,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
         head: || json!({ "$schema": "https://opencode.ai/config.json" }),
         entry: |command, _| json!({ "type": "local", "command": [command, "mcp"], "enabled": true }),
-        names_repository: false,
-        trust: None,
+        ..PLAIN
     },
 ];
 

@@ -4,7 +4,6 @@
 //! for the entry. Where clients keep what is `clients`' to know; how a text is changed, `json`'s and `toml`'s.
 
 pub(super) mod clients;
-mod diff;
 mod json;
 mod toml;
 
@@ -17,10 +16,10 @@ use serde_json::{Value, json as value_of};
 
 use self::clients::{CLIENTS, Client, ConfigFolders, Format};
 use super::known::Known;
-use super::{Outcome, Session, output};
+use super::{Outcome, Session, diff, output};
 use crate::error::{Error, Result};
 use crate::model::printable;
-use crate::platform::paths::{PATH_SEPARATOR, canonical};
+use crate::platform::paths::canonical;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
@@ -105,7 +104,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let changes = after.as_deref().is_some_and(|after| Some(after) != before.as_deref());
         let after = after.unwrap_or_default();
         if changes && !typed.json {
-            output::raw(&diff::unified(&file, before.as_deref().unwrap_or_default(), &after));
+            let name = file.to_string_lossy();
+            let shown = diff::unified((&name, &name), before.as_deref().unwrap_or_default(), &after);
+            shown.lines().for_each(|line| output::line(&printable(line)));
         }
         let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
         if is_wanted {
@@ -181,11 +182,9 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
 fn command(session: &Session, scope: Scope) -> String {
     let environment = &session.sources.environment;
     let own = environment.program();
-    let found = environment.get("PATH").and_then(|path| {
-        let mut folders = path.split(PATH_SEPARATOR).map(|folder| Path::new(folder).join(NAME));
-        folders.find(|program| program.is_file())
-    });
-    let is_found = found.is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
+    let is_found = environment
+        .on_path(NAME)
+        .is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
     match own {
         Some(own) if !is_found && scope == Scope::User => own.to_string_lossy().into_owned(),
         _ => NAME.to_owned(),

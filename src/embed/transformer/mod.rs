@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
+use strum_macros::{EnumString, IntoStaticStr};
+
 use super::{Calibration, Embedder, Purpose, Space, Vector};
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
@@ -31,7 +33,8 @@ use tokens::Tokenizer;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The setting `model.gpu`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Gpu {
     Off,
     #[default]
@@ -40,15 +43,13 @@ pub enum Gpu {
 }
 
 impl Gpu {
-    const NAMES: &[(&str, Self)] = &[("off", Self::Off), ("auto", Self::Auto), ("required", Self::Required)];
-
     /// Parses the setting; an unknown name is [`Gpu::Auto`].
     pub fn named(name: &str) -> Self {
-        Self::NAMES.iter().find(|(known, _)| *known == name).map_or(Self::Auto, |(_, gpu)| *gpu)
+        name.parse().unwrap_or_default()
     }
 
     fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, gpu)| *gpu == self).map_or("auto", |(name, _)| name)
+        self.into()
     }
 }
 

@@ -2,24 +2,15 @@
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-use super::{Format, Outline, Reader};
+use super::Outline;
 use crate::model::RepoPath;
-
-pub(super) static CSV: Format = Format {
-    name: "csv",
-    version: 1,
-    extensions: &["csv", "tsv"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Text(outline),
-};
 
 /// Names of columns take no more than this.
 const MAX_NAMES_BYTES: usize = 300;
 /// Where a record is longer, its rest is not looked at.
 const MOST_FIELDS: usize = 4096;
 
-fn outline(text: &str, path: &RepoPath) -> Outline {
+pub(super) fn outline(text: &str, path: &RepoPath) -> Outline {
     let mut reader = ReaderBuilder::new().delimiter(delimiter(text, path)).build();
     let (mut at, mut field, mut ends) = (0, vec![0; text.len().min(1 << 16)], vec![0; MOST_FIELDS]);
     let mut outline = Outline::default();

@@ -2,25 +2,16 @@
 
 use std::collections::HashMap;
 
+use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
 use super::xml::{self, Piece};
-use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-
-pub(super) static DOCX: Format = Format {
-    name: "docx",
-    version: 2,
-    extensions: &["docx", "docm", "dotx"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
 
 /// Deleted text, field codes, and fallbacks for older programs.
 const NOT_SHOWN: &[&str] = &["del", "moveFrom", "instrText", "delText", "Fallback", "rPr", "sectPr"];
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     let main = relations(&mut archive, "")?.remove("officeDocument").unwrap_or_else(|| "word/document.xml".to_owned());
     let mut others = relations(&mut archive, &main)?;

@@ -5,19 +5,11 @@ use std::collections::HashMap;
 use super::archive::Archive;
 use super::flow::Flow;
 use super::xml::{self, Piece};
-use super::{Document, Format, Reader, html};
+use super::{Document, html};
+use crate::extract::prose::percent_decoded;
 use crate::model::SkipReason;
 
-pub(super) static EPUB: Format = Format {
-    name: "epub",
-    version: 2,
-    extensions: &["epub"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
-
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     // Fonts may be scrambled in a book that is open otherwise.
     let encrypted = archive.part("META-INF/encryption.xml")?.unwrap_or_default();
@@ -83,23 +75,4 @@ fn joined(folder: &str, path: &str) -> String {
         }
     }
     parts.join("/")
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let code = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }

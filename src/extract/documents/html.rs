@@ -6,19 +6,9 @@ use encoding_rs::Encoding;
 use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Token, Tokenizer};
 
+use super::Document;
 use super::flow::Flow;
-use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-
-pub(super) static HTML: Format = Format {
-    name: "html",
-    version: 3,
-    extensions: &["html", "htm", "xhtml"],
-    // In a repository it is source, with tags and all.
-    only_in_folders: true,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
 
 /// Elements that are not shown.
 const NOT_SHOWN: &[&str] =
@@ -58,7 +48,7 @@ const BLOCKS: &[&str] = &[
 /// A page declares its encoding within this many bytes.
 const DECLARED_WITHIN: usize = 2048;
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let (text, encoding) = decoded(bytes)?;
     let mut flow = Flow::default();
     take(&text, &mut flow);

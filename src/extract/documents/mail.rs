@@ -6,19 +6,12 @@ use mail_parser::{Address, ContentType, Encoding, Message, MessageParser, Messag
 use memchr::memmem;
 
 use super::flow::Flow;
-use super::{Document, FORMATS, Format, Reader, html};
+use super::{Document, FORMATS, Format, html};
 use crate::extract::{self, text};
 use crate::model::SkipReason;
 
-pub(super) static MAIL: Format = Format {
-    name: "mail",
-    version: 4,
-    extensions: &["eml"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
-
+/// The format of pages.
+const HTML: &str = "html";
 /// Messages within messages are read down to here.
 const DEEPEST: usize = 5;
 
@@ -32,7 +25,7 @@ const MOST_ATTACHED: usize = 8 << 20;
 /// Attached text that says little without the program that it is for.
 const NOT_FOR_READING: &[&str] = &["rtf", "svg"];
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let message = parsed(bytes)?;
     if message.headers().is_empty() {
         return Err(SkipReason::Malformed);
@@ -200,13 +193,13 @@ fn attached<'m>(message: &'m Message, part: &'m MessagePart) -> Option<Cow<'m, s
 }
 
 fn is_page(part: &MessagePart) -> bool {
-    matches!(part.body, PartType::Html(_)) || html::HTML.extensions.contains(&extension(part).as_str())
+    let is_html = |format: &Format| format.name == HTML && format.extensions.contains(&extension(part).as_str());
+    matches!(part.body, PartType::Html(_)) || FORMATS.iter().any(is_html)
 }
 
 fn is_text_by_name(extension: &str) -> bool {
-    let has_no_text_on_disk = |format: &&Format| !format.keeps_text() && format.name != html::HTML.name;
-    let is_packed =
-        FORMATS.iter().copied().filter(has_no_text_on_disk).any(|format| format.extensions.contains(&extension));
+    let has_no_text_on_disk = |format: &&Format| !format.keeps_text() && format.name != HTML;
+    let is_packed = FORMATS.iter().filter(has_no_text_on_disk).any(|format| format.extensions.contains(&extension));
     extract::reads(extension) && !is_packed
 }
 

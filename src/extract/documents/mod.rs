@@ -22,16 +22,17 @@ use serde::{Deserialize, Serialize};
 use crate::model::{RepoPath, SkipReason};
 
 /// All formats, by name.
-pub static FORMATS: &[&Format] = &[
-    &csv::CSV,
-    &docx::DOCX,
-    &epub::EPUB,
-    &html::HTML,
-    &mail::MAIL,
-    &notebook::NOTEBOOK,
-    &odt::ODT,
-    &pdf::PDF,
-    &restructuredtext::RESTRUCTUREDTEXT,
+pub static FORMATS: &[Format] = &[
+    Format::new("csv", 1, &["csv", "tsv"], Reader::Text(csv::outline)),
+    Format::new("docx", 2, &["docx", "docm", "dotx"], Reader::Bytes(docx::read)),
+    Format::new("epub", 2, &["epub"], Reader::Bytes(epub::read)),
+    // In a repository it is source, with tags and all.
+    Format { only_in_folders: true, ..Format::new("html", 3, &["html", "htm", "xhtml"], Reader::Bytes(html::read)) },
+    Format::new("mail", 4, &["eml"], Reader::Bytes(mail::read)),
+    Format::new("notebook", 1, &["ipynb"], Reader::Bytes(notebook::read)),
+    Format::new("odt", 1, &["odt", "ott"], Reader::Bytes(odt::read)),
+    Format { is_risky: true, ..Format::new("pdf", 5, &["pdf"], Reader::Bytes(pdf::read)) },
+    Format::new("restructuredtext", 1, &["rst", "rest"], Reader::Text(restructuredtext::outline)),
 ];
 
 /// The most text that is taken from one file.
@@ -97,6 +98,10 @@ pub struct Heading {
 }
 
 impl Format {
+    const fn new(name: &'static str, version: u32, extensions: &'static [&'static str], reader: Reader) -> Self {
+        Self { name, version, extensions, only_in_folders: false, is_risky: false, reader }
+    }
+
     /// Whether the text is the file's own, so that its lines are those on disk.
     pub const fn keeps_text(&self) -> bool {
         matches!(self.reader, Reader::Text(_))
@@ -128,7 +133,7 @@ impl Format {
 pub fn of_file(path: &RepoPath, in_folder: bool) -> Option<&'static Format> {
     let extension = path.extension()?.to_lowercase();
     let fits = |format: &&Format| format.extensions.contains(&extension.as_str());
-    FORMATS.iter().copied().find(fits).filter(|format| in_folder || !format.only_in_folders)
+    FORMATS.iter().find(fits).filter(|format| in_folder || !format.only_in_folders)
 }
 
 /// Whether files that are read as that are text on disk, in one encoding.
@@ -139,5 +144,5 @@ pub fn is_text_on_disk(name: &str) -> bool {
 const TEXT_TAKEN_OUT_OF_TEXT: &[&str] = &["html", "notebook"];
 
 pub fn by_name(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name)).copied()
+    FORMATS.iter().find(|format| format.name.eq_ignore_ascii_case(name))
 }

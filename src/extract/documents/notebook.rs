@@ -3,18 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Document;
 use super::flow::Flow;
-use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-
-pub(super) static NOTEBOOK: Format = Format {
-    name: "notebook",
-    version: 1,
-    extensions: &["ipynb"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
 
 /// What a cell printed is kept as far as this: the rest is a listing.
 const MOST_OUTPUT: usize = 1000;
@@ -46,7 +37,7 @@ struct Cell {
     outputs: Vec<Value>,
 }
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let decoded = super::super::text::decode(bytes)?;
     // The parser ends at a depth of 128.
     let notebook: Notebook = serde_json::from_str(&decoded.text).map_err(|_| SkipReason::Malformed)?;

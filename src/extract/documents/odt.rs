@@ -1,24 +1,15 @@
 //! ODT: the paragraphs and headings of a text document of LibreOffice and its kin.
 
+use super::Document;
 use super::archive::Archive;
 use super::flow::Flow;
 use super::xml::{self, Piece};
-use super::{Document, Format, Reader};
 use crate::model::SkipReason;
-
-pub(super) static ODT: Format = Format {
-    name: "odt",
-    version: 1,
-    extensions: &["odt", "ott"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Bytes(read),
-};
 
 /// Text that was taken back, remarks of readers, and what is made from the headings elsewhere.
 const NOT_SHOWN: &[&str] = &["tracked-changes", "annotation", "table-of-content", "forms"];
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     let mut archive = Archive::open(bytes)?;
     if archive.part("META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(SkipReason::Encrypted);

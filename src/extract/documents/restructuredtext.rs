@@ -1,16 +1,7 @@
 //! reStructuredText: its text as it is, and the headings in it.
 
-use super::{Format, Heading, Outline, Reader};
+use super::{Heading, Outline};
 use crate::model::RepoPath;
-
-pub(super) static RESTRUCTUREDTEXT: Format = Format {
-    name: "restructuredtext",
-    version: 1,
-    extensions: &["rst", "rest"],
-    only_in_folders: false,
-    is_risky: false,
-    reader: Reader::Text(outline),
-};
 
 /// A shorter row of punctuation is text.
 const LEAST_ROW: usize = 3;
@@ -18,7 +9,7 @@ const MOST_LEVELS: usize = 9;
 
 /// A heading is a line over a row of punctuation that is as long, perhaps with such a row above it too. The order in
 /// which the text first uses the characters decides their levels.
-fn outline(text: &str, _: &RepoPath) -> Outline {
+pub(super) fn outline(text: &str, _: &RepoPath) -> Outline {
     let mut outline = Outline::default();
     let mut styles: Vec<(char, bool)> = Vec::new();
     let mut lines: Vec<(usize, &str)> = Vec::new();

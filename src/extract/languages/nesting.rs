@@ -1,6 +1,6 @@
-//! How deep a text nests, before a grammar sees it.
+//! What a text would make a grammar do, before the grammar sees it.
 //!
-//! Owns the estimates that `Language::overfills` is made of. They are quick, and err to the safe side: a text that
+//! Owns the estimates for `Language::overfills`. They are quick, and err to the safe side: a text that
 //! seems to nest deeper than it does is indexed without syntax.
 
 /// The most indents that are open at once, where each of `markers` at the head of a line opens one more.
@@ -56,4 +56,34 @@ fn heredoc_word(text: &str) -> Option<&str> {
     }
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     (end > 0 && !text.starts_with(|c: char| c.is_ascii_digit())).then(|| &text[..end])
+}
+
+/// Blank lines in a row take the grammar the square of their number.
+pub(super) fn cmake(text: &str) -> bool {
+    text.split(|c: char| c != '\n' && c != '\r').any(|blank| blank.len() > 10_000)
+}
+
+/// Braces that never close are layouts within layouts, which take the grammar the square of their number.
+pub(super) fn haskell(text: &str) -> bool {
+    text.matches('{').count().saturating_sub(text.matches('}').count()) > 2_000
+}
+
+/// Elements that never close take the grammar the square of their number.
+pub(super) fn html(text: &str) -> bool {
+    text.matches('<').count().saturating_sub(2 * text.matches("</").count() + text.matches("/>").count()) > 20_000
+}
+
+/// The scanner writes its indents into a fixed buffer, and aborts where they overfill it; Python itself takes 100.
+pub(super) fn python(text: &str) -> bool {
+    deepest_indent(text, &[]) > 100
+}
+
+/// The scanner writes the words of open heredocs into a fixed buffer of a kilobyte, and aborts where they overfill it.
+pub(super) fn ruby(text: &str) -> bool {
+    open_heredocs(text) > 800
+}
+
+/// The scanner writes two numbers for each open block into a fixed buffer, and aborts where they overfill it.
+pub(super) fn yaml(text: &str) -> bool {
+    deepest_indent(text, &['-', '?', ':']) > 100
 }

@@ -364,7 +364,7 @@ mod tests {
             let patterns = Patterns::read(&grammar, language.query).unwrap();
             Some((language.name, grammar, query, patterns))
         };
-        let compiled: Vec<_> = LANGUAGES.iter().copied().filter_map(compiled).collect();
+        let compiled: Vec<_> = LANGUAGES.iter().filter_map(compiled).collect();
         let mut seen = BTreeSet::new();
         let (mut compared, mut faults) = (0, Vec::new());
         for file in files {

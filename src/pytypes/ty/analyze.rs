@@ -18,6 +18,7 @@ use ty_python_semantic::{Db as _, HasType, SemanticModel};
 use super::check;
 use super::db::{Database, Db as _};
 use super::display::PathDisplay;
+use crate::cycles::strongly_connected;
 use crate::pytypes::engine::Observer;
 use crate::pytypes::entry_points;
 use crate::pytypes::values::{
@@ -235,53 +236,12 @@ fn imports(facts: &[(File, Facts)]) -> Imports {
         names.truncate(MAX_CYCLE_MODULES);
         names
     };
-    let mut cycles: Vec<Vec<String>> = strongly_connected_components(&graph).into_iter().map(names).collect();
+    let mut cycles: Vec<Vec<String>> =
+        strongly_connected(&graph).into_iter().filter(|group| group.len() > 1).map(names).collect();
     cycles.sort();
     cycles.truncate(MAX_ITEMS);
     let most_imported = largest_counts(counts).map(|(module, count)| ModuleCount { module, count }).collect();
     Imports { edges: graph.iter().map(Vec::len).sum(), cycles, most_imported }
-}
-
-/// The strongly connected components with two or more nodes (Tarjan). Iterative, because import chains can be long.
-fn strongly_connected_components(graph: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
-    let (mut order, mut low, mut on_path) = (vec![NEW; graph.len()], vec![0; graph.len()], vec![false; graph.len()]);
-    let (mut path, mut components, mut next) = (Vec::new(), Vec::new(), 0);
-    for start in 0..graph.len() {
-        if order[start] != NEW {
-            continue;
-        }
-        let mut open: Vec<(usize, usize)> = vec![(start, 0)];
-        while let Some((node, edge)) = open.pop() {
-            if edge == 0 {
-                (order[node], low[node]) = (next, next);
-                next += 1;
-                path.push(node);
-                on_path[node] = true;
-            }
-            if let Some(to) = graph[node].get(edge).copied() {
-                open.push((node, edge + 1));
-                if order[to] == NEW {
-                    open.push((to, 0));
-                } else if on_path[to] {
-                    low[node] = low[node].min(order[to]);
-                }
-                continue;
-            }
-            if low[node] == order[node] {
-                let at = path.iter().rposition(|on| *on == node).unwrap_or(0);
-                let component = path.split_off(at);
-                component.iter().for_each(|one| on_path[*one] = false);
-                if component.len() > 1 {
-                    components.push(component);
-                }
-            }
-            if let Some((above, _)) = open.last() {
-                low[*above] = low[*above].min(low[node]);
-            }
-        }
-    }
-    components
 }
 
 /// The entry points declared by the project and by nested projects.
@@ -289,25 +249,4 @@ fn scripts(db: &Database, root: &Path) -> Vec<EntryPoint> {
     let inner = db.project().inner(db).iter().rev().map(|inner| inner.settings.root.as_path());
     let all = std::iter::once(root).chain(inner).flat_map(entry_points::of);
     all.map(|(name, target)| EntryPoint { name, target }).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn knots_are_what_reaches_itself() {
-        let graph = vec![vec![1], vec![2], vec![0, 3], vec![4], vec![3], vec![5], vec![0]];
-        let mut found: Vec<Vec<usize>> = strongly_connected_components(&graph)
-            .into_iter()
-            .map(|mut component| {
-                component.sort_unstable();
-                component
-            })
-            .collect();
-        found.sort();
-        assert_eq!(found, [vec![0, 1, 2], vec![3, 4]]);
-        let chain: Vec<Vec<usize>> = (0..100_000).map(|at| vec![(at + 1) % 100_000]).collect();
-        assert_eq!(strongly_connected_components(&chain).len(), 1);
-    }
 }

@@ -6,6 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use strum_macros::IntoStaticStr;
+
 use super::families::{Scope, Spelling};
 use super::kinds;
 use super::modules::{self, Module};
@@ -17,7 +19,8 @@ use crate::extract::languages;
 use crate::store::{DefinitionNode, Import, Reference, Snapshot, SymbolId};
 
 /// The rule by which a reference was resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ResolutionRule {
     /// By the type around it, or one that this inherits from.
     Container,
@@ -34,15 +37,8 @@ pub enum ResolutionRule {
 }
 
 impl ResolutionRule {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Container => "container",
-            Self::File => "file",
-            Self::Import => "import",
-            Self::Package => "package",
-            Self::Name => "name",
-            Self::Ambiguous => "ambiguous",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// Whether the code states it, not only the lack of other definitions.

@@ -2,11 +2,9 @@
 //!
 //! With a kind, the definitions of that kind, and two of a file before the rest of it; else the files.
 
-use std::collections::HashMap;
-
 use super::filters::ResolvedFilters;
 use super::parsed_query::ParsedQuery;
-use super::{HITS_A_FILE, qualified};
+use super::{diverse, qualified};
 use crate::budget::Budget;
 use crate::error::Result;
 use crate::query::{Hit, Page, PathFilter, exact, preview};
@@ -54,23 +52,11 @@ pub(super) fn list(
         definitions.retain(|definition| filters.admit_kind(definition));
         all.extend(definitions.into_iter().map(|found| ListedItem { path: path.clone(), definition: Some(found) }));
     }
-    let mut page = Page::of(two_of_each_first(all), offset, limit);
+    let mut page = Page::of(diverse(all, |listed| &listed.path), offset, limit);
     if !is_complete {
         page.total = None;
     }
     page.try_map(|listed| hit(snapshot, listed, context))
-}
-
-fn two_of_each_first(all: Vec<ListedItem>) -> Vec<ListedItem> {
-    let mut of_file: HashMap<String, usize> = HashMap::new();
-    let (mut first, mut rest) = (Vec::new(), Vec::new());
-    for listed in all {
-        let count = of_file.entry(listed.path.clone()).or_default();
-        *count += 1;
-        if *count <= HITS_A_FILE { first.push(listed) } else { rest.push(listed) }
-    }
-    first.append(&mut rest);
-    first
 }
 
 fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {

@@ -1,5 +1,8 @@
 //! The one table of what the ranking weighs, and the switches that an evaluation turns.
 
+use strum::VariantArray as _;
+use strum_macros::{EnumString, IntoStaticStr, VariantArray};
+
 /// Declares the parts of a score, each with its weights, as an enum and two tables.
 macro_rules! weights {
     ($($(#[doc = $about:literal])+ $part:ident = $name:literal, $prose:literal, $documents:literal, $code:literal;)*) => {
@@ -133,15 +136,18 @@ impl Parts {
 }
 
 /// A stage of the ranking that can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Arm {
     /// Candidates: chunks by their words.
     Words,
     /// Candidates: chunks that define a name that is asked for, however common it is as a word.
     Names,
     /// Other words for those of the query: `dir` for directory.
+    #[strum(serialize = "alike")]
     Synonyms,
     /// Candidates: chunks whose vectors are near the query's.
+    #[strum(serialize = "meaning")]
     Semantic,
     /// The order of candidates by all weights; without it, by those of words and vectors.
     Rerank,
@@ -150,22 +156,12 @@ pub enum Arm {
 }
 
 impl Arm {
-    pub const ALL: &[Self] =
-        &[Self::Words, Self::Names, Self::Synonyms, Self::Semantic, Self::Rerank, Self::Transformer];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Names => "names",
-            Self::Synonyms => "alike",
-            Self::Semantic => "meaning",
-            Self::Rerank => "rerank",
-            Self::Transformer => "transformer",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|arm| arm.name() == name)
+        name.parse().ok()
     }
 }
 
@@ -188,7 +184,7 @@ pub struct Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { prose: PROSE, documents: DOCUMENTS, code: CODE, arms: Arm::ALL.to_vec() }
+        Self { prose: PROSE, documents: DOCUMENTS, code: CODE, arms: Arm::VARIANTS.to_vec() }
     }
 }
 

@@ -12,11 +12,11 @@ mod assets;
 mod backend;
 mod connection_slots;
 mod gate;
-mod write_timeout;
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_io_timeout::TimeoutWriter;
 
 use self::backend::Backend;
 use self::connection_slots::{ConnectionSlot, ConnectionSlots};
 use self::gate::Gate;
-use self::write_timeout::WriteTimeout;
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
@@ -111,7 +111,7 @@ impl PageServer {
         };
         let mut server = hyper::server::conn::http1::Builder::new();
         let server = server.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT).max_headers(64);
-        let stream = TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT));
+        let stream = TokioIo::new(bounded(stream, WRITE_TIMEOUT));
         tokio::select! {
             served = server.serve_connection(stream, service_fn(answer)) => if let Err(error) = served {
                 // Browsers close connections at any time.
@@ -139,6 +139,13 @@ impl PageServer {
     }
 }
 
+/// The connection with a timeout for writes: a client that never reads its answers would occupy its slot forever.
+fn bounded(stream: TcpStream, timeout: Duration) -> Pin<Box<TimeoutWriter<TcpStream>>> {
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(timeout));
+    Box::pin(stream)
+}
+
 fn file(path: &str) -> Response<Full<Bytes>> {
     match assets::at(path) {
         Some(asset) => {
@@ -156,4 +163,52 @@ fn text(status: StatusCode, reason: &'static str) -> Response<Full<Bytes>> {
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    async fn pair(timeout: Duration) -> (Pin<Box<TimeoutWriter<TcpStream>>>, std::net::TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let other = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (bounded(listener.accept().await.unwrap().0, timeout), other)
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_nothing_times_out() {
+        let (mut stream, _silent) = pair(Duration::from_millis(200)).await;
+        let block = vec![0; 1 << 20];
+        // More than the system buffers.
+        for _ in 0..256 {
+            if let Err(error) = stream.write_all(&block).await {
+                assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
+                return;
+            }
+        }
+        panic!("everything was written although the client did not read");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_slowly_receives_everything() {
+        let (mut stream, mut other) = pair(Duration::from_secs(30)).await;
+        let reading = std::thread::spawn(move || {
+            let (mut block, mut whole) = (vec![0; 1 << 20], 0);
+            loop {
+                std::thread::sleep(Duration::from_millis(5));
+                match other.read(&mut block).unwrap() {
+                    0 => return whole,
+                    some => whole += some,
+                }
+            }
+        });
+        stream.write_all(&vec![0; 16 << 20]).await.unwrap();
+        stream.shutdown().await.unwrap();
+        drop(stream);
+        assert_eq!(reading.join().unwrap(), 16 << 20);
+    }
 }

@@ -20,8 +20,8 @@ use hayro_syntax::object::{Array, Dict, MaybeRef, Stream};
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use memchr::memmem;
 
+use super::Document;
 use super::flow::Flow;
-use super::{Document, Format, Reader};
 use crate::model::SkipReason;
 use draw::PageRenderer;
 use layout::{Layout, Line};
@@ -29,22 +29,13 @@ use matrix::Matrix;
 use pages::{Page, Pages};
 use streams::Failure;
 
-pub(super) static PDF: Format = Format {
-    name: "pdf",
-    version: 4,
-    extensions: &["pdf"],
-    only_in_folders: false,
-    is_risky: true,
-    reader: Reader::Bytes(read),
-};
-
 const MOST_PAGES: usize = 5000;
 /// Glyphs in all, which a page of any use has some thousands of.
 const MOST_GLYPHS: usize = 8_000_000;
 /// Notes and fields of one page.
 const MOST_ANNOTATIONS: usize = 10_000;
 
-fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
+pub(super) fn read(bytes: &[u8]) -> Result<Document, SkipReason> {
     match text(bytes, has_table(bytes)) {
         Err(SkipReason::Malformed) => text(&repair::repaired(bytes).ok_or(SkipReason::Malformed)?, false),
         read => read,

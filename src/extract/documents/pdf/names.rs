@@ -75,22 +75,6 @@ fn dingbat(code: u8) -> Option<char> {
     char::from_u32(place)
 }
 
-/// A string that the Compact Font Format knows by number, as far as it is a character of the standard or Latin sets.
-pub(super) fn standard_string(number: usize) -> Option<char> {
-    const UPPER: usize = 96;
-    const LATIN: usize = 150;
-    match number {
-        0 => None,
-        1..UPPER => standard(u8::try_from(number + 31).ok()?),
-        UPPER..LATIN => STANDARD.chars().filter(|c| *c != ' ').nth(number - UPPER),
-        239..=248 => char::from_digit(u32::try_from(number).ok()? - 239, 10),
-        266 => Some('ﬀ'),
-        267 => Some('ﬃ'),
-        268 => Some('ﬄ'),
-        _ => LATIN_STRINGS.chars().nth(number - LATIN),
-    }
-}
-
 /// The characters of a glyph name.
 pub(super) fn characters(name: &str) -> Option<String> {
     if let Some(only) = single(name) {
@@ -217,9 +201,6 @@ const ACCENTS: &[(&str, &str)] = &[
 const STANDARD: &str =
     "¡¢£⁄¥ƒ§¤'“«‹›ﬁﬂ –†‡· ¶•‚„”»…‰ ¿ `´ˆ˜¯˘˙¨ ˚¸ ˝˛ˇ—                Æ ª    ŁØŒº     æ   ı  łøœß    ";
 
-/// Of the Compact Font Format, from number 150 on.
-const LATIN_STRINGS: &str = "¹¬µ™Ð½±Þ¼÷¦°þ¾²®−ð×³©ÁÂÄÀÅÃÇÉÊËÈÍÎÏÌÑÓÔÖÒÕŠÚÛÜÙÝŸŽáâäàåãçéêëèíîïìñóôöòõšúûüùýÿž";
-
 /// The font of that name, from 0x20 on and from 0xA0 on.
 const SYMBOL: &str = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼";
 const SYMBOL_UPPER: &str =
@@ -297,11 +278,5 @@ mod tests {
         assert_eq!((standard(0xae), standard(0xd0), standard(0xfb)), (Some('ﬁ'), Some('—'), Some('ß')));
         assert_eq!((standard(0xb0), standard(0xff), standard(7)), (None, None, None));
         assert_eq!((Base::Symbol.character(b'a'), Base::Symbol.character(0xa0)), (Some('α'), Some('€')));
-        assert_eq!((standard_string(34), standard_string(96), standard_string(149)), (Some('A'), Some('¡'), Some('ß')));
-        assert_eq!(
-            (standard_string(150), standard_string(228), standard_string(266)),
-            (Some('¹'), Some('ž'), Some('ﬀ'))
-        );
-        assert_eq!(standard_string(390), None);
     }
 }

@@ -5,9 +5,11 @@
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange, TextSize};
+use strum_macros::IntoStaticStr;
 
 /// What is annotated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Kind {
     Parameter,
     Return,
@@ -16,13 +18,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Parameter => "parameter",
-            Self::Return => "return",
-            Self::Variable => "variable",
-            Self::Attribute => "attribute",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
