@@ -134,7 +134,6 @@ mod tests {
             "gitdir: ../x/.git",
             "gitdir: /",
             "gitdir: /etc/passwd",
-            "gitdir: /proc/self/root/ROOT/.git/worktrees/known",
             "gitdir: ROOT/.git",
             "gitdir: ROOT/.git/worktrees",
             "gitdir: ROOT/.git/worktrees/known/deeper",
