@@ -26,14 +26,14 @@ use super::ToolCard;
 use super::envelope::{self, Params, RpcError};
 use super::mux::Connection;
 use crate::error::{Error, ErrorKind};
-use crate::tools::InOrder;
+use crate::tools::{InOrder, MODEL_BYTES};
 
 pub const CALL: &str = "tools/call";
 /// The methods of MCP. rmcp answers them, except [`CALL`] and `ping`; no other capability is declared.
 pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", CALL];
 
 /// Bytes of data in one result, if a call asks for a size. Tools limit the others to what all clients pass to a model.
-pub const RESULT_BYTES: usize = 40 << 10;
+pub const RESULT_BYTES: usize = MODEL_BYTES;
 /// Bytes of the instructions that clients show.
 const INSTRUCTIONS_BYTES: usize = 2047;
 /// How long clients may cache lists. They do not change while the process runs, but another release may replace it.

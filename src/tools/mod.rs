@@ -135,7 +135,9 @@ struct Call<'a> {
 
 /// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
 pub const DEADLINE: Duration = Duration::from_secs(30);
-/// The maximum size of an answer over MCP if the call does not say how much it wants: clients cut larger ones.
+/// The maximum size of an answer that a model reads. A caller with a larger cap, such as the page, is not a model.
+pub const MODEL_BYTES: usize = 40 << 10;
+/// The same if the call does not say how much it wants: clients cut larger answers.
 const DEFAULT_BYTES: usize = 10_000;
 /// Arguments that say it.
 const SIZES: &[&str] = &["limit", "budget_tokens", "end_line"];
@@ -285,7 +287,7 @@ impl Tools {
     ) -> Result<Value> {
         let common = arguments::common(&mut arguments)?;
         if !asks_for_size(&arguments) {
-            request.cap = request.cap.map(|cap| cap.min(DEFAULT_BYTES));
+            request.cap = request.cap.map(|cap| if cap > MODEL_BYTES { cap } else { cap.min(DEFAULT_BYTES) });
         }
         let workspace = self.workspaces.named(common.repo.as_deref(), &request.root)?;
         let timeout = common.timeout_ms.map(Duration::from_millis);

@@ -293,8 +293,9 @@ fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
         ("docs/closed/deep/c.md".to_owned(), "docs/closed".to_owned()),
         (format!("{at}/closed/d.md"), format!("{at}/closed")),
     ] {
-        let reported =
-            format!("INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Check the permissions");
+        let reported = format!(
+            "INVALID_PATH: {file} cannot be read: the folder {folder} may not be entered. Check the permissions"
+        );
         for (tool, arguments) in [
             ("get_file_details", json!({ "filePath": file })),
             ("get_slice", json!({ "file_path": file, "start_line": 1, "end_line": 1 })),

@@ -476,7 +476,7 @@ fn of_a_graph_of_thousands_the_page_gets_a_part_and_the_size_of_the_whole() {
     for (wrong, status) in [
         (json!({ "around": "iss-0", "find": "x" }), 400),
         (json!({ "around": "iss-zzzz" }), 404),
-        (json!({ "near": 1 }), 400),
+        (json!({ "limit": "many" }), 400),
     ] {
         assert_eq!(page.ask("POST /api/view/graph", &wrong.to_string()).0, status, "{wrong}");
     }

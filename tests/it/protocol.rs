@@ -219,7 +219,7 @@ async fn the_hello_counts_when_it_comes_first() {
     let listed = &client.ask(plain(2, "tools/list", json!({}))).await["result"]["tools"];
     assert_eq!((listed.as_array().unwrap().len(), &listed[0]["name"]), (1, &json!("echo")));
     let structured = &client.ask(call(3, "caller", json!({}))).await["result"]["structuredContent"];
-    assert_eq!(structured["cap"], 24 * 1024);
+    assert_eq!(structured["cap"], 40 * 1024);
 
     let mut client = Client::new();
     client.silent().await;
