@@ -23,9 +23,9 @@ pub struct Finished {
     pub status: Option<ExitStatus>,
 }
 
-/// Runs `command` on `input`. A process that has not finished its output after `timeout`, and from then on gets no CPU
-/// time for as long, is killed: the result is `None`. Where the system does not report CPU time, it is killed after
-/// `timeout`. On a busy machine a process may wait for its turn for minutes; how much CPU time it uses, it limits itself.
+/// Runs `command` on `input`. A process that has not finished its output after `timeout`, and then gets no CPU
+/// time for that long again, is killed: the result is `None`. Where the system does not report CPU time, it is killed after
+/// `timeout`. On a busy machine a process may wait for minutes until it runs. It limits its own CPU time.
 /// At most `max_stdout` bytes are read.
 pub fn run_to_end(
     mut command: Command,

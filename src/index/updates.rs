@@ -31,7 +31,7 @@ pub enum Freshness {
 
 /// Whether a caller needs what an update makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Caller {
+pub(super) enum Caller {
     Waiting,
     NotWaiting,
 }
@@ -86,7 +86,7 @@ impl Updates {
             watch.settle(since);
             since = Instant::now();
         }
-        match self.wait_for(Coverage::Dirty, since, part, deadline, budget) {
+        match self.wait_for(Caller::Waiting, Coverage::Dirty, since, part, deadline, budget) {
             Ok(()) => Ok(Freshness::Fresh),
             // An index that was built still answers if it cannot be updated, and says so.
             Err(error) if error.kind == ErrorKind::ReadOnly && self.was_built(budget) => {
@@ -101,22 +101,11 @@ impl Updates {
     /// Does nothing without an index: it may have been removed because the repository is being removed, and a file that is
     /// created now could prevent that. The next read creates it.
     pub(super) fn catch_up(self: &Arc<Self>, name: &str) {
-        let since = Instant::now();
-        loop {
-            let run = match self.join_or_start_for(Caller::NotWaiting, Coverage::Dirty, since) {
-                Ok(None) => return,
-                Ok(Some(run)) => run,
-                Err(error) => return tracing::warn!("a {name} failed: {error}"),
-            };
-            match run.wait(&|| false, None, &Budget::unlimited()) {
-                Some(Err(error)) if is_given_up(&error) && !self.repository.store.path().exists() => {
-                    return tracing::debug!("a {name} was given up: {error}");
-                }
-                Some(Err(error)) if is_given_up(&error) => {}
-                Some(Err(error)) => return tracing::warn!("a {name} failed: {error}"),
-                _ if run.satisfies(Coverage::Dirty, since) => return,
-                _ => {}
-            }
+        let (since, budget) = (Instant::now(), Budget::unlimited());
+        match self.wait_for(Caller::NotWaiting, Coverage::Dirty, since, Part::Everything, None, &budget) {
+            Err(error) if is_given_up(&error) => tracing::debug!("a {name} was given up: {error}"),
+            Err(error) => tracing::warn!("a {name} failed: {error}"),
+            Ok(()) => {}
         }
     }
 
@@ -136,7 +125,7 @@ impl Updates {
             return Err(Error::new(ErrorKind::ReadOnly, reason).hint("Make the folder `.ixmcp` writable."));
         }
         if force {
-            self.wait_for(Coverage::Entities, since, Part::Everything, deadline, budget)?;
+            self.wait_for(Caller::Waiting, Coverage::Entities, since, Part::Everything, deadline, budget)?;
         }
         self.embeddings.embed_entities(budget)?;
         entities::report(&self.repository, budget)
@@ -179,6 +168,7 @@ impl Updates {
     /// do. For entities an update that is already running counts, too.
     fn wait_for(
         self: &Arc<Self>,
+        caller: Caller,
         coverage: Coverage,
         since: Instant,
         part: Part,
@@ -186,13 +176,21 @@ impl Updates {
         budget: &Budget,
     ) -> Result<()> {
         loop {
-            let Some(run) = self.join_or_start(coverage, since)? else { return Ok(()) };
+            let Some(run) = self.join_or_start(caller, coverage, since)? else { return Ok(()) };
             let is_ready = || part == Part::Entities && self.are_entities_ready(&run.progress, since);
             let Some(outcome) = run.wait(&is_ready, deadline, budget) else {
                 budget.check()?;
                 return Err(busy(&run.progress));
             };
             match outcome {
+                // Without an index, only a caller that waits has one built.
+                Err(error)
+                    if is_given_up(&error)
+                        && caller == Caller::NotWaiting
+                        && !self.repository.store.path().exists() =>
+                {
+                    return Err(error);
+                }
                 // Its caller gave that update up; this one does not.
                 Err(error) if is_given_up(&error) => budget.check()?,
                 outcome if outcome.is_err() || run.satisfies(coverage, since) => return outcome,
@@ -206,14 +204,6 @@ impl Updates {
     /// The running update, or the last if it began late enough, or a new one on a thread of its own; `None` if nothing is
     /// dirty.
     pub(super) fn join_or_start(
-        self: &Arc<Self>,
-        coverage: Coverage,
-        since: Instant,
-    ) -> Result<Option<Arc<UpdateRun>>> {
-        self.join_or_start_for(Caller::Waiting, coverage, since)
-    }
-
-    fn join_or_start_for(
         self: &Arc<Self>,
         caller: Caller,
         coverage: Coverage,

@@ -317,7 +317,7 @@ impl Watches {
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
         let root = shared.root.as_path();
         let cookies = root.join(COOKIES);
-        // Only in the folder of an index: the repository may be on its way out.
+        // Only inside an existing index folder: the repository may be in the middle of its removal.
         match fs::create_dir(&cookies) {
             Err(error) if error.kind() != AlreadyExists => return Err(Error::io("make", &cookies, error)),
             _ => {}
@@ -486,7 +486,7 @@ impl Shared {
             && let Some(folder) =
                 path.to_path(&self.root).parent().and_then(|folder| RepoPath::under(&self.root, folder))
         {
-            // The folder has become another worktree of the repository, which is not watched, or is one no more.
+            // The folder has become another worktree of the repository, which is not watched, or has stopped being one.
             state.moved.insert(folder.clone());
             state.feed.push(folder.clone());
             state.dirty.insert(folder);

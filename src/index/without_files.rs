@@ -1,4 +1,4 @@
-//! Why an index has no files, in words.
+//! The warning about an index without files.
 //!
 //! Owns the warning for agents and people. Does not own what is listed (`scan`).
 
@@ -34,7 +34,7 @@ pub fn without_files(root: &Path, rules: &Rules, skipped: &[(String, u64)]) -> S
         .collect();
     if !skipped.is_empty() {
         let counts: Vec<String> = skipped.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
-        reasons.push(format!("skipped are {}", counts.join(", ")));
+        reasons.push(format!("skipped: {}", counts.join(", ")));
     }
     let remedy = if ignoring.iter().any(|rule| !rule.pattern.is_empty()) {
         " To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read."

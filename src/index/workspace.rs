@@ -15,7 +15,7 @@ use super::repository::Repository;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::update::{Coverage, Report, Thoroughness};
-use super::updates::{Freshness, Part, Updates};
+use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::Watch;
 use super::{OPEN_TIMEOUT, folder, idle, repair};
 use crate::budget::{Budget, Progress};
@@ -140,7 +140,7 @@ impl Workspace {
         watch.settle(Instant::now());
         let (paths, next) = watch.changes_since(position.0);
         if paths.is_none()
-            && let Err(error) = self.updates.join_or_start(Coverage::Dirty, Instant::now())
+            && let Err(error) = self.updates.join_or_start(Caller::Waiting, Coverage::Dirty, Instant::now())
         {
             // Until an update has looked at everything, callers of this function do.
             tracing::warn!("a background update failed: {error}");

@@ -213,15 +213,19 @@ fn walk_serial_entities(
     if rules.is_outside()
         || !scope.leads_to(ENTITIES)
         || !std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir())
-        || worktrees(root, rules).include(&folder)
     {
         return Ok(());
     }
-    let mut walk = WalkBuilder::new(&folder);
     let worktrees = worktrees(root, rules);
+    if worktrees.include(&folder) {
+        return Ok(());
+    }
+    let mut walk = WalkBuilder::new(&folder);
     walk.standard_filters(false).filter_entry(move |entry| {
-        let skipped = entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
-        !skipped && !is_private_name(entry.file_name()) && !worktrees.include(entry.path())
+        let not_entity =
+            entry.depth() == 1 && entry.file_name().to_str().is_some_and(|name| NOT_ENTITIES.contains(&name));
+        let is_worktree = entry.file_type().is_some_and(|kind| kind.is_dir()) && worktrees.include(entry.path());
+        !(not_entity || is_private_name(entry.file_name()) || is_worktree)
     });
     let of_entities = listing.files.iter().map(|found| found.path.as_str()).filter(|path| is_entity(path));
     let known: HashSet<String> = of_entities.map(str::to_owned).collect();

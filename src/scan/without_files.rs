@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::walk::{Matchers, is_private_name};
 use super::{Rules, guard, tracked};
@@ -29,7 +29,7 @@ pub struct IgnoringRule {
 /// The rules that ignore entries of the repository, those that ignore most first.
 pub fn ignoring_rules(root: &Path, rules: &Rules) -> Vec<IgnoringRule> {
     let matchers = Matchers::new(root, rules);
-    let mut files = RuleFiles { root, parsed: HashMap::new() };
+    let mut files = RuleFiles::of(root);
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut folders = VecDeque::from([root.to_path_buf()]);
     let mut looked_at = 0;
@@ -69,17 +69,23 @@ pub fn ignoring_rules(root: &Path, rules: &Rules) -> Vec<IgnoringRule> {
 /// The ignore files that were read, by path.
 struct RuleFiles<'r> {
     root: &'r Path,
+    /// Those outside the folders: git's own exclusions and the user's.
+    global: Vec<PathBuf>,
     parsed: HashMap<PathBuf, Gitignore>,
 }
 
-impl RuleFiles<'_> {
+impl<'r> RuleFiles<'r> {
+    fn of(root: &'r Path) -> Self {
+        let mut global = tracked::git_rule_files(root);
+        global.retain(|file| file.file_name().is_some_and(|name| name != "index"));
+        Self { root, global, parsed: HashMap::new() }
+    }
+
     /// The pattern that ignores a file or folder, and where it is. A kind of file has precedence over the next one, and a
     /// deeper folder over the folders above it.
     fn rule_for(&mut self, path: &Path, is_folder: bool) -> Option<(String, String)> {
         let folders: Vec<&Path> = path.ancestors().skip(1).collect();
-        let of_git = tracked::git_rule_files(self.root).into_iter().chain(gitconfig_excludes_path());
-        let global = of_git.filter(|file| file.file_name().is_some_and(|name| name != "index"));
-        let global: Vec<(PathBuf, PathBuf)> = global.map(|file| (self.root.to_owned(), file)).collect();
+        let global = self.global.iter().map(|file| (self.root.to_owned(), file.clone()));
         let names = [".rgignore", ".ignore", ".gitignore"];
         let local =
             names.iter().flat_map(|name| folders.iter().map(move |folder| (folder.to_path_buf(), folder.join(name))));

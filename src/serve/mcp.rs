@@ -213,7 +213,7 @@ impl Wire {
     }
 }
 
-/// The list of tools with the arguments of each in the order of their declaration, by which rmcp does not sort them.
+/// The list of tools with the arguments of each in the order of their declaration, which rmcp does not keep.
 #[derive(Serialize)]
 struct ToolList<'a> {
     tools: Vec<ListedTool<'a>>,

@@ -213,8 +213,8 @@ impl Store {
         switch::replace(path, &new, clear)
     }
 
-    /// Puts the complete database `new` at `path`, whose connections follow when they are used next. `clear` removes
-    /// what is there, its log included.
+    /// Replaces the database at `path` with the complete database `new`. Stores that have the old one open switch to the
+    /// new one on their next use. `clear` removes the old one and its log.
     pub fn replace(path: &Path, new: &Path, clear: impl FnOnce() -> Result<()>) -> Result<()> {
         switch::replace(path, new, clear)
     }

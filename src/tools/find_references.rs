@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::goto_definition::{named, preview, span_of};
-use super::target::{Candidate, Subject, Target};
+use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
 use crate::pytypes::values::{Answer as Answered, Position, Query, Reference, Span};
@@ -55,12 +55,7 @@ struct Arguments {
     cell: Option<u32>,
 }
 
-impl Arguments {
-    fn target(&self) -> Target<'_> {
-        let Self { cell, line, column, .. } = *self;
-        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
-    }
-}
+has_target!(Arguments);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {

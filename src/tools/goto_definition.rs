@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::engine::{self, File};
-use super::target::{Candidate, Subject, Target};
+use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
@@ -47,12 +47,7 @@ struct Arguments {
     cell: Option<u32>,
 }
 
-impl Arguments {
-    fn target(&self) -> Target<'_> {
-        let Self { cell, line, column, .. } = *self;
-        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
-    }
-}
+has_target!(Arguments);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find_references::candidates;
-use super::target::{Candidate, Subject, Target};
+use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine, render};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
@@ -64,12 +64,7 @@ enum Format {
     Diff,
 }
 
-impl Arguments {
-    fn target(&self) -> Target<'_> {
-        let Self { cell, line, column, .. } = *self;
-        Target { file: self.file.as_deref(), cell, line, column, symbol_name: self.symbol_name.as_deref() }
-    }
-}
+has_target!(Arguments);
 
 #[derive(Default, Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {

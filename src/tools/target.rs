@@ -23,6 +23,21 @@ pub(super) struct Target<'a> {
     pub symbol_name: Option<&'a str>,
 }
 
+/// Gives the arguments of a tool, which name a symbol in these fields, a method `target`. The fields themselves stay in each
+/// tool's struct: a flattened struct would lose their order in the schema.
+macro_rules! has_target {
+    ($arguments:ty) => {
+        impl $arguments {
+            fn target(&self) -> $crate::tools::target::Target<'_> {
+                let Self { cell, line, column, .. } = *self;
+                let (file, symbol_name) = (self.file.as_deref(), self.symbol_name.as_deref());
+                $crate::tools::target::Target { file, cell, line, column, symbol_name }
+            }
+        }
+    };
+}
+pub(super) use has_target;
+
 /// A position in a file.
 pub(super) struct Located {
     pub file: File,

@@ -78,7 +78,7 @@ fn an_index_without_files_says_so_whatever_the_reason() {
 
     let skipped = Repo::new("//- /.env\nA=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
     for warning in warnings(&skipped) {
-        assert!(warning.contains("skipped are binary 1, generated 1, secret 1. `ixmcp files --skipped`"), "{warning}");
+        assert!(warning.contains("skipped: binary 1, generated 1, secret 1. `ixmcp files --skipped`"), "{warning}");
     }
     let excluded = Repo::new("//- /a.py\nA = 1\n//- /b/c.py\nA = 1\n");
     excluded.write(".git/info/exclude", "*.py\n");

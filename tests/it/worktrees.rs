@@ -86,7 +86,7 @@ fn a_folder_that_becomes_a_worktree_leaves_the_index() {
 }
 
 #[test]
-fn a_sync_that_compares_times_notices_that_a_folder_is_a_worktree_no_more() {
+fn a_sync_that_compares_times_notices_a_folder_that_stops_being_a_worktree() {
     let repo = committed("//- /a.py\nA = 1\n");
     git(repo.path(), &["worktree", "add", "-q", "--detach", "x"]);
     std::thread::sleep(Duration::from_millis(100));
