@@ -168,6 +168,11 @@ impl Environment {
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
     }
 
+    /// This user's own folder for temporary files.
+    pub fn own_temporary_folder(&self) -> PathBuf {
+        self.temporary_folder().join(process::own_name())
+    }
+
     /// The current directory at the start of the process.
     pub fn working_folder(&self) -> Option<&Path> {
         self.working_folder.as_deref()
@@ -197,6 +202,11 @@ impl Environment {
     /// `$XDG_STATE_HOME/ixmcp`.
     pub fn state_folder(&self) -> Option<PathBuf> {
         self.xdg("XDG_STATE_HOME", ".local/state")
+    }
+
+    /// `$XDG_CACHE_HOME/ixmcp`, for indexes of repositories that cannot hold theirs.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        self.xdg("XDG_CACHE_HOME", ".cache")
     }
 
     /// `$XDG_DATA_HOME/ixmcp`, for models.

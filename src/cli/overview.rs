@@ -11,6 +11,7 @@ use super::setup::{self, Scope};
 use super::{Outcome, Session, output, sync};
 use crate::budget::Budget;
 use crate::error::{ErrorKind, Result};
+use crate::index;
 use crate::model::printable;
 use crate::serve::launch;
 use crate::store::{Mode, Store, Totals};
@@ -40,7 +41,7 @@ pub(super) fn run(session: &Session) -> Result<Outcome> {
 fn look(session: &Session) -> Result<Overview> {
     let root = session.workspaces.root(&session.start)?;
     let environment = &session.sources.environment;
-    let database = root.join(".ixmcp/index.db");
+    let database = index::database(&root, environment);
     let places = ConfigFolders::of(&root, environment);
     let has_entry = |scope: Scope, client: &Client| {
         let file = setup::file(client, scope, &places);

@@ -21,6 +21,7 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
         return Ok(Outcome::Found);
     }
     output::line(&format!("root        {}", printable(&answer.root)));
+    output::line(&format!("stored in   {}", printable(&answer.index_path)));
     output::line(&format!("files       {}", answer.total_files));
     output::line(&format!("chunks      {}", answer.total_chunks));
     output::line(&format!("symbols     {}", answer.total_symbols));

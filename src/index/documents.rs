@@ -124,10 +124,14 @@ impl Documents {
         };
         {
             // Two processes must not write the state at once.
-            let _lock = UpdateLock::take(&self.repository.root, budget)?;
-            let mut state = State::to_change(&self.repository.root, &self.repository.sources.environment)?;
+            let _lock = UpdateLock::take(self.repository.folder(), budget)?;
+            let mut state = State::to_change(
+                &self.repository.root,
+                self.repository.folder(),
+                &self.repository.sources.environment,
+            )?;
             if state.put(chosen.clone()) {
-                state.save(&self.repository.root, &self.repository.sources.environment)?;
+                state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
                 // What was skipped may be indexed with the folder's options.
                 self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
@@ -252,10 +256,14 @@ impl Documents {
         };
         let before = files(budget)?;
         {
-            let _lock = UpdateLock::take(&self.repository.root, budget)?;
-            let mut state = State::to_change(&self.repository.root, &self.repository.sources.environment)?;
+            let _lock = UpdateLock::take(self.repository.folder(), budget)?;
+            let mut state = State::to_change(
+                &self.repository.root,
+                self.repository.folder(),
+                &self.repository.sources.environment,
+            )?;
             if state.remove(&path) {
-                state.save(&self.repository.root, &self.repository.sources.environment)?;
+                state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
                 self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
         }

@@ -150,10 +150,14 @@ impl EmbeddingModel {
 
     /// The name of the selected model, or the path of its folder.
     pub fn selected(&self) -> Option<String> {
-        let stamp = State::stamp(&self.repository.root)?;
+        let stamp = State::stamp(self.repository.folder())?;
         let mut known = locked(&self.name);
         if known.0 != Some(stamp) {
-            *known = (Some(stamp), State::load(&self.repository.root, &self.repository.sources.environment).model);
+            *known = (
+                Some(stamp),
+                State::load(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)
+                    .model,
+            );
         }
         known.1.clone()
     }
@@ -162,11 +166,12 @@ impl EmbeddingModel {
     /// embeddings.
     pub fn select(&self, model: Option<String>, budget: &Budget) -> Result<()> {
         self.repository.check_writable()?;
-        let _lock = UpdateLock::take(&self.repository.root, budget)?;
-        let mut state = State::to_change(&self.repository.root, &self.repository.sources.environment)?;
+        let _lock = UpdateLock::take(self.repository.folder(), budget)?;
+        let mut state =
+            State::to_change(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
         if state.model != model {
             state.model = model;
-            state.save(&self.repository.root, &self.repository.sources.environment)?;
+            state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
         }
         if state.model.is_none() {
             let built_in = key(built_in());

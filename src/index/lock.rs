@@ -1,6 +1,6 @@
 //! The update lock: one process at a time updates the index of a repository.
 //!
-//! Owns an advisory lock on `.ixmcp/update.lock`, held per batch so that processes take turns. The system releases it when the
+//! Owns an advisory lock on `update.lock` in the folder of the index, held per batch so that processes take turns. The system releases it when the
 //! process exits, so a crash leaves nothing behind. Does not own what is done under it (`update`).
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::files::lacks_locks;
 
 /// The interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(5);
@@ -21,8 +22,8 @@ pub(super) struct UpdateLock {
 
 impl UpdateLock {
     /// Waits for the lock until the budget is spent, then `BUSY`.
-    pub(super) fn take(root: &Path, budget: &Budget) -> Result<Self> {
-        let lock = Self { file: open(root, "update.lock")?, queue: open(root, "update.queue")? };
+    pub(super) fn take(folder: &Path, budget: &Budget) -> Result<Self> {
+        let lock = Self { file: open(folder, "update.lock")?, queue: open(folder, "update.queue")? };
         lock.wait(budget)?;
         Ok(lock)
     }
@@ -57,14 +58,14 @@ pub(super) struct RebuildLock(#[expect(dead_code, reason = "the lock lives as lo
 
 impl RebuildLock {
     /// Waits for the lock until the budget is spent, then `BUSY`.
-    pub(super) fn take(root: &Path, budget: &Budget) -> Result<Self> {
-        let file = open(root, "rebuild.lock")?;
+    pub(super) fn take(folder: &Path, budget: &Budget) -> Result<Self> {
+        let file = open(folder, "rebuild.lock")?;
         acquire(&file, budget).map(|()| Self(file))
     }
 }
 
-fn open(root: &Path, name: &str) -> Result<File> {
-    let path = root.join(".ixmcp").join(name);
+fn open(folder: &Path, name: &str) -> Result<File> {
+    let path = folder.join(name);
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     file.map_err(|error| Error::io("open", &path, error))
 }
@@ -85,5 +86,8 @@ fn acquire(file: &File, budget: &Budget) -> Result<()> {
 }
 
 fn failed(error: &std::io::Error) -> Error {
-    Error::internal(format!("the update lock does not work: {error}")).hint("Is .ixmcp on a file system without locks?")
+    // `folder` has tried locks before; they may stop working later.
+    let kind = if lacks_locks(error) { ErrorKind::ReadOnly } else { ErrorKind::Internal };
+    Error::new(kind, format!("the update lock does not work: {error}"))
+        .hint("Start ixmcp again: where the repository's file system has no locks, the index is created elsewhere.")
 }

@@ -56,6 +56,7 @@ pub use documents::FolderOptions;
 pub(crate) use documents::{DocumentFolder, FolderReport, unread_types};
 pub(crate) use embedding_model::ModelAvailability;
 pub(crate) use entities::EntityReport;
+pub(crate) use folder::{database, is_elsewhere};
 pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;
 pub(crate) use snapshot::{load, save};

@@ -32,12 +32,13 @@ pub(super) fn from_seed(
     budget: &Budget,
 ) -> Result<Report> {
     let started = Instant::now();
-    let old = folder::database(root);
-    if folder::prepare(root)? == Mode::Read {
+    let (old, mode) = folder::prepare(root, &sources.environment)?;
+    if mode == Mode::Read {
         return Err(Error::new(ErrorKind::ReadOnly, format!("{} cannot be written", old.display()))
             .hint("Make the folder .ixmcp writable."));
     }
-    let _alone = RebuildLock::take(root, budget)?;
+    let folder = old.parent().unwrap_or(root);
+    let _alone = RebuildLock::take(folder, budget)?;
     let new = old.with_extension("db.new");
     folder::discard(&new)?;
     let thoroughness = match seed {
@@ -59,7 +60,7 @@ pub(super) fn from_seed(
     workspace.trigrams.catch_up(budget)?;
     workspace.embeddings.embed(budget)?;
     // What other processes have added to the old index since must not be lost by the switch.
-    let lock = UpdateLock::take(root, budget)?;
+    let lock = UpdateLock::take(folder, budget)?;
     let update = Update { yields: false, ..Update::new(repository, &lock, progress, budget) };
     update.run(Coverage::Tree(Thoroughness::Changed))?;
     workspace.embeddings.embed(budget)?;

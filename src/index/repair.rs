@@ -49,13 +49,13 @@ impl Repository {
     /// this program has put in place of ours is not damaged: two running builds must not replace each other's for ever.
     fn may_repair(&self) -> bool {
         let database = self.store.path();
-        !self.store.is_read_only() && database == folder::database(&self.root) && !Store::is_of_another_build(database)
+        !self.store.is_read_only() && folder::is_index(database) && !Store::is_of_another_build(database)
     }
 
     /// Puts an empty index in place of the damaged one, unless another process has replaced the damaged file already.
     fn repair(&self, damage: Error, before: Option<FileIdentity>) -> Result<()> {
         let database = self.store.path();
-        let _lock = UpdateLock::take(&self.root, &Budget::lasting(OPEN_TIMEOUT))?;
+        let _lock = UpdateLock::take(self.folder(), &Budget::lasting(OPEN_TIMEOUT))?;
         if FileIdentity::of(database).ok() == before {
             // Some systems do not replace an open file.
             self.store.rest_after(Duration::ZERO);

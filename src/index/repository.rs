@@ -39,7 +39,7 @@ pub(super) struct Settings {
 
 impl Repository {
     pub(super) fn new(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
-        let folders = Folders::of(State::load(root, &sources.environment));
+        let folders = Folders::of(State::load(root, folder_of(&store), &sources.environment));
         let settings = Arc::new(Settings::of(sources.load(root)?, folders)?);
         Ok(Self {
             root: root.to_owned(),
@@ -56,6 +56,11 @@ impl Repository {
         self.store.read(budget, query)
     }
 
+    /// The folder of the index.
+    pub(super) fn folder(&self) -> &Path {
+        folder_of(&self.store)
+    }
+
     pub(super) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&locked(&self.settings))
     }
@@ -65,7 +70,7 @@ impl Repository {
         let mut settings = locked(&self.settings);
         match self.sources.load(&self.root) {
             Ok(config) => {
-                let folders = Folders::of(State::load(&self.root, &self.sources.environment));
+                let folders = Folders::of(State::load(&self.root, self.folder(), &self.sources.environment));
                 if config != settings.config || folders != settings.folders {
                     *settings = Arc::new(Settings::of(config, folders)?);
                 }
@@ -115,9 +120,9 @@ impl Repository {
         let is_gone = || !self.store.path().exists();
         let was_gone = is_gone();
         if was_gone {
-            folder::prepare(&self.root)?;
+            folder::restore(&self.root, self.folder(), &self.sources.environment)?;
         }
-        let lock = UpdateLock::take(&self.root, budget)?;
+        let lock = UpdateLock::take(self.folder(), budget)?;
         if was_gone && is_gone() {
             // SQLite would take a log without its database for the log of the new one.
             Store::make(self.store.path(), || folder::discard(self.store.path()))?;
@@ -125,6 +130,10 @@ impl Repository {
         }
         Ok(lock)
     }
+}
+
+fn folder_of(store: &Store) -> &Path {
+    store.path().parent().unwrap_or(store.path())
 }
 
 impl Settings {

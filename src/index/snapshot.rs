@@ -40,7 +40,7 @@ pub struct Header {
 
 /// Writes the index to `file`. It must be up to date. Secrets and files outside the repository are left out.
 pub fn save(workspace: &Workspace, file: &Path) -> Result<Header> {
-    let copy = folder::database(workspace.root()).with_extension("db.copy");
+    let copy = workspace.repository.store.path().with_extension("db.copy");
     folder::discard(&copy)?;
     // If secrets are indexed, only the file itself shows whether it is one.
     let has_secrets = !workspace.repository.settings().config.index.skip_secrets;

@@ -1,4 +1,4 @@
-//! `.ixmcp/state.toml`: the user's selections for a repository, which every build reads.
+//! `state.toml` in the folder of the index: the user's selections for a repository, which every build reads.
 //!
 //! Owns the file, and the rule that the file of a clone gives no access: a folder outside the repository counts only if the
 //! user's own state file, kept elsewhere, names it too.
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::folder::{hash_of, is_elsewhere};
 use crate::config::{Environment, warn_once};
 use crate::error::{Error, Result};
 use crate::model::Stat;
@@ -65,23 +66,23 @@ impl RegisteredFolder {
 
 impl State {
     /// Changes when the content of the file changes; `None` if there is no file.
-    pub fn stamp(root: &Path) -> Option<Stat> {
-        let found = fs::symlink_metadata(root.join(FOLDER).join(FILE)).ok()?;
+    pub fn stamp(folder: &Path) -> Option<Stat> {
+        let found = fs::symlink_metadata(folder.join(FILE)).ok()?;
         // A change of its permissions does not change its content.
         Some(Stat { ctime_ns: 0, ..files::stat_of(&found) })
     }
 
     /// The part of the file that counts: nothing of a file that git tracks or that belongs to another user.
-    pub fn load(root: &Path, environment: &Environment) -> Self {
-        let written = parsed::<Self>(&root.join(FOLDER).join(FILE));
-        written.map_or_else(Self::default, |state| state.that_counts(root, environment))
+    pub fn load(root: &Path, folder: &Path, environment: &Environment) -> Self {
+        let written = parsed::<Self>(&folder.join(FILE));
+        written.map_or_else(Self::default, |state| state.that_counts(root, folder, environment))
     }
 
     /// Like [`Self::load`], to be changed and saved. A file that cannot be read is an error, so that it is not overwritten.
-    pub fn to_change(root: &Path, environment: &Environment) -> Result<Self> {
-        let file = root.join(FOLDER).join(FILE);
+    pub fn to_change(root: &Path, folder: &Path, environment: &Environment) -> Result<Self> {
+        let file = folder.join(FILE);
         match parsed::<Self>(&file) {
-            Some(state) => Ok(state.that_counts(root, environment)),
+            Some(state) => Ok(state.that_counts(root, folder, environment)),
             None if fs::symlink_metadata(&file).is_ok() => {
                 Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
                     .hint(format!("Fix {FOLDER}/{FILE}, or remove it and select again.")))
@@ -90,8 +91,8 @@ impl State {
         }
     }
 
-    fn that_counts(mut self, root: &Path, environment: &Environment) -> Self {
-        if scan::tracks_under(root, FOLDER) {
+    fn that_counts(mut self, root: &Path, folder: &Path, environment: &Environment) -> Self {
+        if !is_elsewhere(root, folder) && scan::tracks_under(root, FOLDER) {
             warn_once(format!("git tracks {FOLDER}/{FILE}: it is not read"));
             return Self::default();
         }
@@ -116,7 +117,7 @@ impl State {
     }
 
     /// Saves the selections.
-    pub fn save(&self, root: &Path, environment: &Environment) -> Result<()> {
+    pub fn save(&self, root: &Path, folder: &Path, environment: &Environment) -> Result<()> {
         let outside: Vec<String> =
             self.folders.iter().filter(|folder| folder.is_outside()).map(|folder| folder.path.clone()).collect();
         // The user's own file first: a process that reads in between sees the old state.
@@ -127,7 +128,7 @@ impl State {
                 write(&file, &Own { root: root.to_owned(), folders: outside, model })?;
             }
         }
-        write(&root.join(FOLDER).join(FILE), self)
+        write(&folder.join(FILE), self)
     }
 
     /// Removes a folder. Returns whether it was registered.
@@ -151,8 +152,7 @@ impl State {
 
 /// `$XDG_STATE_HOME/ixmcp/<hash of root>.toml`.
 fn own_file(root: &Path, environment: &Environment) -> Option<PathBuf> {
-    let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-    Some(environment.state_folder()?.join(format!("{}.toml", &hash[..32])))
+    Some(environment.state_folder()?.join(format!("{}.toml", hash_of(root))))
 }
 
 /// The content of a regular file that belongs to this user.

@@ -34,6 +34,7 @@ use super::folders::identity_of;
 use super::locked;
 use crate::error::{Error, Result};
 use crate::model::RepoPath;
+use crate::platform::files;
 use crate::scan;
 
 /// A background update starts after so long without an event.
@@ -46,8 +47,11 @@ const COOKIE_TIMEOUT: Duration = Duration::from_millis(50);
 const OLD_COOKIE: Duration = Duration::from_secs(60);
 /// For more renamed and removed paths than this, setting all watches again costs less than looking each up.
 const MAX_MOVED: usize = 20_000;
-/// The folder of cookies. It has no other files, because the database next to it is written all the time.
-const COOKIES: &str = ".ixmcp/watch";
+/// The folder of cookies, in that of the index. It has no other files, because the database next to it is written all the time.
+const COOKIES: &str = "watch";
+/// Why there are no watches, as `stats` reports it.
+const NO_MORE_WATCHES: &str = "sweep: the system's limit of watches is reached";
+pub(super) const UNREPORTED: &str = "sweep: the file system does not report changes that other machines make";
 
 /// What an update must compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +88,8 @@ struct Watches {
 /// What the event thread shares with reads.
 struct Shared {
     root: PathBuf,
+    /// The folder of cookies.
+    cookies: PathBuf,
     /// The prefix of this watch's cookies: other processes may watch the same repository.
     own_cookies: String,
     state: Mutex<State>,
@@ -98,8 +104,8 @@ struct State {
     moved: HashSet<RepoPath>,
     /// It is unknown which watches still exist.
     renew: bool,
-    /// The system refused a watch: events are incomplete.
-    limited: bool,
+    /// Why events are incomplete, as `stats` reports it: the system refused a watch, or does not report all changes.
+    limited: Option<&'static str>,
     /// Files outside the tree that determine what is listed: git's index and its exclusions.
     rule_files: Vec<PathBuf>,
     /// Indexed folders outside the tree, each with its identity when it was last checked: a folder above may be renamed without
@@ -120,12 +126,13 @@ struct State {
 impl Watch {
     /// Starts watching the root; the first update adds its folders. `when_quiet` is called on a thread of its own when something
     /// changed and no more events come.
-    pub(super) fn start(root: &Path, when_quiet: impl Fn() + Send + Sync + 'static) -> Result<Self> {
+    pub(super) fn start(root: &Path, index: &Path, when_quiet: impl Fn() + Send + Sync + 'static) -> Result<Self> {
         let state = State { sweep: true, ..State::default() };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let own_cookies = format!("{}-{}-", std::process::id(), since.as_nanos());
         let (state, cookie_arrived) = (Mutex::new(state), Condvar::new());
-        let shared = Arc::new(Shared { root: root.to_owned(), own_cookies, state, cookie_arrived });
+        let (root, cookies) = (root.to_owned(), index.join(COOKIES));
+        let shared = Arc::new(Shared { root, cookies, own_cookies, state, cookie_arrived });
         let when_quiet: Arc<dyn Fn() + Send + Sync> = Arc::new(when_quiet);
         let watches = Mutex::new(Watches::start(&shared, &when_quiet)?);
         Ok(Self { shared, when_quiet, watches })
@@ -140,7 +147,7 @@ impl Watch {
         let moved = std::mem::take(&mut state.moved);
         let sweep = std::mem::take(&mut state.sweep);
         let renew = std::mem::take(&mut state.renew);
-        let must_sweep = sweep || renew || state.limited;
+        let must_sweep = sweep || renew || state.limited.is_some();
         state.folders_taken = state.folders_seen;
         // The event thread needs the state to continue, and setting watches needs the event thread.
         if sweep || renew {
@@ -223,8 +230,13 @@ impl Watch {
         state.dirty.len() + usize::from(state.sweep || state.renew)
     }
 
-    /// The system refused watches, so every read has to sweep.
+    /// Events are incomplete, so every read has to sweep.
     pub(super) fn is_limited(&self) -> bool {
+        self.limit().is_some()
+    }
+
+    /// Why events are incomplete, in the words of `stats`.
+    pub(super) fn limit(&self) -> Option<&'static str> {
         locked(&self.shared.state).limited
     }
 
@@ -241,7 +253,7 @@ impl Watch {
         state.cookies_written += 1;
         let number = state.cookies_written;
         drop(state);
-        let path = self.shared.root.join(COOKIES).join(format!("{}{number}", self.shared.own_cookies));
+        let path = self.shared.cookies.join(format!("{}{number}", self.shared.own_cookies));
         let made = fs::File::create(&path);
         let state = locked(&self.shared.state);
         let (mut state, _) = self
@@ -316,7 +328,7 @@ impl Watches {
         let system = LAST_WATCHER.take().ok_or_else(|| Error::internal("the debouncer made no watcher"))?;
         let watches = Self { system, _debouncer: debouncer, folders: BTreeSet::new() };
         let root = shared.root.as_path();
-        let cookies = root.join(COOKIES);
+        let cookies = shared.cookies.clone();
         // Only inside an existing index folder: the repository may be in the middle of its removal.
         match fs::create_dir(&cookies) {
             Err(error) if error.kind() != AlreadyExists => return Err(Error::io("make", &cookies, error)),
@@ -330,12 +342,12 @@ impl Watches {
         optional.sort();
         optional.dedup();
         locked(&shared.state).rule_files = rule_files;
-        for folder in [root.to_owned(), cookies].iter().chain(&optional) {
+        for folder in [root.to_owned(), cookies.clone()].iter().chain(&optional) {
             match watches.add(folder, shared) {
                 // Then every read sweeps, which `stats` reports.
-                Err(_) if locked(&shared.state).limited => break,
+                Err(_) if locked(&shared.state).limited.is_some() => break,
                 // The user's own exclusions; the regular sweep checks them, too.
-                Err(error) if !folder.starts_with(root) => tracing::debug!("{error}"),
+                Err(error) if !folder.starts_with(root) && *folder != cookies => tracing::debug!("{error}"),
                 added => added?,
             }
         }
@@ -363,15 +375,17 @@ impl Watches {
     }
 
     fn add(&self, folder: &Path, shared: &Shared) -> Result<()> {
+        if !files::reports_all_changes(folder) {
+            let message = format!("the file system of {} does not report all changes", folder.display());
+            let refused = Error::internal(message);
+            shared.limit(UNREPORTED, &refused);
+            return Err(refused);
+        }
         let added = locked(&self.system).watch(folder, RecursiveMode::NonRecursive);
         added.map_err(|error| {
             let refused = refused(&error);
             if !is_of_the_folder(&error) {
-                let mut state = locked(&shared.state);
-                if !state.limited {
-                    tracing::warn!("{refused}: every read looks at all files instead");
-                }
-                state.limited = true;
+                shared.limit(NO_MORE_WATCHES, &refused);
             }
             refused
         })
@@ -404,6 +418,14 @@ fn refused(error: &notify::Error) -> Error {
 }
 
 impl Shared {
+    fn limit(&self, reason: &'static str, error: &Error) {
+        let mut state = locked(&self.state);
+        if state.limited.is_none() {
+            tracing::warn!("{error}: every read looks at all files instead");
+            state.limited = Some(reason);
+        }
+    }
+
     fn has_dirt(&self) -> bool {
         let state = locked(&self.state);
         state.sweep || state.renew || !state.dirty.is_empty()
@@ -431,6 +453,11 @@ impl Shared {
 
     fn note_path(&self, state: &mut State, path: &Path, kind: EventKind) {
         state.sweep |= state.rule_files.iter().any(|file| file == path);
+        if let Ok(name) = path.strip_prefix(&self.cookies) {
+            state.renew |= is_move(kind) && name.as_os_str().is_empty();
+            self.note_cookie(state, name);
+            return;
+        }
         let Ok(relative) = path.strip_prefix(&self.root) else {
             if state.outside.iter().any(|(folder, _)| path.starts_with(folder)) {
                 self.note_outside(state, path, kind);
@@ -445,10 +472,7 @@ impl Shared {
                 state.renew |= is_move(kind);
             }
             // The index, and with it the folder of cookies.
-            Some(".ixmcp") => {
-                state.renew |= is_move(kind) && Path::new(COOKIES).starts_with(relative);
-                self.note_cookie(state, relative);
-            }
+            Some(".ixmcp") => state.renew |= is_move(kind) && self.cookies.starts_with(path),
             Some(".flashgrep") => {}
             // Whether there is a git repository, what it tracks, and what only this clone ignores. Nothing else in there matters.
             Some(".git") => match (parts.next().flatten(), parts.next().flatten()) {
@@ -514,8 +538,7 @@ impl Shared {
         }
     }
 
-    fn note_cookie(&self, state: &mut State, relative: &Path) {
-        let Ok(name) = relative.strip_prefix(COOKIES) else { return };
+    fn note_cookie(&self, state: &mut State, name: &Path) {
         let number = name.to_str().and_then(|name| name.strip_prefix(&self.own_cookies)?.parse().ok());
         if let Some(number) = number {
             state.cookies_seen = state.cookies_seen.max(number);

@@ -16,12 +16,13 @@ use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
-use super::watch::Watch;
+use super::watch::{UNREPORTED, Watch};
 use super::{OPEN_TIMEOUT, folder, idle, repair};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
 use crate::model::RepoPath;
+use crate::platform::files;
 use crate::pytypes::Engines;
 use crate::store::{Fact, Mode, Snapshot, Store};
 
@@ -55,17 +56,17 @@ pub enum Changes {
 }
 
 impl Workspace {
-    /// Opens the repository at `root`. Creates its database if there is none.
+    /// Opens the repository at `root`. Creates its database if there is none: in the repository, or where that cannot be, in a
+    /// folder of the user.
     ///
     /// `READ_ONLY` if there is none and none can be created.
     pub fn open(root: &Path, sources: Arc<Sources>) -> Result<Self> {
-        let path = folder::database(root);
-        let mode = folder::prepare(root)?;
+        let (path, mode) = folder::prepare(root, &sources.environment)?;
         if mode == Mode::Read {
             return Self::with_store(root, sources, Store::open(&path, mode)?, Repaired::default());
         }
         // Two processes must not create or migrate the same file at once.
-        let _lock = UpdateLock::take(root, &Budget::lasting(OPEN_TIMEOUT))?;
+        let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
         let (store, repaired) = repair::open(&path)?;
         Self::with_store(root, sources, store, repaired)
     }
@@ -97,6 +98,11 @@ impl Workspace {
         &self.repository.root
     }
 
+    /// The database of the index. Where the repository cannot hold it, it is in a folder of the user.
+    pub fn database(&self) -> &Path {
+        self.repository.store.path()
+    }
+
     /// The settings of this repository.
     pub fn config(&self) -> Config {
         self.repository.settings().config.clone()
@@ -117,13 +123,17 @@ impl Workspace {
         if self.repository.store.is_read_only() || self.repository.watch().is_some() {
             return;
         }
+        if !files::reports_all_changes(&self.repository.root) {
+            self.repository.store.stay();
+            return;
+        }
         let updates = Arc::downgrade(&self.updates);
         let when_quiet = move || {
             if let Some(updates) = updates.upgrade() {
                 updates.catch_up("background update");
             }
         };
-        match Watch::start(&self.repository.root, when_quiet) {
+        match Watch::start(&self.repository.root, self.repository.folder(), when_quiet) {
             Ok(watch) => {
                 self.repository.set_watch(watch);
                 self.repository.store.stay();
@@ -151,9 +161,9 @@ impl Workspace {
     /// How changes are noticed, in words.
     pub fn watch_mode(&self) -> &'static str {
         match self.repository.watch() {
+            None if !files::reports_all_changes(&self.repository.root) => UNREPORTED,
             None => "sweep",
-            Some(watch) if watch.is_limited() => "sweep: the system's limit of watches is reached",
-            Some(_) => "watch",
+            Some(watch) => watch.limit().unwrap_or("watch"),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files::{self, is_own};
-use crate::platform::process::user_id;
+use crate::platform::process;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::platform::socket::{self, BoundSocket};
 use crate::scan;
@@ -75,7 +75,7 @@ impl SocketPath {
         if scan::tracks_under(&self.root, FOLDER) {
             tracing::warn!(folder = %shown(&folder), "git tracks files in this folder: they are not used");
         }
-        // A repository that is not writable has no daemon, because its index could not be written either.
+        // A repository that is not writable has no daemon: each process serves its own client.
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
             own_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
         } else {
@@ -118,6 +118,11 @@ impl SocketPath {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) if self.is_alive() => return Ok(None),
                 Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) if files::lacks_locks(&error) => {
+                    return Err(Error::new(ErrorKind::ReadOnly, format!("cannot lock {}: {error}", shown(&path)))
+                        .hint("A repository on a file system without locks has no daemon: use --no-daemon.")
+                        .caused_by(error));
+                }
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", &path, error)),
             }
             if Instant::now() >= deadline {
@@ -198,11 +203,7 @@ fn runtime_folder(environment: &Environment) -> PathBuf {
     let of_session = environment.runtime_folder().filter(|folder| {
         folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_own(&data))
     });
-    of_session.unwrap_or_else(|| environment.temporary_folder().join(temporary_name()))
-}
-
-fn temporary_name() -> std::ffi::OsString {
-    format!("ixmcp-{}", user_id()).into()
+    of_session.unwrap_or_else(|| environment.own_temporary_folder())
 }
 
 /// Reads a pointer. It is trusted only if this user owns the file and its folder.
@@ -220,7 +221,7 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
         && socket
             .parent()
             .and_then(Path::file_name)
-            .is_some_and(|folder| folder == "ixmcp" || folder == temporary_name());
+            .is_some_and(|folder| folder == "ixmcp" || folder == process::own_name().as_str());
     (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::MAX_PATH_LEN).then_some(socket)
 }
 

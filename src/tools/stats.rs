@@ -31,6 +31,8 @@ struct Arguments {}
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     pub root: String,
+    /// The database of the index.
+    pub index_path: String,
     pub total_files: u64,
     pub total_chunks: u64,
     pub total_symbols: u64,
@@ -127,6 +129,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {
         root: workspace.root().to_string_lossy().into_owned(),
+        index_path: workspace.database().to_string_lossy().into_owned(),
         total_files: counts.files,
         total_chunks: counts.chunks,
         total_symbols: counts.symbols,

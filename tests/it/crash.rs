@@ -420,7 +420,8 @@ impl Owner {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.repo.path()).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
-        command.env_clear().env("HOME", "/nonexistent");
+        // There is no other folder that an index could be in.
+        command.env_clear().env("HOME", "/nonexistent").env("TMPDIR", "/nonexistent");
         command
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::harness::{Repo, Server};
 use crate::sound::number;
 use crate::tree::Random;
+use crate::watch::with_watches;
 
 const CLIENTS: u64 = 2;
 
@@ -113,7 +114,7 @@ fn copy(tree: &Path, repo: &Repo) {
     assert!(Command::new("cp").args(["-a", &from]).arg(repo.path()).status().unwrap().success());
 }
 
-fn write_and_ask(arguments: &[&str]) {
+fn write_and_ask(name: &str, command: impl Fn(&Repo) -> Option<Command> + Sync) {
     let repo = Repo::new("//- /lib.py\nvalue = 1\n//- /src/shop.py\nclass Cart: pass\n");
     if let Some(tree) = std::env::var_os("IXMCP_SOAK_TREE") {
         copy(Path::new(&tree), &repo);
@@ -123,9 +124,10 @@ fn write_and_ask(arguments: &[&str]) {
     let asked: Vec<Asked> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {
-                let repo = &repo;
+                let (repo, command) = (&repo, &command);
                 scope.spawn(move || {
-                    let server = Server::start_mcp(repo.command(arguments));
+                    let Some(command) = command(repo) else { return Asked::default() };
+                    let server = Server::start_mcp(command);
                     let mut client =
                         Client { server, repo, number, random: Random(number + 1), asked: Asked::default() };
                     // The first read waits for the build.
@@ -140,8 +142,11 @@ fn write_and_ask(arguments: &[&str]) {
     let mut took: Vec<Duration> = asked.iter().flat_map(|asked| &asked.took).copied().collect();
     took.sort_unstable();
     let stale: Vec<&String> = asked.iter().flat_map(|asked| &asked.stale).collect();
+    if took.is_empty() {
+        return;
+    }
     let at = |percent: usize| took[(took.len() - 1) * percent / 100];
-    println!("{arguments:?}: {} answers, {} stale, p50 {:?}, p95 {:?}", took.len(), stale.len(), at(50), at(95));
+    println!("{name}: {} answers, {} stale, p50 {:?}, p95 {:?}", took.len(), stale.len(), at(50), at(95));
     assert!(
         stale.is_empty(),
         "{} of {} answers are stale: {:#?}",
@@ -153,10 +158,15 @@ fn write_and_ask(arguments: &[&str]) {
 
 #[test]
 fn the_daemon_shows_every_write_that_returned_before_the_read() {
-    write_and_ask(&["mcp"]);
+    write_and_ask("mcp", |repo| Some(repo.command(&["mcp"])));
 }
 
 #[test]
 fn a_process_without_a_daemon_shows_every_write_that_returned_before_the_read() {
-    write_and_ask(&["mcp", "--no-daemon"]);
+    write_and_ask("mcp --no-daemon", |repo| Some(repo.command(&["mcp", "--no-daemon"])));
+}
+
+#[test]
+fn without_watches_every_read_shows_every_write_that_returned_before_it() {
+    write_and_ask("mcp --no-daemon, no watches", |repo| with_watches(repo, 1));
 }

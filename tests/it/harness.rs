@@ -80,6 +80,7 @@ impl Repo {
         command.args(arguments).current_dir(self.path());
         for variable in [
             "CLAUDE_PROJECT_DIR",
+            "XDG_CACHE_HOME",
             "XDG_CONFIG_HOME",
             "XDG_STATE_HOME",
             "RUST_LOG",

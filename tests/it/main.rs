@@ -14,6 +14,7 @@ mod daemon;
 mod docs;
 mod doctor;
 mod documents;
+mod elsewhere;
 mod embedder;
 mod entities;
 mod entity_cli;

@@ -278,7 +278,7 @@ fn the_folder_of_cookies_may_be_removed() {
 }
 
 /// In a user namespace of its own a process may be given fewer watches than it needs.
-fn with_watches(repo: &Repo, watches: u32) -> Option<Command> {
+pub fn with_watches(repo: &Repo, watches: u32) -> Option<Command> {
     let set = format!("echo {watches} > /proc/sys/user/max_inotify_watches");
     let unshare = ["--user", "--map-root-user", "sh", "-c"];
     let tried = Command::new("unshare").args(unshare).arg(&set).output().unwrap();

@@ -48,8 +48,17 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         }
         Err(error) => Finding::of(Level::Error, &error),
     });
+    findings.extend(elsewhere(context, &path));
     findings.extend(free_space(&path));
     Ok(findings)
+}
+
+/// That the index is not in the repository.
+fn elsewhere(context: &DoctorContext, path: &Path) -> Option<Finding> {
+    let folder = path.parent().filter(|folder| index::is_elsewhere(&context.root, folder))?;
+    let reason = if files::may_write(&context.root) { "its file system has no locks" } else { "it cannot be written" };
+    let message = format!("the index is in {}, not in the repository: {reason}", folder.display());
+    Some(Finding::new(Level::Note, message).remedy("Nothing to do. The index can be deleted at any time."))
 }
 
 /// What an index holds that has no faults.

@@ -25,6 +25,7 @@ use super::paint::Paint;
 use super::{Outcome, Session, output};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::index;
 use crate::model::printable;
 use crate::query::near;
 use crate::store::{Mode, Snapshot, Store};
@@ -102,7 +103,7 @@ struct DoctorContext<'s> {
 
 impl DoctorContext<'_> {
     fn database(&self) -> PathBuf {
-        self.root.join(".ixmcp/index.db")
+        index::database(&self.root, &self.session.sources.environment)
     }
 
     /// Asks the index as it is, where there is one that can be asked.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
+use crate::platform::files;
 
 const WATCHES: &str = "/proc/sys/fs/inotify/max_user_watches";
 const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
@@ -11,6 +12,11 @@ const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
 const FEW_INSTANCES: u64 = 64;
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
+    if !files::reports_all_changes(&context.root) {
+        let message = "the file system does not report changes that other machines make: every read looks at all files";
+        let remedy = "Nothing to do. Reads are faster on a local disk.";
+        return Ok(vec![Finding::new(Level::Note, message).remedy(remedy)]);
+    }
     let limit = |file: &str| std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let Some(watches) = limit(WATCHES) else {
         return Ok(vec![Finding::new(Level::Ok, "this system sets no limit to watches")]);

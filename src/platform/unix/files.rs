@@ -55,6 +55,64 @@ pub fn free_space(folder: &Path) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
+/// Whether permissions and mounts let this user write to a file or folder. Writes nothing.
+pub fn may_write(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
+/// Whether both kinds of locks work on an open file: that of the whole file, and that of a range, which SQLite uses. On some
+/// network file systems neither does.
+pub fn can_be_locked(file: &File) -> bool {
+    use rustix::fs::{FlockOperation, fcntl_lock, flock};
+    use rustix::io::Errno;
+    let works = |locked: rustix::io::Result<()>| matches!(locked, Ok(()) | Err(Errno::WOULDBLOCK | Errno::ACCESS));
+    works(flock(file, FlockOperation::NonBlockingLockShared))
+        && works(fcntl_lock(file, FlockOperation::NonBlockingLockShared))
+}
+
+/// Whether a lock failed because the file system has none.
+pub fn lacks_locks(error: &io::Error) -> bool {
+    let number = error.raw_os_error();
+    error.kind() == io::ErrorKind::Unsupported || number == Some(rustix::io::Errno::NOLCK.raw_os_error())
+}
+
+/// Whether the system reports every change below a folder. On file systems that other machines also write, it does not.
+#[cfg(target_os = "linux")]
+pub fn reports_all_changes(folder: &Path) -> bool {
+    /// The numbers of NFS, SMB (3), 9P, FUSE (also virtiofs), Ceph, Lustre, AFS (2), Coda, GFS2, OCFS2, GPFS, BeeGFS, OrangeFS,
+    /// and the shared folders of VirtualBox, VMware and Parallels.
+    const SHARED: [u32; 19] = [
+        0x6969,
+        0x517b,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x0102_1997,
+        0x6573_5546,
+        0x00c3_6400,
+        0x0bd0_0bd0,
+        0x5346_414f,
+        0x6b41_4653,
+        0x7375_7245,
+        0x0116_1970,
+        0x7461_636f,
+        0x4750_4653,
+        0x1983_0326,
+        0x2003_0528,
+        0x786f_4256,
+        0xbacb_acbc,
+        0x7c7c_6673,
+    ];
+    // The number is signed on some systems.
+    let number = rustix::fs::statfs(folder).ok().and_then(|found| u32::try_from(found.f_type & 0xffff_ffff).ok());
+    number.is_none_or(|number| !SHARED.contains(&number))
+}
+
+/// Unknown; assumed to be true.
+#[cfg(not(target_os = "linux"))]
+pub const fn reports_all_changes(_: &Path) -> bool {
+    true
+}
+
 /// Creates a new file for writing.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path)

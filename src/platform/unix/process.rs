@@ -13,6 +13,11 @@ pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// The name of this user's folder among those of others.
+pub fn own_name() -> String {
+    format!("ixmcp-{}", user_id())
+}
+
 /// Normalizes the name of an environment variable for lookups.
 pub const fn variable(name: String) -> String {
     name

@@ -54,6 +54,26 @@ pub const fn free_space(_: &Path) -> Option<u64> {
     None
 }
 
+/// Unknown; assumed to be true.
+pub const fn may_write(_: &Path) -> bool {
+    true
+}
+
+/// Unknown; assumed to be true.
+pub const fn can_be_locked(_: &File) -> bool {
+    true
+}
+
+/// Whether a lock failed because the file system has none.
+pub fn lacks_locks(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
+}
+
+/// Unknown; assumed to be true.
+pub const fn reports_all_changes(_: &Path) -> bool {
+    true
+}
+
 /// Creates a new file for writing.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)

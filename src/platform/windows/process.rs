@@ -16,6 +16,11 @@ pub const fn user_id() -> u32 {
     0
 }
 
+/// The name of this user's folder among those of others.
+pub fn own_name() -> String {
+    format!("ixmcp-{}", user_id())
+}
+
 /// Normalizes the name of an environment variable for lookups: `Path` is `PATH`.
 pub fn variable(mut name: String) -> String {
     name.make_ascii_uppercase();
