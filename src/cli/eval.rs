@@ -1,6 +1,8 @@
 //! `ixmcp eval`: how good the search is, by queries whose relevant places are known.
 
+mod cost;
 mod pairs;
+mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -56,6 +58,9 @@ pub(super) struct Arguments {
     /// Print pairs of a query and a relevant or irrelevant text, with their features
     #[arg(long)]
     pairs: bool,
+    /// Measure about how many tokens a model reads until it has seen all relevant lines: with `query` and `get_slice`, and with ripgrep
+    #[arg(long, conflicts_with_all = ["arms", "ablate", "set", "documents", "candidates", "pairs"])]
+    cost: bool,
 }
 
 /// One line of a set of queries.
@@ -182,6 +187,9 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if typed.pairs {
         pairs::print(session, &queries)?;
         return Ok(Outcome::Found);
+    }
+    if typed.cost {
+        return cost::run(session, typed, &queries);
     }
     let contenders = contenders(typed)?;
     let mut came = Vec::new();

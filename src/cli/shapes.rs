@@ -102,6 +102,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ),
     ("files", "--skipped", "{total, skipped: [{path, reason}]}"),
     ("sync", "--watch", "one such object a line"),
+    ("eval", "--cost", "{rows: [{half, kind, policy, queries, found, median?, p90?, mean_of_common?}]}"),
 ];
 
 /// Of `ixmcp` alone.

@@ -1,6 +1,7 @@
 //! `ixmcp eval` and the development set.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -46,6 +47,52 @@ fn an_evaluation_has_a_row_for_each_half_and_kind_next_to_the_plain_search() {
     assert_eq!((&report["questions"], &report["recall_at_10"]), (&Value::from(2), &Value::from(0.5)));
     assert!(report["p50_ms"].as_f64().unwrap() > 0.0);
     assert!(rows(&repo, &["--half", "tune"]).iter().all(|row| row["half"] == "tune"));
+}
+
+#[test]
+fn the_cost_of_an_answer_is_what_is_read_until_all_relevant_lines_are() {
+    let filler = "# The price of a cart is not in this line.\n".repeat(400);
+    let repo = Repo::new(
+        &SHOP.replace("class Cart:", &format!("{filler}class Cart:")).replace("shop.py:2-3", "shop.py:402-403"),
+    );
+    repo.write("src/a.py", &filler);
+    // ripgrep must not find the queries themselves.
+    let queries = ".ixmcp/queries.jsonl";
+    repo.write(queries, fs::read_to_string(repo.path().join("questions.jsonl")).unwrap());
+    repo.remove("questions.jsonl");
+    let text = repo.ok(&["eval", queries, "--cost", "--json", "--half", "tune"]);
+    let answer: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    let tokens = |policy: &str| {
+        let rows = answer["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["kind"] == "symbol" && row["policy"] == policy).unwrap();
+        assert_eq!(
+            (&row["queries"], &row["found"], &row["median"]),
+            (&1.into(), &1.into(), &row["mean_of_common"]),
+            "{row}"
+        );
+        row["median"].as_u64().unwrap()
+    };
+    // One file has the name, and is read whole; of ixmcp, the lines around the hit.
+    let (whole, part) = (tokens("ripgrep, files by path"), tokens("ixmcp"));
+    assert!(whole > 4_000 && part < 1_500 && part > 100, "{whole} {part}");
+    assert_eq!(tokens("ripgrep, most matches first").abs_diff(whole), 2, "the number of matches, and a mark");
+
+    // Of a query in words, the file with most matches is another one; what nothing finds has no cost.
+    let price = "{\"query\": \"the price of checkout\", \"relevant\": [\"src/shop.py:405-406\"]}";
+    repo.write(queries, format!("{price}\n{{\"query\": \"zebra crossing\", \"relevant\": [\"src/shop.py\"]}}\n"));
+    let each = repo.ok(&["eval", queries, "--cost", "--each"]);
+    let costs: Vec<Value> = each.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |policy: &str, query: &str| {
+        let is = |one: &&Value| one["policy"] == policy && one["query"].as_str().unwrap().starts_with(query);
+        costs.iter().find(is).unwrap()["tokens"].as_u64()
+    };
+    assert!(of("ripgrep, files by path", "the price").unwrap() > 2 * whole - 500, "{each}");
+    assert!(of("ixmcp", "the price").unwrap() < whole, "{each}");
+    assert_eq!((of("ripgrep, files by path", "zebra"), of("ixmcp", "zebra")), (None, None));
+    assert!(each.contains("| all | all | ixmcp | 2 | 1 |"), "{each}");
+    let mut without = repo.command(&["eval", queries, "--cost"]);
+    let output = without.env("PATH", "/nonexistent").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Install ripgrep"));
 }
 
 /// The weights that each query of the file is ranked by.
@@ -110,7 +157,7 @@ const HELD_OUT: &str = "networkx nltk pydantic scrapy sqlalchemy tornado aiohttp
 #[test]
 fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/search");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     let trees: Vec<Value> = serde_json::from_str(&read("trees.json")).unwrap();
     let halves: BTreeMap<&str, &str> =
         trees.iter().map(|tree| (tree["tree"].as_str().unwrap(), tree["half"].as_str().unwrap())).collect();

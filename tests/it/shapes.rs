@@ -141,6 +141,7 @@ const ASKED: &[(&str, &[&str])] = &[
     ("entity ready", &[]),
     ("graph", &[]),
     ("eval", &["questions.jsonl"]),
+    ("eval", &["questions.jsonl", "--cost"]),
     ("model list", &[]),
     ("model info", &[]),
     ("rebuild", &[]),
