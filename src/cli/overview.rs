@@ -43,13 +43,9 @@ fn look(session: &Session) -> Result<Overview> {
     let environment = &session.sources.environment;
     let database = index::database(&root, environment);
     let places = ConfigFolders::of(&root, environment);
-    let has_entry = |scope: Scope, client: &Client| {
-        let file = setup::file(client, scope, &places);
-        let settings = file.and_then(|file| std::fs::read_to_string(file).ok());
-        let settings = settings.and_then(|text| setup::value(client, &text));
-        settings.is_some_and(|settings| setup::is_ours(&settings[client.servers]["ixmcp"]))
+    let is_set_up = |client: &&Client| {
+        [Scope::Project, Scope::User].into_iter().any(|scope| setup::is_set_up(client, scope, &places))
     };
-    let is_set_up = |client: &&Client| has_entry(Scope::Project, client) || has_entry(Scope::User, client);
     Ok(Overview {
         index: database.exists().then(|| totals(&database)),
         daemon: launch::find(&root, environment).map(|found| found.map(|client| client.about().pid)),

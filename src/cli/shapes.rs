@@ -24,7 +24,7 @@ const LINK: Shape = Written("{from, rel, to, changed}");
 
 /// By the words of the command.
 const SHAPES: &[(&str, Shape)] = &[
-    ("setup", Written("{clients: [{client, file, changes, written}]}")),
+    ("setup", Written("{clients: [{client, part, file, changes, written}]}")),
     ("sync", REPORT),
     ("doctor", Written("{ok, root, findings: [{check, level, message, remedy, fixable, fixed}]}")),
     ("query", Tool("query")),

@@ -3,8 +3,8 @@
 //! Owns the temporary file next to it, which is never left behind.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use super::files;
 use super::random::secret;
@@ -31,8 +31,74 @@ const RANDOM_LEN: usize = 16;
 
 /// Replaces a file. Of concurrent calls the last one wins, as a whole.
 pub fn replace(file: &Path, bytes: &[u8], permissions: Permissions, durability: Durability) -> io::Result<()> {
-    let name = file.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
-    let temporary = file.with_file_name(format!(".{name}.{}", &secret()?[..RANDOM_LEN]));
+    let temporary = written(file, bytes, permissions, durability)?;
+    fs::rename(&temporary, file).inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// Replaces a file, with its permissions, if it still holds `before`; creates it if that is `None` and there is still no
+/// file. Returns whether it did. What another program puts there at the same moment is not lost.
+pub fn replace_unchanged(file: &Path, before: Option<&[u8]>, bytes: &[u8]) -> io::Result<bool> {
+    let temporary = written(file, bytes, Permissions::Keep, Durability::Synced)?;
+    let replaced = match before {
+        Some(before) => exchanged(&temporary, file, before, bytes),
+        None => files::rename_new(&temporary, file),
+    };
+    // After an error it may hold what the other program wrote.
+    if replaced.is_ok() || fs::read(&temporary).is_ok_and(|left| left == bytes) {
+        let _is_renamed = fs::remove_file(&temporary);
+    }
+    replaced
+}
+
+/// Deletes a file if it still holds `before`. Returns whether it did.
+pub fn remove_unchanged(file: &Path, before: &[u8]) -> io::Result<bool> {
+    let temporary = temporary_for(file)?;
+    fs::rename(file, &temporary)?;
+    if fs::read(&temporary)? == before {
+        return fs::remove_file(&temporary).map(|()| true);
+    }
+    // If there is a file again, it is a newer one.
+    if !files::rename_new(&temporary, file)? {
+        fs::remove_file(&temporary)?;
+    }
+    Ok(false)
+}
+
+/// Exchanges the files if `file` holds `before`. The exchanged file shows what was really replaced: if that is a newer
+/// version, it is put back.
+fn exchanged(temporary: &Path, file: &Path, before: &[u8], bytes: &[u8]) -> io::Result<bool> {
+    let is_unchanged = match fs::read(file) {
+        Ok(now) => now == before,
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    if !is_unchanged {
+        return Ok(false);
+    }
+    match files::exchange(temporary, file) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        // The file system cannot.
+        Err(_) => return fs::rename(temporary, file).map(|()| true),
+    }
+    let mut replaced = fs::read(temporary)?;
+    if replaced == before {
+        return Ok(true);
+    }
+    let mut put = bytes.to_vec();
+    loop {
+        files::exchange(temporary, file)?;
+        let newest = fs::read(temporary)?;
+        if newest == put {
+            return Ok(false);
+        }
+        (put, replaced) = (replaced, newest);
+    }
+}
+
+/// The temporary file with the new bytes.
+fn written(file: &Path, bytes: &[u8], permissions: Permissions, durability: Durability) -> io::Result<PathBuf> {
+    let temporary = temporary_for(file)?;
     let mut opened = match permissions {
         Permissions::Private => files::create_private(&temporary)?,
         Permissions::Keep => File::create_new(&temporary)?,
@@ -45,9 +111,15 @@ pub fn replace(file: &Path, bytes: &[u8], permissions: Permissions, durability: 
         if durability == Durability::Synced {
             opened.sync_all()?;
         }
-        fs::rename(&temporary, file)
+        Ok(())
     };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    write().inspect_err(|_: &io::Error| drop(fs::remove_file(&temporary)))?;
+    Ok(temporary)
+}
+
+fn temporary_for(file: &Path) -> io::Result<PathBuf> {
+    let name = file.file_name().ok_or(ErrorKind::InvalidFilename)?.to_string_lossy();
+    Ok(file.with_file_name(format!(".{name}.{}", &secret()?[..RANDOM_LEN])))
 }
 
 #[cfg(test)]
@@ -69,6 +141,54 @@ mod tests {
         });
         assert_eq!(fs::read(&path).unwrap(), b"all of it");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    fn yield_to_others() -> bool {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        false
+    }
+
+    #[test]
+    fn what_another_program_writes_at_the_same_moment_is_not_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "0").unwrap();
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                for count in 1..=2_000_u32 {
+                    let count = count.to_string();
+                    replace(&path, count.as_bytes(), Permissions::Keep, Durability::Unsynced).unwrap();
+                    // Until it is put back, an older version can be there.
+                    let is_there = || fs::read_to_string(&path).unwrap().trim_end_matches('x') == count;
+                    assert!((0..1_000).any(|_| is_there() || yield_to_others()), "version {count} was lost");
+                }
+            });
+            let (mut replaced, mut refused) = (0, 0);
+            while !other.is_finished() {
+                let before = fs::read(&path).unwrap();
+                let after = [before.as_slice(), b"x"].concat();
+                match replace_unchanged(&path, Some(&before), &after).unwrap() {
+                    true => replaced += 1,
+                    false => refused += 1,
+                }
+            }
+            assert!(replaced > 0 && refused > 0, "{replaced} replaced, {refused} refused");
+        });
+        assert!(fs::read_to_string(&path).unwrap().starts_with("2000"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_file_is_created_or_deleted_only_as_it_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert!(replace_unchanged(&path, None, b"a").unwrap());
+        assert!(!replace_unchanged(&path, None, b"b").unwrap());
+        assert!(!remove_unchanged(&path, b"b").unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"a");
+        assert!(remove_unchanged(&path, b"a").unwrap());
+        assert!(!replace_unchanged(&path, Some(b"a"), b"b").unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

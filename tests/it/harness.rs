@@ -81,6 +81,10 @@ impl Repo {
         for variable in [
             "CLAUDE_PROJECT_DIR",
             "XDG_CACHE_HOME",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "COPILOT_HOME",
+            "CLINE_DIR",
             "XDG_CONFIG_HOME",
             "XDG_STATE_HOME",
             "RUST_LOG",

@@ -1,10 +1,13 @@
 //! `ixmcp setup` on settings as people have them: what is there stays byte for byte, and goes back to what it was.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::Value;
@@ -28,19 +31,17 @@ fn check(client: &str, file: &str, before: &str, after: &Expect) {
     let shown = repo.ok(&["setup", client, "--remove", "--print"]);
     assert_eq!(read(), first, "--remove --print changes nothing");
     assert_eq!(repo.ok(&["setup", client, "--remove", "--yes"]), shown);
-    let removed = read();
-    // With other servers, the text is what it was; what was made for ours stays, empty.
-    let without = |text: &str| text.split_whitespace().collect::<String>();
-    if ["\"command\"", "\"url\"", "command ="].iter().any(|server| before.contains(server)) {
-        // What was one line may be two.
-        let is_line = before.lines().count() == 1;
-        assert!(removed == before || (is_line && without(&removed) == without(before)), "{client}: {removed}");
-    } else {
-        let more = without(&removed).len() - without(before).len();
-        assert!(more <= "\"context_servers\":{},".len(), "{client}: {removed}\n---\n{before}");
-        assert!(!removed.contains("ixmcp"), "{removed}");
-    }
+    assert_eq!(read(), before, "{client}: what it was");
     assert_eq!(repo.ok(&["setup", client, "--remove"]), "");
+    // After another change the entry alone goes, with what was made for it.
+    repo.ok(&["setup", client, "--yes"]);
+    repo.write(file, format!("{}\n", read()));
+    repo.ok(&["setup", client, "--remove", "--yes"]);
+    let bare = |text: &str| {
+        let text = text.split_whitespace().collect::<String>();
+        text.replace(",\"mcpServers\":{}", "")
+    };
+    assert_eq!(bare(&read()), bare(before), "{client}");
 }
 
 fn home(repo: &Repo) -> PathBuf {
@@ -291,7 +292,7 @@ fn files_are_created_where_missing_and_never_with_print() {
     let repo = Repo::new("");
     let answer: Value = serde_json::from_str(&repo.ok(&["setup", "--all", "--print", "--json"])).unwrap();
     let clients = answer["clients"].as_array().unwrap();
-    assert_eq!(clients.len(), 7, "Claude Desktop has no settings of projects: {answer}");
+    assert_eq!(clients.len(), 10, "Claude Desktop and Cline have no settings of projects: {answer}");
     assert!(clients.iter().all(|client| client["changes"] == true && client["written"] == false), "{answer}");
     assert!(clients.iter().all(|client| !PathBuf::from(client["file"].as_str().unwrap()).exists()));
     repo.ok(&["setup", "--all", "--yes"]);
@@ -348,7 +349,7 @@ fn settings_of_a_person_need_no_repository_unless_they_name_one() {
     // What was set up elsewhere can be taken out from anywhere.
     repo.ok(&["setup", "claude-desktop", "--yes"]);
     assert!(in_home(&["setup", "claude-desktop", "--scope", "user", "--remove", "--yes"]).status.success());
-    assert!(!fs::read_to_string(&desktop).unwrap().contains("ixmcp"));
+    assert!(!desktop.exists(), "setup had created it");
 }
 
 #[test]
@@ -370,6 +371,292 @@ fn what_cannot_be_changed_safely_is_left_alone() {
     }
     repo.write(".cursor/mcp.json", b"{ \"a\": \"\xff\" }");
     assert!(repo.fails(&["setup", "cursor"]).contains("UTF-8"));
+}
+
+/// All files below a folder with what they hold, and the folders.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // What setup keeps for itself.
+        if path.ends_with(".local") {
+            continue;
+        }
+        if path.is_dir() {
+            found.insert(path.clone(), Vec::new());
+            found.extend(tree(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_stays_of_files_and_folders_that_setup_created() {
+    let repo = Repo::new("");
+    repo.write(".continue/config.yaml", "name: mine\n");
+    for scope in ["project", "user"] {
+        let before = (tree(repo.path()), tree(&home(&repo)));
+        repo.ok(&["setup", "--all", "--rules", "--scope", scope, "--yes"]);
+        let with = (tree(repo.path()), tree(&home(&repo)));
+        assert!(with.0.len() + with.1.len() > before.0.len() + before.1.len() + 10, "{scope}: {with:?}");
+        repo.ok(&["setup", "--all", "--scope", scope, "--remove", "--yes"]);
+        assert_eq!((tree(repo.path()), tree(&home(&repo))), before, "{scope}");
+    }
+    // Without what setup kept, too, but for folders, whose origin is unknown then.
+    repo.ok(&["setup", "cursor", "codex", "opencode", "--rules", "--yes"]);
+    fs::remove_dir_all(home(&repo).join(".local")).unwrap();
+    repo.ok(&["setup", "cursor", "codex", "opencode", "--remove", "--yes"]);
+    for file in [".cursor/mcp.json", ".cursor/rules/ixmcp.mdc", ".codex/config.toml", "opencode.json", "AGENTS.md"] {
+        assert!(!repo.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn removal_from_settings_that_the_client_changed_since_removes_the_entry_alone() {
+    let repo = Repo::new("");
+    let file = home(&repo).join(".claude.json");
+    fs::write(&file, "{\n  \"numStartups\": 1\n}\n").unwrap();
+    repo.ok(&["setup", "claude-code", "--scope", "user", "--yes"]);
+    let later = fs::read_to_string(&file).unwrap().replace("\"numStartups\": 1", "\"numStartups\": 2");
+    fs::write(&file, later).unwrap();
+    repo.ok(&["setup", "claude-code", "--scope", "user", "--remove", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"numStartups\": 2\n}\n");
+    // A comment in what would be empty keeps it.
+    repo.write(".vscode/mcp.json", "{\n  \"servers\": {\n    // none yet\n  }\n}\n");
+    repo.ok(&["setup", "vscode", "--yes"]);
+    let with = fs::read_to_string(repo.path().join(".vscode/mcp.json")).unwrap();
+    repo.write(".vscode/mcp.json", format!("{with}\n"));
+    repo.ok(&["setup", "vscode", "--remove", "--yes"]);
+    let left = fs::read_to_string(repo.path().join(".vscode/mcp.json")).unwrap();
+    assert!(left.contains("\"servers\"") && left.contains("// none yet") && !left.contains("ixmcp"), "{left}");
+}
+
+#[test]
+fn what_setup_keeps_is_private_and_holds_no_other_settings() {
+    let repo = Repo::new("");
+    let file = home(&repo).join(".gemini/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "{\n  \"apiKey\": \"a secret\"\n}\n").unwrap();
+    repo.ok(&["setup", "gemini", "--scope", "user", "--yes"]);
+    let kept: Vec<PathBuf> = fs::read_dir(home(&repo).join(".local/state/ixmcp/setup"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(fs::metadata(&kept[0]).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!fs::read_to_string(&kept[0]).unwrap().contains("secret"));
+    repo.ok(&["setup", "gemini", "--scope", "user", "--remove", "--yes"]);
+    assert!(!kept[0].exists());
+}
+
+#[test]
+fn programs_that_no_shell_starts_are_given_the_path_of_the_program() {
+    let repo = Repo::new("");
+    let bin = tempfile::tempdir().unwrap();
+    let link = bin.path().join("ixmcp");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ixmcp"), &link).unwrap();
+    let setup = |arguments: &[&str]| {
+        let path = format!("{}:/usr/bin:/bin", bin.path().display());
+        let output = repo.command(&[&["setup", "--yes"], arguments].concat()).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let command = |file: PathBuf, servers: &str| -> String {
+        let settings: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+        settings[servers]["ixmcp"]["command"].as_str().unwrap().to_owned()
+    };
+    let home = home(&repo);
+    setup(&["--all", "--scope", "user"]);
+    let link = link.to_str().unwrap();
+    for (file, servers) in [
+        (".config/Claude/claude_desktop_config.json", "mcpServers"),
+        (".cursor/mcp.json", "mcpServers"),
+        (".config/Code/User/mcp.json", "servers"),
+        (".config/zed/settings.json", "context_servers"),
+        (".cline/data/settings/cline_mcp_settings.json", "mcpServers"),
+        (".continue/mcpServers/ixmcp.json", "mcpServers"),
+    ] {
+        assert_eq!(command(home.join(file), servers), link, "{file}");
+    }
+    // A shell finds it by its name, and settings of a project are shared.
+    for file in [".claude.json", ".gemini/settings.json", ".qwen/settings.json", ".copilot/mcp-config.json"] {
+        assert_eq!(command(home.join(file), "mcpServers"), "ixmcp", "{file}");
+    }
+    setup(&["cursor"]);
+    assert_eq!(command(repo.path().join(".cursor/mcp.json"), "mcpServers"), "ixmcp");
+    // A bare name that is there already becomes the path; what the person chose stays.
+    let chosen =
+        "{ \"mcpServers\": { \"ixmcp\": { \"command\": \"ixmcp\", \"args\": [\"mcp\", \"--tools\", \"core\"] } } }";
+    fs::write(home.join(".cursor/mcp.json"), chosen).unwrap();
+    setup(&["cursor", "--scope", "user"]);
+    let settings = fs::read_to_string(home.join(".cursor/mcp.json")).unwrap();
+    assert!(settings.contains(link) && settings.contains("[\"mcp\", \"--tools\", \"core\"]"), "{settings}");
+}
+
+#[test]
+fn settings_are_in_the_folder_that_the_variable_of_the_client_names() {
+    let repo = Repo::new("");
+    let folder = tempfile::tempdir().unwrap();
+    for (client, variable, file, rules) in [
+        ("claude-code", "CLAUDE_CONFIG_DIR", ".claude.json", "CLAUDE.md"),
+        ("codex", "CODEX_HOME", "config.toml", "AGENTS.md"),
+        ("copilot", "COPILOT_HOME", "mcp-config.json", "copilot-instructions.md"),
+        ("cline", "CLINE_DIR", "data/settings/cline_mcp_settings.json", "rules/ixmcp.md"),
+    ] {
+        let folder = folder.path().join(client);
+        let setup = |arguments: &[&str]| {
+            let arguments = [&["setup", client, "--scope", "user", "--yes"], arguments].concat();
+            assert!(repo.command(&arguments).env(variable, &folder).output().unwrap().status.success(), "{client}");
+        };
+        setup(&["--rules"]);
+        for file in [file, rules] {
+            assert!(fs::read_to_string(folder.join(file)).unwrap().contains("ixmcp"), "{client} {file}");
+        }
+        setup(&["--remove"]);
+        assert!(!folder.exists(), "{client}");
+    }
+    assert!(tree(&home(&repo)).is_empty(), "{:?}", tree(&home(&repo)));
+}
+
+#[test]
+fn rules_are_a_section_of_the_file_that_the_client_reads() {
+    let repo = Repo::new("");
+    let read = |file: &str| fs::read_to_string(repo.path().join(file)).unwrap();
+    let before = "# Conventions\n\nUse tabs.";
+    for (client, file) in [
+        ("claude-code", "CLAUDE.md"),
+        ("codex", "AGENTS.md"),
+        ("gemini", "GEMINI.md"),
+        ("qwen", "QWEN.md"),
+        ("cursor", ".cursor/rules/ixmcp.mdc"),
+        ("cline", ".clinerules/ixmcp.md"),
+        ("continue", ".continue/rules/ixmcp.md"),
+        ("vscode", ".github/copilot-instructions.md"),
+    ] {
+        repo.write(file, before);
+        let shown = repo.ok(&["setup", client, "--rules", "--print"]);
+        assert!(shown.contains("+| type errors in Python | `check` |") && read(file) == before, "{client}: {shown}");
+        assert_eq!(repo.ok(&["setup", client, "--rules", "--yes"]), shown);
+        let with = read(file);
+        assert!(with.starts_with(before) && with.contains("`get_symbol`") && with.len() < 2_500, "{client}: {with}");
+        assert_eq!(repo.ok(&["setup", client, "--rules"]), "", "{client}: a second time changes nothing");
+        // Changed since, the rest stays.
+        repo.write(file, with.replace("Use tabs.", "Use spaces.") + "\nMore.\n");
+        repo.ok(&["setup", client, "--remove", "--yes"]);
+        assert_eq!(read(file), "# Conventions\n\nUse spaces.\n\nMore.\n", "{client}");
+        // Unchanged since, it is what it was.
+        repo.write(file, before);
+        repo.ok(&["setup", client, "--rules", "--yes"]);
+        repo.ok(&["setup", client, "--remove", "--yes"]);
+        assert_eq!(read(file), before, "{client}");
+        repo.remove(file);
+    }
+    assert!(repo.fails(&["setup", "claude-desktop", "--rules"]).contains("no file of instructions"));
+    assert!(repo.fails(&["setup", "cursor", "--rules", "--scope", "user"]).contains("no file of instructions"));
+}
+
+#[test]
+fn rules_that_another_client_reads_stay_and_files_that_would_hide_others_do_not_appear() {
+    let repo = Repo::new("");
+    let exists = |file: &str| repo.path().join(file).exists();
+    repo.ok(&["setup", "codex", "opencode", "--rules", "--yes"]);
+    repo.ok(&["setup", "codex", "--remove", "--yes"]);
+    assert!(exists("AGENTS.md") && !exists(".codex/config.toml"), "OpenCode reads it");
+    repo.ok(&["setup", "opencode", "--rules", "--remove", "--yes"]);
+    assert!(!exists("AGENTS.md") && exists("opencode.json"), "the section alone");
+    // OpenCode reads CLAUDE.md only where there is no AGENTS.md; Claude Code reads AGENTS.md at most without a CLAUDE.md.
+    repo.write("CLAUDE.md", "Mine.\n");
+    repo.ok(&["setup", "opencode", "--rules", "--yes"]);
+    assert!(!exists("AGENTS.md"));
+    repo.ok(&["setup", "opencode", "--remove", "--yes"]);
+    repo.remove("CLAUDE.md");
+    repo.write("AGENTS.md", "Ours.\n");
+    repo.ok(&["setup", "claude-code", "vscode", "--rules", "--yes"]);
+    assert!(fs::read_to_string(repo.path().join("CLAUDE.md")).unwrap().starts_with("@AGENTS.md\n"));
+    assert!(!exists(".github/copilot-instructions.md"));
+    repo.ok(&["setup", "claude-code", "vscode", "--remove", "--yes"]);
+    assert!(!exists("CLAUDE.md"));
+    assert_eq!(fs::read_to_string(repo.path().join("AGENTS.md")).unwrap(), "Ours.\n");
+    repo.write("AGENTS.md", "<!-- ixmcp: begin -->\nhalf\n");
+    assert!(repo.fails(&["setup", "codex", "--rules", "--yes"]).contains("by hand"));
+    assert_eq!(fs::read_to_string(repo.path().join("AGENTS.md")).unwrap(), "<!-- ixmcp: begin -->\nhalf\n");
+}
+
+#[test]
+fn files_that_are_huge_linked_or_read_only_are_refused_and_stay() {
+    let repo = Repo::new("");
+    let file = repo.path().join(".mcp.json");
+    let refused = |expected: &str| {
+        let reported = repo.fails(&["setup", "claude-code", "--yes"]);
+        assert!(reported.contains(expected), "{expected}: {reported}");
+    };
+    fs::File::create(&file).unwrap().set_len(17 << 20).unwrap();
+    refused("larger than 16 MiB");
+    assert_eq!(fs::metadata(&file).unwrap().len(), 17 << 20);
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    refused("is not a file");
+    fs::remove_dir(&file).unwrap();
+    for target in ["nowhere", ".mcp.json"] {
+        std::os::unix::fs::symlink(target, &file).unwrap();
+        refused("a link to nothing");
+        fs::remove_file(&file).unwrap();
+    }
+    rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    refused("is not a file");
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "{}\n").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
+    refused("READ_ONLY");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}\n");
+    let left: Vec<_> = fs::read_dir(repo.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".mcp.json.")), "{left:?}");
+}
+
+#[test]
+fn a_client_that_writes_at_the_same_moment_loses_nothing() {
+    let repo = Repo::new("");
+    let file = home(&repo).join(".claude.json");
+    let starts = || -> Option<u64> {
+        let settings: Value = serde_json::from_str(&fs::read_to_string(&file).ok()?).ok()?;
+        settings["numStartups"].as_u64()
+    };
+    fs::write(&file, "{\n  \"numStartups\": 0\n}\n").unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            let (mut count, mut seen) = (0, 0);
+            while !is_over.load(Ordering::Relaxed) {
+                let (from, to) = (format!("\"numStartups\": {count}"), format!("\"numStartups\": {}", count + 1));
+                // Until it is put back, an older version can be there.
+                let text = (0..1_000).find_map(|_| {
+                    let text = fs::read_to_string(&file).unwrap();
+                    std::thread::sleep(Duration::from_millis(2));
+                    text.contains(&from).then_some(text)
+                });
+                let text = text.unwrap_or_else(|| panic!("{count} was lost: {:?}", fs::read_to_string(&file)));
+                seen += u64::from(text.contains("\"ixmcp\""));
+                let temporary = file.with_extension("tmp");
+                fs::write(&temporary, text.replace(&from, &to)).unwrap();
+                fs::rename(&temporary, &file).unwrap();
+                count += 1;
+                // A client that writes without a pause leaves no moment to others.
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            (count, seen)
+        });
+        for _ in 0..15 {
+            for arguments in [&["--yes"][..], &["--remove", "--yes"]] {
+                let output = repo.run(&[&["setup", "claude-code", "--scope", "user"], arguments].concat());
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let (count, seen) = client.join().unwrap();
+        assert!(count > 0 && seen > 0, "{count} {seen}");
+        assert_eq!(starts(), Some(count));
+    });
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The MCP clients: where each keeps its settings, in which form, and what an entry looks like there.
+//! The MCP clients: where each keeps its settings, in which form, what an entry looks like there, and which file it reads
+//! for instructions.
 //!
 //! Owns facts about other programs. Nothing is read or written here.
 
@@ -6,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::Scope;
 use crate::config::Environment;
 
 /// One client.
@@ -24,6 +26,10 @@ pub(in crate::cli) struct Client {
     entry: fn(&str, &Path) -> Value,
     /// Whether its entry does.
     pub names_repository: bool,
+    /// Whether it has the PATH of a shell. Programs that are started from a menu often lack folders of it.
+    pub is_started_from_shell: bool,
+    /// The file that it reads for instructions.
+    pub rules: fn(Scope, &ConfigFolders) -> Option<RulesFile>,
     /// What else a person must do before it starts what a project's settings name.
     pub trust: Option<&'static str>,
 }
@@ -35,22 +41,33 @@ pub(in crate::cli) enum Format {
     Toml,
 }
 
+/// A file of instructions for a model.
+pub(in crate::cli) struct RulesFile {
+    pub path: PathBuf,
+    /// What a new file begins with.
+    pub head: &'static str,
+}
+
 /// Folders that settings are found in.
 pub(in crate::cli) struct ConfigFolders {
     pub root: PathBuf,
     pub home: Option<PathBuf>,
     /// `~/.config`.
     pub config: Option<PathBuf>,
-    /// `$CODEX_HOME`.
-    pub codex: Option<PathBuf>,
+    pub environment: Environment,
 }
 
 impl ConfigFolders {
     pub fn of(root: &Path, environment: &Environment) -> Self {
         let home = environment.home().map(Path::to_owned);
         let config = environment.config_folder().and_then(|folder| folder.parent().map(Path::to_owned));
-        let codex = environment.get("CODEX_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
-        Self { root: root.to_owned(), home, config, codex }
+        Self { root: root.to_owned(), home, config, environment: environment.clone() }
+    }
+
+    /// A file in the folder that a variable names, or else in a folder of the user's home.
+    fn named(&self, variable: &str, folder: &str, file: &str) -> Option<PathBuf> {
+        let named = self.environment.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        Some(named.or_else(|| self.home(folder))?.join(file))
     }
 
     fn home(&self, path: &str) -> Option<PathBuf> {
@@ -88,6 +105,8 @@ const PLAIN: Client = Client {
     head: || json!({}),
     entry: |command, _| json!({ "command": command, "args": ["mcp"] }),
     names_repository: false,
+    is_started_from_shell: true,
+    rules: |_, _| None,
     trust: None,
 };
 
@@ -95,9 +114,13 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
     Client {
         name: "claude-code",
         project: Some(|config_files| config_files.root.join(".mcp.json")),
-        user: |config_files| config_files.home(".claude.json"),
+        user: |config_files| config_files.named("CLAUDE_CONFIG_DIR", "", ".claude.json"),
         traces: &[".mcp.json", ".claude", "~/.claude.json"],
         entry: |command, _| stdio(command, &["mcp"]),
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(claude_rules(&config_files.root)),
+            Scope::User => config_files.named("CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md").map(plain),
+        },
         trust: Some("Claude Code asks once whether it may start what .mcp.json names"),
         ..PLAIN
     },
@@ -108,6 +131,7 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         // It belongs to no project: the repository must be named.
         entry: |command, root| json!({ "command": command, "args": ["mcp", "--repo", root.to_string_lossy()] }),
         names_repository: true,
+        is_started_from_shell: false,
         ..PLAIN
     },
     Client {
@@ -116,6 +140,12 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         user: |config_files| config_files.home(".cursor/mcp.json"),
         traces: &[".cursor", "~/.cursor"],
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        is_started_from_shell: false,
+        // The user's own rules are in the settings of the program, not in a file.
+        rules: |scope, config_files| {
+            let path = config_files.root.join(".cursor/rules/ixmcp.mdc");
+            (scope == Scope::Project).then_some(RulesFile { path, head: "---\nalwaysApply: true\n---\n\n" })
+        },
         ..PLAIN
     },
     Client {
@@ -125,6 +155,14 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         user: |config_files| config_files.application("Code/User/mcp.json"),
         traces: &[".vscode", "~/.config/Code", "~/Library/Application Support/Code"],
         entry: |command, _| stdio(command, &["mcp", "--repo", WORKSPACE]),
+        is_started_from_shell: false,
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(plain(copilot_rules(&config_files.root))),
+            Scope::User => {
+                let path = config_files.application("Code/User/prompts/ixmcp.instructions.md")?;
+                Some(RulesFile { path, head: "---\napplyTo: \"**\"\n---\n\n" })
+            }
+        },
         ..PLAIN
     },
     Client {
@@ -132,14 +170,12 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         format: Format::Toml,
         servers: "mcp_servers",
         project: Some(|config_files| config_files.root.join(".codex/config.toml")),
-        user: |config_files| {
-            config_files
-                .codex
-                .as_ref()
-                .map(|folder| folder.join("config.toml"))
-                .or(config_files.home(".codex/config.toml"))
-        },
+        user: |config_files| config_files.named("CODEX_HOME", ".codex", "config.toml"),
         traces: &[".codex", "~/.codex"],
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(plain(config_files.root.join("AGENTS.md"))),
+            Scope::User => config_files.named("CODEX_HOME", ".codex", "AGENTS.md").map(plain),
+        },
         trust: Some("Codex reads it once the project is trusted, which it asks when it starts there"),
         ..PLAIN
     },
@@ -150,6 +186,25 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         user: |config_files| config_files.config.as_ref().map(|config| config.join("zed/settings.json")),
         traces: &[".zed", "~/.config/zed"],
         entry: |command, _| json!({ "command": command, "args": ["mcp"], "env": {} }),
+        is_started_from_shell: false,
+        rules: |scope, config_files| match scope {
+            // Zed reads the first of these, and no other.
+            Scope::Project => Some(plain(first_of(
+                &config_files.root,
+                &[
+                    ".rules",
+                    ".cursorrules",
+                    ".windsurfrules",
+                    ".github/copilot-instructions.md",
+                    "AGENT.md",
+                    "AGENTS.md",
+                    "CLAUDE.md",
+                    "GEMINI.md",
+                ],
+                "AGENTS.md",
+            ))),
+            Scope::User => config_files.config.as_ref().map(|config| plain(config.join("zed/AGENTS.md"))),
+        },
         ..PLAIN
     },
     Client {
@@ -157,27 +212,108 @@ pub(in crate::cli) static CLIENTS: &[Client] = &[
         project: Some(|config_files| config_files.root.join(".gemini/settings.json")),
         user: |config_files| config_files.home(".gemini/settings.json"),
         traces: &[".gemini", "~/.gemini"],
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(plain(config_files.root.join("GEMINI.md"))),
+            Scope::User => config_files.home(".gemini/GEMINI.md").map(plain),
+        },
         trust: Some("Gemini CLI starts servers in trusted folders: /permissions there"),
         ..PLAIN
     },
     Client {
         name: "opencode",
         servers: "mcp",
-        project: Some(|config_files| first_there(&config_files.root, "opencode.jsonc", "opencode.json")),
+        project: Some(|config_files| first_of(&config_files.root, &["opencode.jsonc"], "opencode.json")),
         user: |config_files| {
             let folder = config_files.config.as_ref()?.join("opencode");
-            Some(first_there(&folder, "opencode.jsonc", "opencode.json"))
+            Some(first_of(&folder, &["opencode.jsonc"], "opencode.json"))
         },
         traces: &["opencode.json", "opencode.jsonc", "~/.config/opencode"],
         head: || json!({ "$schema": "https://opencode.ai/config.json" }),
         entry: |command, _| json!({ "type": "local", "command": [command, "mcp"], "enabled": true }),
+        rules: |scope, config_files| match scope {
+            // OpenCode reads CLAUDE.md where there is no AGENTS.md, which a new AGENTS.md would end.
+            Scope::Project => Some(plain(first_of(&config_files.root, &["AGENTS.md", "CLAUDE.md"], "AGENTS.md"))),
+            Scope::User => config_files.config.as_ref().map(|config| plain(config.join("opencode/AGENTS.md"))),
+        },
+        ..PLAIN
+    },
+    Client {
+        name: "qwen",
+        project: Some(|config_files| config_files.root.join(".qwen/settings.json")),
+        user: |config_files| config_files.home(".qwen/settings.json"),
+        traces: &[".qwen", "~/.qwen"],
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(plain(config_files.root.join("QWEN.md"))),
+            Scope::User => config_files.home(".qwen/QWEN.md").map(plain),
+        },
+        trust: Some("Qwen Code asks once whether it may start what a project's settings name"),
+        ..PLAIN
+    },
+    Client {
+        name: "copilot",
+        project: Some(|config_files| config_files.root.join(".github/mcp.json")),
+        user: |config_files| config_files.named("COPILOT_HOME", ".copilot", "mcp-config.json"),
+        traces: &[".github/mcp.json", "~/.copilot"],
+        entry: |command, _| json!({ "type": "local", "command": command, "args": ["mcp"], "tools": ["*"] }),
+        rules: |scope, config_files| match scope {
+            Scope::Project => Some(plain(copilot_rules(&config_files.root))),
+            Scope::User => config_files.named("COPILOT_HOME", ".copilot", "copilot-instructions.md").map(plain),
+        },
+        trust: Some("Copilot CLI starts servers in trusted folders, which it asks when it starts there"),
+        ..PLAIN
+    },
+    Client {
+        name: "cline",
+        user: |config_files| config_files.named("CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json"),
+        traces: &[".clinerules", "~/.cline"],
+        // Its editor extension reads the same file.
+        is_started_from_shell: false,
+        rules: |scope, config_files| {
+            let folder = match scope {
+                Scope::Project => Some(config_files.root.join(".clinerules")),
+                Scope::User => config_files.named("CLINE_DIR", ".cline", "rules"),
+            };
+            // Older versions have one file of that name instead of a folder.
+            folder.map(|folder| plain(if folder.is_file() { folder } else { folder.join("ixmcp.md") }))
+        },
+        ..PLAIN
+    },
+    Client {
+        name: "continue",
+        project: Some(|config_files| config_files.root.join(".continue/mcpServers/ixmcp.json")),
+        user: |config_files| config_files.home(".continue/mcpServers/ixmcp.json"),
+        traces: &[".continue", "~/.continue"],
+        is_started_from_shell: false,
+        rules: |scope, config_files| {
+            let file = match scope {
+                Scope::Project => Some(config_files.root.join(".continue/rules/ixmcp.md")),
+                Scope::User => config_files.home(".continue/rules/ixmcp.md"),
+            };
+            Some(RulesFile { path: file?, head: "---\nname: ixmcp\nalwaysApply: true\n---\n\n" })
+        },
         ..PLAIN
     },
 ];
 
-fn first_there(folder: &Path, first: &str, second: &str) -> PathBuf {
-    let first = folder.join(first);
-    if first.exists() { first } else { folder.join(second) }
+/// The first of these files that exists, or else `new`.
+fn first_of(folder: &Path, files: &[&str], new: &str) -> PathBuf {
+    let mut paths = files.iter().map(|file| folder.join(file));
+    paths.find(|path| path.exists()).unwrap_or_else(|| folder.join(new))
+}
+
+fn plain(path: PathBuf) -> RulesFile {
+    RulesFile { path, head: "" }
+}
+
+/// A new copilot-instructions.md would end that Zed reads AGENTS.md.
+fn copilot_rules(root: &Path) -> PathBuf {
+    first_of(root, &[".github/copilot-instructions.md"], "AGENTS.md")
+}
+
+/// Claude Code reads AGENTS.md, if at all, only where there is no CLAUDE.md: a new CLAUDE.md includes it.
+fn claude_rules(root: &Path) -> RulesFile {
+    let path = first_of(root, &["CLAUDE.md", ".claude/CLAUDE.md"], "CLAUDE.md");
+    RulesFile { path, head: if root.join("AGENTS.md").exists() { "@AGENTS.md\n\n" } else { "" } }
 }
 
 impl Client {
@@ -192,10 +328,12 @@ impl Client {
 
     /// Whether the person seems to use it, here or at all.
     pub fn is_used(&self, config_files: &ConfigFolders) -> bool {
-        self.traces.iter().any(|trace| match trace.strip_prefix("~/") {
+        let has_settings = (self.user)(config_files).is_some_and(|file| file.exists());
+        let has_trace = |trace: &&str| match trace.strip_prefix("~/") {
             Some(below) => config_files.home(below).is_some_and(|path| path.exists()),
             None => config_files.root.join(trace).exists(),
-        })
+        };
+        has_settings || self.traces.iter().any(has_trace)
     }
 }
 

@@ -94,6 +94,18 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String> {
     Ok(text.to_owned())
 }
 
+/// The text without the member `name`, if that is an object in which there is nothing, not even a comment.
+pub(super) fn remove_empty(text: &str, name: &str) -> Result<String> {
+    let (_, body) = split_mark(text);
+    let root = parse(body)?;
+    let found = root.as_ref().and_then(ast::Value::as_object).and_then(|object| member(object, name));
+    let is_empty = found.and_then(|member| member.value.as_object()).is_some_and(|object| {
+        let between = &body[object.start() + 1..object.end() - 1];
+        between.trim().is_empty()
+    });
+    if is_empty { remove(text, &[name]) } else { Ok(text.to_owned()) }
+}
+
 fn replaced(text: &str, range: Range<usize>, by: &str) -> String {
     format!("{}{by}{}", &text[..range.start], &text[range.end..])
 }
@@ -216,6 +228,7 @@ mod tests {
             let text: String = text.into_iter().collect();
             let path: &[&str] = [&["mcpServers", "ixmcp"][..], &["mcpServers"], &["ixmcp", "x"]][random.below(3)];
             let _refused = (value(&text), set(&text, path, &json!({ "a": [1] })), remove(&text, path));
+            let _refused = remove_empty(&text, "mcpServers");
         }
     }
 }

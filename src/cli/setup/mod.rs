@@ -1,38 +1,51 @@
-//! `ixmcp setup`: puts ixmcp among the servers of MCP clients, and takes it away.
+//! `ixmcp setup`: adds ixmcp to the servers of MCP clients, and removes it.
 //!
-//! Owns what is changed in which file, and that nothing else is: a text is written only when its value is the old one but
-//! for the entry. Where clients keep what is `clients`' to know; how a text is changed, `json`'s and `toml`'s.
+//! ```text
+//! clients: which file, which entry ─► entry (json, toml) ─┐
+//!                                     rules              ─┴► a text ─► files: write ─► undo: keep what it was
+//! ```
+//! Owns which changes are made, the prompt, and what is reported.
 
 pub(super) mod clients;
+mod entry;
+mod files;
 mod json;
+mod rules;
 mod toml;
+mod undo;
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json as value_of};
 
-use self::clients::{CLIENTS, Client, ConfigFolders, Format};
+use self::clients::{CLIENTS, Client, ConfigFolders, RulesFile};
+pub(super) use self::entry::{is_ours, value};
+use self::files::Edit;
+use self::undo::Undo;
 use super::known::Known;
 use super::{Outcome, Session, diff, output};
-use crate::error::{Error, Result};
+use crate::config::Environment;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::paths::canonical;
-use crate::platform::replace::{Durability, Permissions, replace};
 use crate::query::near;
 
 /// Add ixmcp to the settings of MCP clients
 ///
 /// Comments, other servers and the order of entries are preserved. Shows a diff and asks before it writes. Without a
 /// terminal, nothing is written unless --yes is given.
+///
+/// --remove restores what the file was before, if it has not changed since; otherwise it removes only what was added.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ixmcp setup claude-code\n  ixmcp setup cursor vscode --print\n  ixmcp setup --all --scope user --yes"
+    after_help = "Examples:\n  ixmcp setup claude-code\n  ixmcp setup claude-code --rules\n  ixmcp setup cursor vscode --print\n  ixmcp setup --all --scope user --yes"
 )]
 pub(super) struct Arguments {
-    /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode [default: the clients that are in use here]
+    /// claude-code, claude-desktop, cursor, vscode, codex, zed, gemini, opencode, qwen, copilot, cline, continue [default: the clients that are in use here]
     #[arg(value_name = "CLIENT", value_parser = Known(client_names), hide_possible_values = true)]
     clients: Vec<String>,
     /// Configure all clients that support the scope
@@ -44,7 +57,10 @@ pub(super) struct Arguments {
     /// Show what would change without changing it
     #[arg(long)]
     print: bool,
-    /// Remove the entry of ixmcp
+    /// Also add a section to the file that the client reads for instructions: which tool finds what
+    #[arg(long)]
+    rules: bool,
+    /// Remove the entry of ixmcp and the section that --rules added; with --rules, only the section
     #[arg(long)]
     remove: bool,
     /// Do not ask for confirmation
@@ -64,8 +80,16 @@ pub(super) enum Scope {
 
 /// The name that clients show.
 const NAME: &str = "ixmcp";
-/// Settings are a page or two.
-const LARGEST: u64 = 16 << 20;
+/// How often a change is made again because the client changed the file at the same moment.
+const ATTEMPTS: usize = 20;
+/// How long a client may take to write its file, which cannot be read until then.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// What is added to a file, or removed from it.
+enum Part {
+    Entry { client: &'static Client, entry: Value, needs_path: bool },
+    Rules(RulesFile),
+}
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     // A person's own settings belong to no repository: one is needed only where an entry names it.
@@ -74,51 +98,54 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         (Err(error), Scope::User) => (session.start.clone(), Some(error)),
         (Err(error), Scope::Project) => return Err(error),
     };
-    let config_files = ConfigFolders::of(&root, &session.sources.environment);
-    let command = command(session, typed.scope);
-    let mut answers = Vec::new();
-    let (mut any, mut declined) = (false, false);
-    let (without, chosen): (Vec<_>, Vec<_>) = chosen(typed, &config_files)?
-        .into_iter()
-        .partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
+    let environment = &session.sources.environment;
+    let config_files = ConfigFolders::of(&root, environment);
+    let chosen = chosen(typed, &config_files)?;
+    let (without, mut clients): (Vec<_>, Vec<_>) =
+        chosen.into_iter().partition(|client| client.names_repository && nowhere.is_some() && !typed.remove);
     match nowhere {
         Some(error) if !without.is_empty() && !typed.clients.is_empty() => return Err(error),
         Some(error) => without.iter().for_each(|client| output::note(&format!("{}: left out: {error}", client.name))),
         None => {}
     }
-    for client in chosen {
-        let Some(file) = file(client, typed.scope, &config_files) else {
-            if !typed.all {
-                return Err(
-                    Error::invalid_path(format!("the settings folder of {} is unknown", client.name)).hint("Set HOME.")
-                );
+    if typed.remove {
+        // Folders that were created for the first client are empty only without the others.
+        clients.reverse();
+    }
+    let mut answers = Vec::new();
+    let (mut any, mut declined) = (false, false);
+    let mut seen = BTreeSet::new();
+    for &client in &clients {
+        for (part, path, scope) in parts(client, typed, &config_files, &clients)? {
+            let file = files::real(&path, scope, &root)?;
+            // Several clients read the same file of instructions.
+            if !seen.insert(file.clone()) {
+                continue;
             }
-            continue;
-        };
-        let file = real(&file, typed.scope, &root)?;
-        let before = read(&file)?;
-        let after = match typed.remove {
-            true => removed(client, before.as_deref())?,
-            false => Some(added(client, before.as_deref(), &client.entry(&command, &root))?),
-        };
-        let changes = after.as_deref().is_some_and(|after| Some(after) != before.as_deref());
-        let after = after.unwrap_or_default();
-        if changes && !typed.json {
-            let name = file.to_string_lossy();
-            let shown = diff::unified((&name, &name), before.as_deref().unwrap_or_default(), &after);
-            shown.lines().for_each(|line| output::line(&printable(line)));
-        }
-        let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
-        if is_wanted {
-            write(&file, &after)?;
-        }
-        any |= is_wanted;
-        declined |= changes && !typed.print && !is_wanted;
-        if typed.json {
-            answers.push(value_of!({ "client": client.name, "file": file, "changes": changes, "written": is_wanted }));
-        } else {
-            output::note(&format!("{}: {}", client.name, described(typed, changes, is_wanted, &file)));
-            if let (Some(trust), true, Scope::Project) = (client.trust, is_wanted && !typed.remove, typed.scope) {
+            let plan = || planned(&part, &file, typed.remove, path.is_symlink(), environment);
+            let edit = steadily(&plan)?;
+            let changes = edit.changes();
+            if changes && !typed.json {
+                let name = file.to_string_lossy();
+                let (before, after) = (edit.before.as_deref(), edit.after.as_deref());
+                let shown = diff::unified((&name, &name), before.unwrap_or_default(), after.unwrap_or_default());
+                shown.lines().for_each(|line| output::line(&printable(line)));
+            }
+            let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
+            if is_wanted {
+                write(edit, &plan, typed.remove, environment)?;
+            }
+            any |= is_wanted;
+            declined |= changes && !typed.print && !is_wanted;
+            if typed.json {
+                answers.push(value_of!({
+                    "client": client.name, "part": part.name(), "file": file, "changes": changes, "written": is_wanted,
+                }));
+                continue;
+            }
+            output::note(&format!("{}: {}", client.name, part.described(typed.remove, changes, is_wanted, &file)));
+            let is_entry = matches!(part, Part::Entry { .. });
+            if let (Some(trust), true, Scope::Project) = (client.trust, is_wanted && is_entry && !typed.remove, scope) {
                 output::note(&format!("    {trust}"));
             }
         }
@@ -131,15 +158,167 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     Ok(if declined { Outcome::Nothing } else { Outcome::Found })
 }
 
-fn described(typed: &Arguments, changes: bool, written: bool, file: &Path) -> String {
-    let file = printable(&file.to_string_lossy());
-    match (changes, written, typed.remove) {
-        (false, _, false) => format!("is set up in {file}"),
-        (false, _, true) => format!("is not set up in {file}"),
-        (true, true, false) => format!("set up in {file}"),
-        (true, true, true) => format!("taken out of {file}"),
-        (true, false, _) => "nothing was written".to_owned(),
+/// What to change for a client, in which files and of which scope.
+fn parts(
+    client: &'static Client,
+    typed: &Arguments,
+    config_files: &ConfigFolders,
+    chosen: &[&'static Client],
+) -> Result<Vec<(Part, PathBuf, Scope)>> {
+    let mut parts = Vec::new();
+    // A client without settings of projects has but the person's own.
+    let scope = if client.project.is_some() { typed.scope } else { Scope::User };
+    match file(client, scope, config_files) {
+        _ if typed.remove && typed.rules => {}
+        Some(path) => {
+            let command = command(client, scope, &config_files.environment);
+            let entry = client.entry(&command, &config_files.root);
+            let needs_path = scope == Scope::User && !client.is_started_from_shell;
+            parts.push((Part::Entry { client, entry, needs_path }, path, scope));
+        }
+        None if typed.all => {}
+        None => {
+            return Err(
+                Error::invalid_path(format!("the settings folder of {} is unknown", client.name)).hint("Set HOME.")
+            );
+        }
     }
+    let rules = (client.rules)(typed.scope, config_files);
+    match rules {
+        Some(rules) if typed.rules || (typed.remove && is_to_remove(&rules, typed.scope, config_files, chosen)) => {
+            let path = rules.path.clone();
+            parts.push((Part::Rules(rules), path, typed.scope));
+        }
+        None if typed.rules && !typed.clients.is_empty() => {
+            let message = format!("{} has no file of instructions for this scope", client.name);
+            return Err(Error::invalid_argument(message).hint("Leave out --rules, or choose another --scope."));
+        }
+        _ => {}
+    }
+    if typed.remove {
+        // Folders that were created for the first part are empty only without the second.
+        parts.reverse();
+    }
+    Ok(parts)
+}
+
+/// Whether a file has the section, and no other client that is set up reads it.
+fn is_to_remove(rules: &RulesFile, scope: Scope, config_files: &ConfigFolders, chosen: &[&'static Client]) -> bool {
+    let reads_it = |client: &Client| (client.rules)(scope, config_files).is_some_and(|other| other.path == rules.path);
+    let others = || CLIENTS.iter().filter(|client| !chosen.iter().any(|one| one.name == client.name));
+    let has_section = files::read(&rules.path).is_ok_and(|text| text.is_some_and(|text| rules::has_section(&text)));
+    has_section && !others().any(|client| reads_it(client) && is_set_up(client, scope, config_files))
+}
+
+/// Whether a client has the entry in its settings of that scope.
+pub(super) fn is_set_up(client: &Client, scope: Scope, config_files: &ConfigFolders) -> bool {
+    let text = file(client, scope, config_files).and_then(|file| std::fs::read_to_string(file).ok());
+    let settings = text.and_then(|text| value(client, &text));
+    settings.is_some_and(|settings| is_ours(&settings[client.servers][NAME]))
+}
+
+impl Part {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Entry { .. } => "entry",
+            Self::Rules(_) => "rules",
+        }
+    }
+
+    fn added(&self, before: Option<&str>) -> Result<String> {
+        match self {
+            Self::Entry { client, entry, needs_path } => entry::added(client, before, entry, *needs_path),
+            Self::Rules(file) => rules::added(file, before),
+        }
+    }
+
+    fn removed(&self, text: &str) -> Result<Option<String>> {
+        match self {
+            Self::Entry { client, .. } => entry::removed(client, text),
+            Self::Rules(_) => rules::removed(text),
+        }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        match self {
+            Self::Entry { client, .. } => entry::is_in(client, text),
+            Self::Rules(_) => rules::has_section(text),
+        }
+    }
+
+    /// Whether a file with nothing but this text need not be kept.
+    fn is_stub(&self, text: &str) -> bool {
+        match self {
+            Self::Entry { client, .. } => entry::is_stub(client, text),
+            Self::Rules(file) => rules::is_stub(file, text),
+        }
+    }
+
+    fn described(&self, removes: bool, changes: bool, is_written: bool, file: &Path) -> String {
+        let file = printable(&file.to_string_lossy());
+        let is_entry = matches!(self, Self::Entry { .. });
+        match (changes, is_written, removes) {
+            (false, _, false) if is_entry => format!("is set up in {file}"),
+            (false, _, true) if is_entry => format!("is not set up in {file}"),
+            (true, true, false) if is_entry => format!("set up in {file}"),
+            (true, true, true) if is_entry => format!("removed from {file}"),
+            (false, _, false) => format!("rules are in {file}"),
+            (false, _, true) => format!("no rules are in {file}"),
+            (true, true, false) => format!("rules added to {file}"),
+            (true, true, true) => format!("rules removed from {file}"),
+            (true, false, _) => "nothing was written".to_owned(),
+        }
+    }
+}
+
+fn planned(part: &Part, file: &Path, removes: bool, is_link: bool, environment: &Environment) -> Result<Edit> {
+    let before = files::read(file)?;
+    let after = match &before {
+        before if !removes => Some(part.added(before.as_deref())?),
+        Some(text) => without(part, file, text, is_link, environment)?,
+        None => None,
+    };
+    Ok(Edit { file: file.to_owned(), before, after })
+}
+
+/// What stays of a file; `None`: nothing.
+fn without(part: &Part, file: &Path, text: &str, is_link: bool, environment: &Environment) -> Result<Option<String>> {
+    let Some(rest) = part.removed(text)? else { return Ok(Some(text.to_owned())) };
+    let undo = Undo::load(file, environment);
+    if let Some(previous) = undo.as_ref().and_then(|undo| undo.previous(text))
+        && !previous.as_deref().is_some_and(|previous| part.is_in(previous))
+    {
+        return Ok(previous);
+    }
+    let is_kept = is_link || undo.is_some_and(|undo| undo.had_file());
+    Ok(if part.is_stub(&rest) && !is_kept { None } else { Some(rest) })
+}
+
+/// Makes the change; again on what the file is now, if the client changes it at the same moment.
+fn write(mut edit: Edit, plan: &dyn Fn() -> Result<Edit>, removes: bool, environment: &Environment) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        let earlier = Undo::load(&edit.file, environment);
+        let folders = edit.missing_folders();
+        if !edit.changes() || edit.write()? {
+            match earlier {
+                Some(undo) if removes => undo.done(edit.after.is_none(), environment),
+                earlier if !removes => Undo::of(&edit, earlier, folders).save(environment),
+                _ => {}
+            }
+            return Ok(());
+        }
+        edit = steadily(plan)?;
+    }
+    let file = printable(&edit.file.to_string_lossy());
+    Err(Error::new(ErrorKind::Busy, format!("{file} changes all the time")).hint("Close the client, and try again."))
+}
+
+/// Makes a plan, a second time if a client may be writing the file.
+fn steadily(plan: &dyn Fn() -> Result<Edit>) -> Result<Edit> {
+    plan().or_else(|_| {
+        std::thread::sleep(SETTLE);
+        plan()
+    })
 }
 
 fn client_names() -> Vec<&'static str> {
@@ -178,135 +357,19 @@ pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) 
     }
 }
 
-/// By name where that finds this program for everybody, else by its file. Settings of a project are shared: they name it.
-fn command(session: &Session, scope: Scope) -> String {
-    let environment = &session.sources.environment;
+/// By name in settings that are shared, and where a shell finds this program by it; else by its path, the one on PATH if
+/// there is one, because an update keeps that.
+fn command(client: &Client, scope: Scope, environment: &Environment) -> String {
     let own = environment.program();
-    let is_found = environment
-        .on_path(NAME)
-        .is_some_and(|found| canonical(&found).ok() == own.and_then(|own| canonical(own).ok()));
-    match own {
-        Some(own) if !is_found && scope == Scope::User => own.to_string_lossy().into_owned(),
-        _ => NAME.to_owned(),
-    }
-}
-
-/// The file behind links. People keep their own settings elsewhere and link them; a project's that lie elsewhere are not
-/// the project's.
-fn real(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf> {
-    let exists = file.symlink_metadata().is_ok();
-    let anchor = if exists { Some(file) } else { file.ancestors().skip(1).find(|folder| folder.exists()) };
-    let Some(resolved) = anchor.and_then(|anchor| canonical(anchor).ok()) else {
-        return Err(Error::invalid_path(format!("{} is a link to nothing", printable(&file.to_string_lossy())))
-            .hint("Remove it."));
+    let is_own = |found: &PathBuf| canonical(found).ok() == own.and_then(|own| canonical(own).ok());
+    let found = environment.on_path(NAME).filter(is_own);
+    let path = match found {
+        _ if scope == Scope::Project => None,
+        Some(_) if client.is_started_from_shell => None,
+        Some(found) if found.is_absolute() => Some(found),
+        _ => own.map(Path::to_owned),
     };
-    if scope == Scope::Project && file.starts_with(root) && !resolved.starts_with(root) {
-        return Err(Error::invalid_path(format!("{} leads out of the project", printable(&file.to_string_lossy())))
-            .hint("Use --scope user, or make it a file of the project."));
-    }
-    Ok(if exists { resolved } else { file.to_owned() })
-}
-
-/// `None`: there is no file.
-fn read(file: &Path) -> Result<Option<String>> {
-    let data = match fs::metadata(file) {
-        Ok(data) => data,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("read", file, error)),
-    };
-    if !data.is_file() || data.len() > LARGEST {
-        return Err(Error::invalid_path(format!("{} is not a settings file", file.display())).hint("Move it away."));
-    }
-    let bytes = fs::read(file).map_err(|error| Error::io("read", file, error))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| {
-        Error::invalid_argument(format!("{} is not UTF-8", file.display())).hint("Add the entry by hand: see --print.")
-    })
-}
-
-/// What a client's text says.
-pub(super) fn value(client: &Client, text: &str) -> Option<Value> {
-    match client.format {
-        Format::Json => json::value(text),
-        Format::Toml => toml::value(text),
-    }
-}
-
-/// Whether an entry starts this program already, perhaps with words that the person chose.
-pub(super) fn is_ours(entry: &Value) -> bool {
-    let words = clients::words(entry);
-    let Some((program, rest)) = words.split_first() else { return false };
-    let program = Path::new(program);
-    let is_there = !program.is_absolute() || program.exists();
-    is_there && program.file_stem().is_some_and(|name| name == NAME) && rest.iter().any(|word| word == "mcp")
-}
-
-fn added(client: &Client, before: Option<&str>, entry: &Value) -> Result<String> {
-    let text = before.unwrap_or_default();
-    let old = value(client, text).ok_or_else(|| not_read(client))?;
-    if !old.is_object() || !matches!(old[client.servers], Value::Null | Value::Object(_)) {
-        return Err(not_read(client));
-    }
-    let there = &old[client.servers][NAME];
-    if is_ours(there) {
-        return Ok(text.to_owned());
-    }
-    // What the person added to an entry stays there; what starts it is ours to say.
-    let mut wanted = there.as_object().cloned().unwrap_or_default();
-    let fields = entry.as_object().into_iter().flatten();
-    let fresh = wanted.is_empty();
-    wanted.extend(
-        fields.filter(|(name, _)| fresh || STARTS.contains(&name.as_str())).map(|(n, v)| (n.clone(), v.clone())),
-    );
-    let wanted = Value::Object(wanted);
-    let after = match client.format {
-        Format::Toml => toml::set(text, client.servers, NAME, entry),
-        Format::Json => {
-            let mut text = text.to_owned();
-            if before.is_none() {
-                for (name, value) in (client.head)().as_object().into_iter().flatten() {
-                    text = json::set(&text, &[name], value)?;
-                }
-            }
-            json::set(&text, &[client.servers, NAME], &wanted)?
-        }
-    };
-    let mut expected = old;
-    if before.is_none() && client.format == Format::Json {
-        expected = (client.head)();
-    }
-    expected[client.servers][NAME] = wanted;
-    if value(client, &after) == Some(expected) { Ok(after) } else { Err(not_read(client)) }
-}
-
-/// Fields that say how a server is started.
-const STARTS: &[&str] = &["type", "command", "args"];
-
-/// `None`: there is nothing to take away.
-fn removed(client: &Client, before: Option<&str>) -> Result<Option<String>> {
-    let Some(text) = before else { return Ok(None) };
-    let mut expected = value(client, text).ok_or_else(|| not_read(client))?;
-    let servers = expected.get_mut(client.servers).and_then(Value::as_object_mut);
-    if servers.and_then(|servers| servers.remove(NAME)).is_none() {
-        return Ok(None);
-    }
-    let after = match client.format {
-        Format::Toml => toml::remove(text, client.servers, NAME),
-        Format::Json => json::remove(text, &[client.servers, NAME])?,
-    };
-    // In TOML a table goes with its last one.
-    let is_empty = expected[client.servers].as_object().is_some_and(serde_json::Map::is_empty);
-    if let (Format::Toml, true, Some(table)) = (client.format, is_empty, expected.as_object_mut()) {
-        table.remove(client.servers);
-    }
-    if value(client, &after) == Some(expected) { Ok(Some(after)) } else { Err(not_read(client)) }
-}
-
-fn not_read(client: &Client) -> Error {
-    Error::invalid_argument(format!(
-        "the settings of {} are written in a way that cannot be changed safely",
-        client.name
-    ))
-    .hint(format!("Add a server named {NAME} by hand, which is started by `{NAME} mcp`; docs/mcp-clients.md shows its entry for each client."))
+    path.map_or_else(|| NAME.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 /// Asks on a terminal. Elsewhere the query cannot be asked, which counts as no: what stdin holds is not read, since an open pipe would block the command.
@@ -325,11 +388,4 @@ fn agreed(file: &Path) -> Result<bool> {
         std::io::stdin().read_line(&mut answer).map_err(|error| Error::io("read", Path::new("stdin"), error))?;
     }
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
-fn write(file: &Path, text: &str) -> Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)
-        .and_then(|()| replace(file, text.as_bytes(), Permissions::Keep, Durability::Synced))
-        .map_err(|error| Error::io("write", file, error))
 }

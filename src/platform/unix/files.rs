@@ -113,6 +113,30 @@ pub const fn reports_all_changes(_: &Path) -> bool {
     true
 }
 
+/// Exchanges two files in one step.
+#[cfg(target_os = "linux")]
+pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).map_err(io::Error::from)
+}
+
+/// Exchanges two files in one step, which is not implemented for this system.
+#[cfg(not(target_os = "linux"))]
+pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Renames a file unless there is one of the new name. Returns whether it did.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from).map(|()| true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // The file system has no links.
+        Err(_) if !to.try_exists()? => fs::rename(from, to).map(|()| true),
+        Err(_) => Ok(false),
+    }
+}
+
 /// Creates a new file for writing.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(PRIVATE_FILE).open(path)

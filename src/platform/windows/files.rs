@@ -74,6 +74,19 @@ pub const fn reports_all_changes(_: &Path) -> bool {
     true
 }
 
+/// Exchanges two files in one step, which Windows cannot.
+pub fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Renames a file unless there is one of the new name. Returns whether it did.
+pub fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+    if to.try_exists()? {
+        return Ok(false);
+    }
+    fs::rename(from, to).map(|()| true)
+}
+
 /// Creates a new file for writing.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
