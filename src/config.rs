@@ -17,6 +17,7 @@ use toml::Table;
 use crate::error::{Error, Result};
 use crate::locked::locked;
 use crate::model::printable;
+use crate::platform::files::is_own;
 use crate::platform::paths::PATH_SEPARATOR;
 use crate::platform::process;
 
@@ -28,6 +29,9 @@ pub const REPOSITORY_FILE: &str = ".ixmcp.toml";
 
 /// A settings file is a page of text. A larger file is something else.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// The memory that the type engines share by default, if a quarter of the RAM is more.
+const MAX_SHARED: u64 = 2 << 30;
 
 /// Distinct warnings that are logged.
 const MAX_WARNINGS: usize = 1000;
@@ -66,6 +70,8 @@ pub struct Python {
     pub idle: Duration,
     /// The timeout of a request. The engine is killed when it expires.
     pub timeout: Duration,
+    /// The bytes of memory that all type engines of this user share.
+    pub memory: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,10 +220,12 @@ impl Environment {
         self.xdg("XDG_DATA_HOME", ".local/share")
     }
 
-    /// `$XDG_RUNTIME_DIR/ixmcp`, for sockets; `None` on systems without it. On Windows `%LOCALAPPDATA%\ixmcp`.
-    pub fn runtime_folder(&self) -> Option<PathBuf> {
-        let base = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_RUNTIME_DIR" };
-        self.absolute(base).map(|folder| folder.join("ixmcp"))
+    /// `$XDG_RUNTIME_DIR/ixmcp`, or without it this user's own temporary folder, for sockets and what the processes of this
+    /// user share. On Windows `%LOCALAPPDATA%\ixmcp`.
+    pub fn runtime_folder(&self) -> PathBuf {
+        let base = self.absolute(if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_RUNTIME_DIR" });
+        let own = base.filter(|base| base.metadata().is_ok_and(|data| data.is_dir() && is_own(&data)));
+        own.map_or_else(|| self.own_temporary_folder(), |base| base.join("ixmcp"))
     }
 
     pub fn user_file(&self) -> Option<PathBuf> {
@@ -385,6 +393,13 @@ impl Settings {
         }
     }
 
+    fn python_memory(&self) -> u64 {
+        match self.value("python.memory") {
+            Value::Memory(Some(bytes)) => bytes,
+            _ => process::total_memory().map_or(MAX_SHARED, |total| (total / 4).min(MAX_SHARED)),
+        }
+    }
+
     fn text(&self, name: &str) -> String {
         if let Value::Text(text) = self.value(name) { text } else { String::new() }
     }
@@ -392,8 +407,12 @@ impl Settings {
     fn resolve(&self) -> Config {
         let list = |name| if let Value::Globs(texts) = self.value(name) { texts } else { Vec::new() };
         let time = |name| if let Value::Duration(time) = self.value(name) { time } else { Duration::MAX };
-        let python =
-            Python { server: self.python_server(), idle: time("python.idle"), timeout: time("python.longest") };
+        let python = Python {
+            server: self.python_server(),
+            idle: time("python.idle"),
+            timeout: time("python.longest"),
+            memory: self.python_memory(),
+        };
         let tcp = if let Value::Address(address) = self.value("daemon.tcp") { address } else { None };
         Config {
             index: Index {

@@ -149,9 +149,14 @@ impl<M> ChildProcess<M> {
         self.in_flight().as_ref().is_some_and(|in_flight| !in_flight.is_empty())
     }
 
+    /// The process id.
+    pub fn id(&self) -> u32 {
+        locked(&self.process).id()
+    }
+
     /// Resident memory in bytes, if the system reports it.
     pub fn resident_memory(&self) -> Option<u64> {
-        process::resident_memory(locked(&self.process).id())
+        process::resident_memory(self.id())
     }
 
     fn in_flight(&self) -> MutexGuard<'_, Option<HashMap<u64, Sender<M>>>> {

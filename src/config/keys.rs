@@ -40,6 +40,8 @@ pub enum Kind {
     Address,
     /// A number of minutes, or a number with the suffix s, m or h.
     Duration,
+    /// A number of bytes, or a number with the suffix M or G, or `auto`.
+    Memory,
 }
 
 pub static KEYS: &[Key] = &[
@@ -204,6 +206,14 @@ pub static KEYS: &[Key] = &[
         about: "The process of the Python type engine exits after this time without a request, which frees its memory.",
     },
     Key {
+        name: "python.memory",
+        variable: "IXMCP_PYTHON_MEMORY",
+        kind: Kind::Memory,
+        default: "\"auto\"",
+        in_repository: false,
+        about: "The memory that all your Python type engines share, in all repositories: bytes, a number with M or G, or `auto`, a quarter of the RAM and at most 2 GB. Beyond it, the engine that has been idle longest exits. The one that was used last stays.",
+    },
+    Key {
         name: "python.longest",
         variable: "IXMCP_PYTHON_LONGEST",
         kind: Kind::Duration,
@@ -236,6 +246,8 @@ pub(super) enum Value {
     Globs(Vec<String>),
     Address(Option<Address>),
     Duration(Duration),
+    /// `None`: `auto`.
+    Memory(Option<u64>),
 }
 
 impl Key {
@@ -256,6 +268,7 @@ impl Kind {
             Self::Globs => "a list of strings, each a line of a .gitignore".to_owned(),
             Self::Folders => "a list of folders inside the repository, such as \"notes\"".to_owned(),
             Self::Address => "a loopback address with a port, such as \"localhost:7777\", or \"off\"".to_owned(),
+            Self::Memory => "from 64 MB to 1 TB, such as \"800M\" or \"4G\", or \"auto\"".to_owned(),
             Self::Duration => "a time from 1 second to 30 days, such as 30 (minutes), \"90s\" or \"2h\"".to_owned(),
         }
     }
@@ -284,6 +297,7 @@ impl Kind {
             }
             Self::Address => address(text).map(Value::Address),
             Self::Duration => duration(text).map(Value::Duration),
+            Self::Memory => memory(text).map(Value::Memory),
         };
         value.ok_or_else(|| self.expected())
     }
@@ -302,6 +316,8 @@ impl Kind {
             (Self::Address, toml::Value::String(text)) => address(&text).map(Value::Address),
             (Self::Duration, toml::Value::String(text)) => duration(&text).map(Value::Duration),
             (Self::Duration, toml::Value::Integer(minutes)) => duration(&minutes.to_string()).map(Value::Duration),
+            (Self::Memory, toml::Value::String(text)) => memory(&text).map(Value::Memory),
+            (Self::Memory, toml::Value::Integer(bytes)) => memory(&bytes.to_string()).map(Value::Memory),
             (Self::Globs, toml::Value::Array(globs)) => {
                 let texts = globs.iter().map(|glob| glob.as_str().map(str::to_owned));
                 texts.collect::<Option<Vec<_>>>().map(Value::Globs)
@@ -337,6 +353,20 @@ fn address(text: &str) -> Option<Option<Address>> {
         host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     let port = port.parse().ok()?;
     is_loopback.then(|| Some(Address { host: host.to_owned(), port }))
+}
+
+/// From 64 MB to 1 TB. The outer `None` means that the text is not accepted, the inner one `auto`.
+fn memory(text: &str) -> Option<Option<u64>> {
+    if text == "auto" {
+        return Some(None);
+    }
+    let (number, unit) = match text.strip_suffix(['M', 'G']) {
+        Some(number) if text.ends_with('M') => (number, 1 << 20),
+        Some(number) => (number, 1 << 30),
+        None => (text, 1),
+    };
+    let bytes = number.trim().parse::<u64>().ok()?.checked_mul(unit)?;
+    (64 << 20..=1 << 40).contains(&bytes).then_some(Some(bytes))
 }
 
 /// From 1 second to 30 days.

@@ -85,6 +85,10 @@ impl Repository {
         self.sources.environment.program()
     }
 
+    pub(super) fn runtime_folder(&self) -> PathBuf {
+        self.sources.environment.runtime_folder()
+    }
+
     pub(super) fn watch(&self) -> Option<&Watch> {
         self.watch.get()
     }

@@ -113,6 +113,11 @@ impl Workspace {
         self.repository.program().map(Path::to_owned)
     }
 
+    /// The folder in which the processes of this user find each other.
+    pub fn runtime_folder(&self) -> PathBuf {
+        self.repository.runtime_folder()
+    }
+
     /// Reads one state of the index.
     pub fn read<T>(&self, budget: &Budget, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
         self.repository.read(budget, query)

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
+use super::memory::Member;
 use super::service::EngineSpec;
 use super::values::{Answer, Query};
 use super::wire::{Report, Request};
@@ -51,6 +52,8 @@ pub(super) struct EngineProcess {
     timeout: Duration,
     child: Arc<ChildProcess<Report>>,
     state: Arc<Mutex<State>>,
+    /// `None`: the system gives engines no way to find each other.
+    member: Option<Member>,
 }
 
 #[derive(Default)]
@@ -85,7 +88,9 @@ impl EngineProcess {
         let (child, startup) = started.map_err(|error| Error::io("start", &spec.program, error))?;
         match startup.wait(Some(Instant::now() + STARTUP_TIMEOUT), || false) {
             Received::Message(Report::Ready { version }) if version == env!("CARGO_PKG_VERSION") => {
-                Ok(Arc::new(Self { timeout: spec.timeout, child, state }))
+                let member = Member::join(&spec.memory, child.id());
+                let member = member.inspect_err(|error| tracing::debug!(%error, "memory is not shared")).ok();
+                Ok(Arc::new(Self { timeout: spec.timeout, child, state, member }))
             }
             Received::Message(Report::Ready { version }) => {
                 Err(Error::internal(format!("the program on disk is a different release ({version})"))
@@ -184,6 +189,11 @@ impl EngineProcess {
         if self.child.resident_memory().is_some_and(|memory| memory > MAX_MEMORY) {
             self.kill(ExitReason::Memory);
         }
+    }
+
+    /// Whether it must end because the engines of this user need too much memory. `last_used` is `None` if it is in use.
+    pub fn must_end(&self, last_used: Option<Instant>) -> bool {
+        self.member.as_ref().is_some_and(|member| member.must_end(last_used))
     }
 
     pub fn kill(&self, why: ExitReason) {

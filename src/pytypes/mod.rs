@@ -5,7 +5,7 @@
 //!          budget, restart, idle            threads                 └─► lsp (`ty server`)
 //! ```
 //! Owns the engine's lifetime. The engine starts with the first query, receives file changes, is killed when it exceeds
-//! its limits, is restarted after a crash, and stops when idle. Does not own which files contain a name (`query`) or
+//! its limits, is restarted after a crash, and stops when idle or when the engines of this user need too much memory. Does not own which files contain a name (`query`) or
 //! how answers are rendered.
 
 mod child;
@@ -15,6 +15,7 @@ mod entry_points;
 mod globs;
 mod host;
 mod lsp;
+mod memory;
 mod options;
 mod service;
 mod ty;
@@ -24,6 +25,7 @@ mod wire;
 use std::path::Path;
 
 pub use engines::Engines;
+pub use memory::MemoryBudget;
 pub use service::{ChangeFeed, EngineSpec, FileChanges, TypeService};
 
 use crate::error::Result;

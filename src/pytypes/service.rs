@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::child::{EngineProcess, ExitReason, Outcome, modified};
+use super::memory::MemoryBudget;
 use super::values::{Answer, Changes, Checked, Diagnostic, Query, Severity, Span};
 use super::wire::Request;
 use crate::budget::Budget;
@@ -28,6 +29,8 @@ pub struct EngineSpec {
     pub ty: Option<PathBuf>,
     /// The engine stops after being idle for this long.
     pub idle: Duration,
+    /// What all engines of this user share.
+    pub memory: MemoryBudget,
     /// A query that takes longer fails, and the engine is killed.
     pub timeout: Duration,
     /// The engine is queried about a single state of the disk. Answers are cheaper; a change requires a new engine.
@@ -337,7 +340,8 @@ impl Drop for TypeService {
     }
 }
 
-/// Supervises one engine: kills it when it is stuck or exceeds its memory limit, and stops it when it is idle.
+/// Supervises one engine: kills it when it is stuck or exceeds its memory limit, and stops it when it is idle or when the
+/// memory that all engines share is exceeded.
 fn supervise(service: Weak<TypeService>, child: Weak<EngineProcess>, idle: Duration) {
     let supervisor = std::thread::Builder::new().name("engine-supervisor".to_owned()).spawn(move || {
         loop {
@@ -347,9 +351,13 @@ fn supervise(service: Weak<TypeService>, child: Weak<EngineProcess>, idle: Durat
                 return;
             }
             child.kill_if_over_limits();
+            let last_used = service.lock().last_used.filter(|_| !child.has_pending());
+            let must_end = child.must_end(last_used);
             let mut state = service.lock();
-            let is_idle = state.last_used.is_some_and(|last| last.elapsed() >= idle) && !child.has_pending();
-            if is_idle && state.child.as_ref().is_some_and(|own| Arc::ptr_eq(own, &child)) {
+            // A query may have arrived meanwhile.
+            let is_unused = state.last_used == last_used && !child.has_pending();
+            let is_idle = last_used.is_some_and(|last| last.elapsed() >= idle);
+            if is_unused && (is_idle || must_end) && state.child.as_ref().is_some_and(|own| Arc::ptr_eq(own, &child)) {
                 state.child = None;
                 child.kill(ExitReason::Idle);
             }

@@ -46,7 +46,7 @@ impl SocketPath {
         let pointer = (!is_foreign).then(|| folder.join(POINTER));
         let pointed = pointer.as_deref().and_then(read_pointer);
         let name = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-        let socket = pointed.unwrap_or_else(|| runtime_folder(environment).join(format!("{}.sock", &name[..16])));
+        let socket = pointed.unwrap_or_else(|| environment.runtime_folder().join(format!("{}.sock", &name[..16])));
         Self { root: root.to_owned(), socket, pointer }
     }
 
@@ -196,14 +196,6 @@ impl Drop for Claim {
     fn drop(&mut self) {
         self.withdraw();
     }
-}
-
-/// `$XDG_RUNTIME_DIR/ixmcp`, or without it this user's own temporary folder.
-fn runtime_folder(environment: &Environment) -> PathBuf {
-    let of_session = environment.runtime_folder().filter(|folder| {
-        folder.parent().and_then(|base| base.metadata().ok()).is_some_and(|data| data.is_dir() && is_own(&data))
-    });
-    of_session.unwrap_or_else(|| environment.own_temporary_folder())
 }
 
 /// Reads a pointer. It is trusted only if this user owns the file and its folder.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::{Changes, FeedPosition, Workspace};
 use crate::locked::locked;
 use crate::pytypes::values::{Answer, Position, Query};
-use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, TypeService};
+use crate::pytypes::{ChangeFeed, EngineSpec, FileChanges, MemoryBudget, TypeService};
 
 /// A file named in a call.
 pub(super) struct File {
@@ -78,6 +78,7 @@ fn service(call: &Call) -> Result<Arc<TypeService>> {
             environment: call.request.python.clone(),
             ty: python.server,
             idle: python.idle,
+            memory: MemoryBudget { folder: call.workspace().runtime_folder(), bytes: python.memory },
             timeout: python.timeout,
             is_once: call.request.is_last,
         };

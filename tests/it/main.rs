@@ -63,6 +63,7 @@ mod tree;
 mod types;
 mod types_cli;
 mod types_implied;
+mod types_memory;
 mod vectors;
 mod watch;
 mod wire;

@@ -76,6 +76,15 @@ pub fn resident_memory(pid: u32) -> Option<u64> {
     memory(&pid.to_string(), "VmRSS:")
 }
 
+/// The memory of this machine in bytes, or of the container that this process runs in, if the system reports it.
+pub fn total_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let size = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let total = size.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10;
+    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    Some(limit.and_then(|limit| limit.trim().parse().ok()).map_or(total, |limit: u64| limit.min(total)))
+}
+
 fn memory(process: &str, field: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let size = status.lines().find_map(|line| line.strip_prefix(field))?;

@@ -59,6 +59,11 @@ pub const fn peak_memory() -> Option<u64> {
 }
 
 /// Not implemented.
+pub const fn total_memory() -> Option<u64> {
+    None
+}
+
+/// Not implemented.
 pub const fn resident_memory(_pid: u32) -> Option<u64> {
     None
 }
