@@ -34,6 +34,8 @@ pub const METHODS: &[&str] = &["initialize", "server/discover", "tools/list", CA
 
 /// Bytes of data in one result, if a call asks for a size. Tools limit the others to what all clients pass to a model.
 pub const RESULT_BYTES: usize = MODEL_BYTES;
+/// Characters of one result, which has its data twice.
+const RESULT_CHARS: usize = 2 * RESULT_BYTES;
 /// Bytes of the instructions that clients show.
 const INSTRUCTIONS_BYTES: usize = 2047;
 /// How long clients may cache lists. They do not change while the process runs, but another release may replace it.
@@ -315,11 +317,13 @@ fn tool(card: &ToolCard) -> Tool {
         .with_title(card.title)
         .with_raw_output_schema(Arc::new(schema(&card.output_schema)))
         .with_annotations(annotations);
-    if !card.core {
-        return tool;
+    // Claude Code writes longer results to a file, which it then has to read.
+    let mut meta = Map::from_iter([("anthropic/maxResultSizeChars".to_owned(), json!(RESULT_CHARS))]);
+    if card.core {
+        // Clients that load schemas on demand load these immediately.
+        meta.insert("anthropic/alwaysLoad".to_owned(), Value::Bool(true));
     }
-    // Clients that load schemas on demand load these immediately.
-    tool.with_meta(MetaObject::from(Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))])))
+    tool.with_meta(MetaObject::from(meta))
 }
 
 /// The instructions that a model reads before it sees a tool: when to use the tools, and which one for which task.

@@ -366,6 +366,11 @@ fn run(
     if let (Some(list), Some(cap)) = (tool.list, request.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }
+    if let Some(cap) = request.cap
+        && render::shorten(&mut answer, cap)
+    {
+        render::warn(&mut answer, "One entry alone is too large: its longest texts and lists are cut.");
+    }
     if let Some(reason) = call.stale.take() {
         answer["stale"] = Value::String(reason);
     }

@@ -194,13 +194,19 @@ fn ends_on(edits: &[LineEdit], next: &LineEdit) -> bool {
     edits.last().is_some_and(|last| (last.cell, last.line) == (next.cell, next.line))
 }
 
-/// Adds the diff of as many entries as fit; one always does.
+/// Adds the diff of as many entries as fit.
 fn with_diff(call: &Call, mut answer: Answer, files: &[FileEdits], offset: usize) -> Result<Answer> {
     let budget = call.cap().map(|cap| cap.saturating_sub(render::json_size(&answer) + FIELDS));
     let (mut diff, mut used) = (String::new(), 0);
     for (at, file) in files.iter().enumerate() {
         let part = unified(call, file)?;
         used += render::json_size(&part);
+        if at == 0 && budget.is_some_and(|budget| used > budget) {
+            // Half a diff would rename half of a file.
+            let message = format!("the diff of {} alone is too large for one answer", printable(&file.file));
+            return Err(Error::invalid_argument(message)
+                .hint("Leave out `format`: edits are paged within a file. With `limit`, an answer may be larger."));
+        }
         if at > 0 && budget.is_some_and(|budget| used > budget) {
             answer.truncated = true;
             answer.next_offset = Some(offset + at);

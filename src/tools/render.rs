@@ -1,4 +1,5 @@
-//! Keeping an answer small: whole items are left out at the end of its list, never half of one; and masking it.
+//! Keeping an answer small: whole items are left out at the end of its list, and only of one that is too large alone its
+//! longest texts and lists are cut; and masking it.
 
 use std::borrow::Cow;
 
@@ -27,6 +28,48 @@ pub(super) fn fit(answer: &mut Value, field: &str, offset: usize, cap: usize) {
     answer["truncated"] = json!(true);
     answer["next_offset"] = json!(next);
 }
+
+/// Cuts the longest texts and lists of an answer that is still clearly larger than `cap`. Returns whether it was.
+pub(super) fn shorten(answer: &mut Value, cap: usize) -> bool {
+    // Tools that fill an answer up to `cap` do not count every byte.
+    if json_size(answer) <= cap + cap / 16 {
+        return false;
+    }
+    loop {
+        let over = json_size(answer).saturating_sub(cap);
+        if over == 0 || !cut(answer, over) {
+            return true;
+        }
+    }
+}
+
+/// Cuts the largest part of a value, if possible by `over` bytes. Returns whether anything was cut.
+fn cut(value: &mut Value, over: usize) -> bool {
+    match value {
+        Value::String(text) => {
+            let kept = text.len().saturating_sub(over + '…'.len_utf8()).max(SHORT);
+            if kept + '…'.len_utf8() >= text.len() {
+                return false;
+            }
+            text.truncate(text.floor_char_boundary(kept));
+            text.push('…');
+            true
+        }
+        Value::Array(items) if items.len() > 1 => {
+            let mut removed = 0;
+            while removed < over && items.len() > 1 {
+                removed += items.pop().map_or(0, |last| json_size(&last) + 1);
+            }
+            true
+        }
+        Value::Array(items) => items.first_mut().is_some_and(|item| cut(item, over)),
+        Value::Object(fields) => fields.values_mut().max_by_key(json_size).is_some_and(|field| cut(field, over)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Bytes of a text that is not cut further.
+const SHORT: usize = 200;
 
 /// Adds a sentence to the warning of an answer.
 pub(super) fn warn(answer: &mut Value, sentence: &str) {
@@ -111,5 +154,27 @@ mod tests {
         assert_eq!(answer["next_offset"], json!(10 + kept));
         assert_eq!(answer["truncated"], json!(true));
         assert_eq!(answer["total"], json!(100));
+    }
+
+    #[test]
+    fn a_single_entry_that_is_too_large_is_cut() {
+        let long = "é\n".repeat(20_000);
+        let children: Vec<Value> =
+            (0..2_000).map(|at| json!({ "name": format!("method_{at}"), "children": [] })).collect();
+        for (entry, kept) in [
+            (json!({ "name": "A", "children": children }), "method_0"),
+            (json!({ "name": "A", "signature": long }), "é"),
+            (json!({ "name": "A", "more": { "first": [long], "second": [long] } }), "é"),
+        ] {
+            let mut answer = json!({ "symbols": [entry], "truncated": false });
+            assert!(shorten(&mut answer, 10_000));
+            let size = json_size(&answer);
+            assert!((1_000..=10_000).contains(&size) && answer["symbols"][0]["name"] == "A", "{size}");
+            assert!(answer.to_string().contains(kept));
+        }
+        let mut small = json!({ "text": "x".repeat(9_000) });
+        assert!(!shorten(&mut small, 10_000));
+        let mut numbers = json!({ "a": vec![json!([1]); 9_000] });
+        assert!(shorten(&mut numbers, 10_000) && json_size(&numbers) <= 10_000);
     }
 }

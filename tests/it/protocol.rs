@@ -324,11 +324,11 @@ async fn lists_show_every_tool_in_order_with_what_a_client_decides_by() {
         json!({
             "name": "echo", "title": "Give back the arguments", "description": "For tests.",
             "inputSchema": { "type": "object" }, "outputSchema": { "type": "object" },
-            "annotations": annotations(true), "_meta": { "anthropic/alwaysLoad": true },
+            "annotations": annotations(true), "_meta": { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": 81_920 },
         })
     );
     assert_eq!(tools[5]["annotations"], annotations(false));
-    assert!(tools[5]["_meta"].is_null());
+    assert_eq!(tools[5]["_meta"], json!({ "anthropic/maxResultSizeChars": 81_920 }));
 }
 
 #[tokio::test]

@@ -557,3 +557,16 @@ fn answers_are_unchanged_after_trees_are_evicted() {
     assert_eq!(server.call("check", &json!({}))["total"], 0);
     assert_eq!(server.call("find_references", &at)["total"], 2 * USERS + 1);
 }
+
+#[test]
+fn one_entry_that_is_too_large_for_an_answer_is_cut() {
+    let methods: String = (0..3_000).map(|at| format!("    def method_{at}(self) -> None: ...\n")).collect();
+    let repo = Repo::new("");
+    repo.write("large.py", format!("class Large:\n{methods}"));
+    let mut server = Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    let answer = server.tool("symbols", &json!({ "file": "large.py" }));
+    let size = answer.to_string().len();
+    assert!((5_000..=10_700).contains(&size), "{size}");
+    assert_eq!(answer["symbols"][0]["name"], "Large");
+    assert!(answer["warning"].as_str().unwrap().contains("cut"), "{answer}");
+}
