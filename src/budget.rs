@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::locked::locked;
+use crate::model::RepoPath;
 
 /// The time budget of a call, shared by the caller and the workers. Clones share the cancellation flag.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +110,16 @@ pub struct Progress {
     pub done_bytes: AtomicU64,
     pub total_bytes: AtomicU64,
     entities: Mutex<Entities>,
+    requested: Mutex<RequestedFiles>,
+}
+
+/// Files that callers wait for while the rest of an update is still running.
+#[derive(Debug, Default)]
+struct RequestedFiles {
+    waiting: Vec<RepoPath>,
+    /// The number of requests, and of those that are done.
+    requests: u64,
+    done: u64,
 }
 
 /// The state of the entities while the rest of an update is still running.
@@ -165,6 +176,37 @@ impl Progress {
     pub fn entities_requested(&self) -> bool {
         let entities = self.entities();
         entities.requested > entities.ready.map(|ready| ready.as_of)
+    }
+
+    /// Requests that these files are indexed before the rest, and returns the number of the request.
+    pub fn request_files(&self, paths: Vec<RepoPath>) -> u64 {
+        let mut requested = locked(&self.requested);
+        requested.waiting.extend(paths);
+        requested.requests += 1;
+        requested.requests
+    }
+
+    /// Whether a caller waits for files.
+    pub fn are_files_requested(&self) -> bool {
+        !locked(&self.requested).waiting.is_empty()
+    }
+
+    /// The files that callers wait for, and the number of the last request.
+    pub fn take_requested_files(&self) -> Option<(Vec<RepoPath>, u64)> {
+        let mut requested = locked(&self.requested);
+        let mut paths = std::mem::take(&mut requested.waiting);
+        paths.sort_unstable();
+        paths.dedup();
+        (!paths.is_empty()).then_some((paths, requested.requests))
+    }
+
+    /// Reports that the files of all requests up to that one are indexed.
+    pub fn set_requested_files_done(&self, request: u64) {
+        locked(&self.requested).done = request;
+    }
+
+    pub fn is_request_done(&self, request: u64) -> bool {
+        locked(&self.requested).done >= request
     }
 
     fn entities(&self) -> MutexGuard<'_, Entities> {

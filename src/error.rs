@@ -97,6 +97,13 @@ impl Error {
         Self::internal("cannot start a thread").caused_by(error)
     }
 
+    /// The index is being built: so many files are done.
+    pub fn busy_building(done: u64, total: u64) -> Self {
+        let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
+        Self::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
+            .hint("Ask again in a few seconds; the build goes on.")
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

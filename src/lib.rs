@@ -42,6 +42,8 @@
 //!    deadline, and hands it to a thread, where it passes through the daemon's metrics and the choice of the daemon.
 //! 2. [`tools::Tools::call`] finds the declaration and the repository, and checks the arguments against the tool's own struct.
 //! 3. The tool asks through `Call::read`: the index is made fresh, then [`query`] runs on one snapshot, under the budget.
+//!    Searches do not wait for a long update (`tools::incomplete`): they look at what the index lacks on disk, or have the
+//!    files that they need indexed first.
 //! 4. The answer becomes JSON, whole items are left out until it fits, and [`serve`] wraps it for MCP or not at all.
 //!
 //! # Invariants

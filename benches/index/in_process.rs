@@ -98,7 +98,8 @@ pub fn watched(root: &Path, saves: usize) -> Result<(), Box<dyn Error>> {
             let pattern =
                 exact::Pattern { text: &word, is_regex: false, case_sensitive: true, word: false, multiline: false };
             let started = Instant::now();
-            workspace.read(&budget, |snapshot| exact::search(snapshot, &pattern, &everywhere, 0, (0, 1), &budget))?;
+            workspace
+                .read(&budget, |snapshot| exact::search(snapshot, None, &pattern, &everywhere, 0, (0, 1), &budget))?;
             writeln!(stdout, "literal {}", started.elapsed().as_micros())?;
         }
         drop(save);

@@ -29,6 +29,14 @@ struct Remarks {
     warning: Option<String>,
     stale: Option<String>,
     vectors_pending: Option<u64>,
+    indexing: Option<Indexing>,
+}
+
+/// How far a running update is, in files.
+#[derive(Deserialize)]
+struct Indexing {
+    done: u64,
+    total: u64,
 }
 
 impl<A: DeserializeOwned> Answer<A> {
@@ -38,7 +46,7 @@ impl<A: DeserializeOwned> Answer<A> {
 
     /// Notes that a list of which `shown` items were printed continues or is empty, and what the answer warns of.
     pub(super) fn note_rest(&self, shown: usize) {
-        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending } = &self.remarks;
+        let Remarks { truncated, total, next_offset, warning, stale, vectors_pending, indexing } = &self.remarks;
         if *truncated {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let more = next_offset.map_or_else(String::new, |next| format!("; more with --offset {next}"));
@@ -51,6 +59,9 @@ impl<A: DeserializeOwned> Answer<A> {
         }
         if let Some(reason) = stale {
             output::note(&format!("may be outdated: {reason}"));
+        }
+        if let Some(Indexing { done, total }) = indexing {
+            output::note(&format!("{done} of {total} files are indexed; more results may come"));
         }
         if let Some(pending) = vectors_pending.filter(|pending| *pending > 0) {
             let chunks = output::count(pending, "chunk is", "chunks are");

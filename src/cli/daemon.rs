@@ -102,11 +102,18 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
         output::note("the repository has a daemon already");
         return Ok(Outcome::Found);
     };
+    // Opening the index makes any folder a repository.
+    let is_repository = session.workspaces.is_repository(&root);
     // Opening the index creates the folder .ixmcp safely.
-    session.workspaces.at(&root)?;
+    let workspace = session.workspaces.at(&root)?;
     if is_detached {
         log::open_file(&root)?;
     }
+    if is_repository {
+        // Clients start the daemon before they send a request: the index is built by then, or nearly so.
+        workspace.begin_update();
+    }
+    drop(workspace);
     let settings = DaemonSettings {
         config: session.config.daemon.clone(),
         listing: ToolListing::parse(&session.config.tools),

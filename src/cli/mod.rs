@@ -51,8 +51,8 @@ mod wrong_words;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -65,7 +65,8 @@ use self::paint::{Paint, When};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Environment, Flags, Sources};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Watching, Workspace, Workspaces};
+use crate::index::{IndexWait, Watching, Workspace, Workspaces};
+use crate::locked::locked;
 use crate::panics;
 use crate::serve;
 use crate::serve::client::Client;
@@ -92,6 +93,10 @@ struct Cli {
     /// When to print paths as terminal hyperlinks
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = EVERYWHERE)]
     hyperlink: When,
+
+    /// Build the index completely before answering
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    wait: bool,
 
     /// Print an overview of this repository as one JSON object
     #[arg(long)]
@@ -226,36 +231,51 @@ fn dispatch(cli: Cli, wants_json: bool) -> Result<Outcome> {
     let workspaces = Arc::new(Workspaces::new(sources.clone(), watching));
     let root = || workspaces.root(&start).ok();
     let paint = Paint::new(cli.color, cli.hyperlink, &sources.environment, root);
-    let session = Session { start, config, sources: Arc::new(sources), workspaces, paint, json: wants_json };
+    let session = Session {
+        start,
+        config,
+        sources: Arc::new(sources),
+        workspaces,
+        paint,
+        json: wants_json,
+        waits: cli.wait,
+        unfinished: Mutex::default(),
+    };
     let Some(command) = cli.command else { return overview::run(&session) };
+    let outcome = run_command(&session, command);
+    session.finish_build();
+    outcome
+}
+
+fn run_command(session: &Session, command: Command) -> Result<Outcome> {
     match command {
-        Command::Init(_) => entity::init(&session),
-        Command::Documents(arguments) => documents::run(&session, &arguments),
-        Command::Setup(arguments) => setup::run(&session, &arguments),
-        Command::Entity(arguments) => entity::run(&session, &arguments),
-        Command::Graph(arguments) => graph::run(&session, &arguments),
-        Command::Sync(arguments) => sync::run(&session, &arguments),
-        Command::Query(arguments) => query::run(&session, &arguments),
-        Command::Symbol(arguments) => symbol::run(&session, &arguments),
-        Command::Slice(arguments) => slice::run(&session, &arguments),
-        Command::Files(arguments) => files::run(&session, &arguments),
-        Command::Stats(arguments) => stats::run(&session, &arguments),
-        Command::Check(arguments) => check::run(&session, &arguments),
-        Command::TypeAt(arguments) => type_at::run(&session, &arguments),
-        Command::Def(arguments) => def::run(&session, &arguments),
-        Command::Refs(arguments) => refs::run(&session, &arguments),
-        Command::Infer(arguments) => infer::run(&session, &arguments),
-        Command::Rename(arguments) => rename::run(&session, &arguments),
-        Command::Call(arguments) => call::run(&session, &arguments),
-        Command::Mcp(arguments) => mcp::run(&session, &arguments),
-        Command::Daemon(arguments) => daemon::run(&session, &arguments),
-        Command::Ui(arguments) => ui::run(&session, &arguments),
-        Command::Sql(arguments) => sql::run(&session, &arguments),
-        Command::Eval(arguments) => eval::run(&session, &arguments),
-        Command::Model(arguments) => model::run(&session, &arguments),
-        Command::Rebuild(arguments) => rebuild::run(&session, &arguments),
-        Command::Doctor(arguments) => doctor::run(&session, &arguments),
-        Command::Snapshot(arguments) => snapshot::run(&session, &arguments),
+        Command::Init(_) => entity::init(session),
+        Command::Documents(arguments) => documents::run(session, &arguments),
+        Command::Setup(arguments) => setup::run(session, &arguments),
+        Command::Entity(arguments) => entity::run(session, &arguments),
+        Command::Graph(arguments) => graph::run(session, &arguments),
+        Command::Sync(arguments) => sync::run(session, &arguments),
+        Command::Query(arguments) => query::run(session, &arguments),
+        Command::Symbol(arguments) => symbol::run(session, &arguments),
+        Command::Slice(arguments) => slice::run(session, &arguments),
+        Command::Files(arguments) => files::run(session, &arguments),
+        Command::Stats(arguments) => stats::run(session, &arguments),
+        Command::Check(arguments) => check::run(session, &arguments),
+        Command::TypeAt(arguments) => type_at::run(session, &arguments),
+        Command::Def(arguments) => def::run(session, &arguments),
+        Command::Refs(arguments) => refs::run(session, &arguments),
+        Command::Infer(arguments) => infer::run(session, &arguments),
+        Command::Rename(arguments) => rename::run(session, &arguments),
+        Command::Call(arguments) => call::run(session, &arguments),
+        Command::Mcp(arguments) => mcp::run(session, &arguments),
+        Command::Daemon(arguments) => daemon::run(session, &arguments),
+        Command::Ui(arguments) => ui::run(session, &arguments),
+        Command::Sql(arguments) => sql::run(session, &arguments),
+        Command::Eval(arguments) => eval::run(session, &arguments),
+        Command::Model(arguments) => model::run(session, &arguments),
+        Command::Rebuild(arguments) => rebuild::run(session, &arguments),
+        Command::Doctor(arguments) => doctor::run(session, &arguments),
+        Command::Snapshot(arguments) => snapshot::run(session, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Engine(arguments) => engine::run(&arguments),
@@ -278,7 +298,14 @@ struct Session {
     paint: Paint,
     /// Whether the answer is printed as JSON.
     json: bool,
+    /// Whether the index is built completely before an answer.
+    waits: bool,
+    /// The repository whose index this process has left unfinished to answer first.
+    unfinished: Mutex<Option<Arc<Workspace>>>,
 }
+
+/// A command answers from a part of the index if building all of it takes longer than this.
+const PARTIAL_AFTER: Duration = Duration::from_secs(3);
 
 impl Session {
     fn workspace(&self) -> Result<Arc<Workspace>> {
@@ -332,8 +359,9 @@ impl Session {
         Answer::read(self.call_as_json(tool, arguments)?)
     }
 
-    /// Calls a tool without a limit on the size of its answer, waits while the index is built, and shows the progress.
-    /// A running daemon of the repository answers; none is started.
+    /// Calls a tool without a limit on the size of its answer, and shows the progress if it takes long. If there is no index
+    /// yet, the tool answers before all of it is built, unless the user wants to wait. A running daemon of the repository
+    /// answers; none is started.
     fn call_as_json(&self, tool: &str, arguments: Value) -> Result<Value> {
         self.called(tool, arguments).map_err(|error| match error.kind {
             // No command has an option for it.
@@ -347,7 +375,7 @@ impl Session {
         let budget = Budget::unlimited();
         let root = self.workspaces.root_of(arguments["repo"].as_str(), &self.start)?;
         if let Some(mut daemon) = self.daemon(&root) {
-            let asked = serve::call_params(tool, &arguments, None, true);
+            let asked = serve::call_params(tool, &arguments, None, self.waits);
             let answer = output::with_remote_progress(|tell| daemon.call("ixmcp/call", asked, &budget, tell));
             // If it is gone, this process runs the query.
             if let Ok(answer) = answer {
@@ -355,8 +383,12 @@ impl Session {
             }
         }
         let workspace = self.workspaces.at(&root)?;
+        let waits = self.waits || workspace.is_built(&budget);
         if tools::find(tool)?.asks_index {
-            freshen(&workspace, &budget)?;
+            match freshen_within(&workspace, if waits { Duration::MAX } else { PARTIAL_AFTER }, &budget) {
+                Err(error) if error.kind == ErrorKind::Busy => {}
+                freshened => freshened?,
+            }
         }
         let shown = Arc::new(Progress::default());
         let progress = Arc::clone(&shown);
@@ -367,13 +399,29 @@ impl Session {
         let request = Request {
             python: self.sources.environment.python(),
             budget,
-            index_timeout: Some(Duration::MAX),
+            index_wait: if waits {
+                IndexWait::TO_THE_END
+            } else {
+                IndexWait { partial_after: PARTIAL_AFTER, ..IndexWait::TO_THE_END }
+            },
             on_progress: Some(on_progress),
             is_last: true,
             ..Request::new(tool, arguments, self.start.clone())
         };
         let tools = Tools::new(Arc::clone(&self.workspaces));
-        output::with_progress(|| HowFar::of(&shown), || tools.call(request))
+        let answer = output::with_progress(|| HowFar::of(&shown), || tools.call(request))?;
+        if answer.get("indexing").is_some() {
+            *locked(&self.unfinished) = Some(workspace);
+        }
+        Ok(answer)
+    }
+
+    /// Builds the rest of an index that was left unfinished. If that fails, the next command continues.
+    fn finish_build(&self) {
+        let Some(workspace) = locked(&self.unfinished).take() else { return };
+        if let Err(error) = freshen(&workspace, &Budget::unlimited()) {
+            tracing::warn!("the index is not complete: {error}");
+        }
     }
 
     /// Asks the index itself, made fresh before: for queries that no tool asks.
@@ -394,9 +442,14 @@ fn runtime() -> Result<tokio::runtime::Runtime> {
 
 /// Brings the index up to date, however long that takes, and shows how far it is.
 fn freshen(workspace: &Arc<Workspace>, budget: &Budget) -> Result<()> {
+    freshen_within(workspace, Duration::MAX, budget)
+}
+
+/// The same; `BUSY` if that takes longer than `timeout`.
+fn freshen_within(workspace: &Arc<Workspace>, timeout: Duration, budget: &Budget) -> Result<()> {
     output::with_progress(
         || workspace.progress().map_or_else(HowFar::default, |p| HowFar::of(&p)),
-        || workspace.freshen(Some(Duration::MAX), budget).map(drop),
+        || workspace.freshen(Some(timeout), budget).map(drop),
     )
 }
 

@@ -288,6 +288,26 @@ pub fn decoded(bytes: &[u8]) -> Option<(std::borrow::Cow<'_, str>, Option<&'stat
     text::decode(bytes).ok().map(|decoded| (decoded.text, decoded.encoding))
 }
 
+/// The text that [`extract`] would cut into chunks; `None` for a file that it refuses, and for a document that is not text.
+pub fn searchable_text(path: &RepoPath, bytes: &[u8], options: &Options) -> Option<String> {
+    if options.skip_secrets && secrets::is_secret(path.as_str(), bytes) {
+        return None;
+    }
+    let format = documents::of_file(path, options.folder.is_some());
+    if format.is_some_and(|format| !format.keeps_text()) {
+        return None;
+    }
+    let decoded = decode(bytes, options).ok()?;
+    let language = if format.is_some() { languages::plain() } else { languages::of_file(path, &decoded.text) };
+    text::refuse(path, &decoded.text, language, options).ok()?;
+    Some(decoded.text.into_owned())
+}
+
+/// The language that a file has by its name alone.
+pub fn language_of(path: &RepoPath) -> &'static str {
+    languages::of_file(path, "").name
+}
+
 /// Only parses what [`extract`] would: returns the number of nodes of the syntax tree, 0 if there is no syntax.
 /// Measures the parser's share of the work.
 pub fn parse_only(path: &RepoPath, bytes: &[u8]) -> usize {

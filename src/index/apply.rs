@@ -3,10 +3,10 @@
 //! A file's rows change in one transaction. Vanished files are matched by content with new files, so that a rename keeps its
 //! rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -65,6 +65,8 @@ enum Outcome {
     Skipped(SkippedFile),
     /// Gone since the listing.
     Vanished(RepoPath),
+    /// A caller needed the file first: its rows are newer than what was read since.
+    IndexedFirst,
 }
 
 impl Outcome {
@@ -72,8 +74,37 @@ impl Outcome {
     fn path(&self) -> Option<&RepoPath> {
         match self {
             Self::Same { path, .. } | Self::Moved { path, .. } | Self::Indexed { path, .. } => Some(path),
-            Self::Skipped(_) | Self::Vanished(_) => None,
+            Self::Skipped(_) | Self::Vanished(_) | Self::IndexedFirst => None,
         }
+    }
+}
+
+impl Outcome {
+    /// The file that it is about.
+    fn of(&self) -> Option<RepoPath> {
+        match self {
+            Self::Skipped(file) => RepoPath::stored(&file.path),
+            Self::Vanished(path) => Some(path.clone()),
+            indexed => indexed.path().cloned(),
+        }
+    }
+}
+
+/// The files that were indexed while the plan was applied because callers needed them.
+#[derive(Default)]
+struct IndexedFirst(RwLock<HashSet<RepoPath>>);
+
+impl IndexedFirst {
+    fn add(&self, paths: HashSet<RepoPath>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    }
+
+    fn has(&self, path: &RepoPath) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    fn has_any(&self) -> bool {
+        !self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 
@@ -84,9 +115,11 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
     update.progress.begin(tasks.len() as u64, tasks.iter().map(|task| task.size).sum());
     tally.changed |= write_skipped(store, &leavings)?;
     // Rows that are to be replaced are of no use to another path either.
-    let gone = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
-    let moved = Moved::new(gone, &extraction.settings.folders);
-    let worker = Worker { repository, extraction: &extraction, moved, budget: update.budget };
+    let sources = if extraction.replaces_rows { &[] } else { leavings.gone.as_slice() };
+    let moved = Moved::new(sources, &extraction.settings.folders);
+    let gone: HashSet<RepoPath> = leavings.gone.iter().map(|file| file.path.clone()).collect();
+    let first = IndexedFirst::default();
+    let worker = Worker { repository, extraction: &extraction, moved, first: &first, budget: update.budget };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
     let (send_task, tasks_left) = crossbeam_channel::unbounded();
     let (send, outcomes) = crossbeam_channel::unbounded();
@@ -96,11 +129,16 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
         let _ = send_task.send(task);
     }
     drop(send_task);
-    let after_batch = || {
+    let after_batch = |tally: &mut Tally| {
         update.budget.check()?;
         if stage == Stage::FirstBuild {
             update.requested_entities()?;
         }
+        // Entities come first, and a file that was moved when the plan was made may be the source of another file's rows.
+        if update.yields && stage != Stage::Entities {
+            first.add(update.requested_files(tally, |path| !gone.contains(path))?);
+        }
+        store.forget_counted();
         let is_overtaken = update.yields && update.lock.take_turns(update.budget)? && store.revision()? != revision;
         Ok(if is_overtaken { Applied::Overtaken } else { Applied::Completely })
     };
@@ -120,7 +158,7 @@ pub(super) fn apply(update: &Update, plan: Plan, tally: &mut Tally) -> Result<Ap
             update.progress.advance(*size);
             in_flight.give(*size);
         });
-        write(store, outcomes, extraction.replaces_rows, &after_batch, tally)
+        write(update, outcomes, extraction.replaces_rows, &first, &after_batch, tally)
     })?;
     if written == Applied::Completely {
         for files in leavings.gone.chunks(BATCH_FILES) {
@@ -151,6 +189,7 @@ struct Worker<'w> {
     repository: &'w Repository,
     extraction: &'w Extraction,
     moved: Moved,
+    first: &'w IndexedFirst,
     budget: &'w Budget,
 }
 
@@ -168,6 +207,9 @@ impl Worker<'_> {
     fn outcome(&self, task: Task) -> Outcome {
         let Settings { folders, rules, .. } = &*self.extraction.settings;
         let path = task.path;
+        if self.first.has(&path) {
+            return Outcome::IndexedFirst;
+        }
         let skipped = |path: &RepoPath, reason, stat, seen_ns| {
             Outcome::Skipped(SkippedFile { path: path.as_str().to_owned(), reason, stat, seen_ns })
         };
@@ -204,18 +246,22 @@ impl Worker<'_> {
 }
 
 fn write(
-    store: &Store,
+    update: &Update,
     outcomes: impl Iterator<Item = (Outcome, u64)>,
     replaces_rows: bool,
-    after_batch: &dyn Fn() -> Result<Applied>,
+    first: &IndexedFirst,
+    after_batch: &dyn Fn(&mut Tally) -> Result<Applied>,
     tally: &mut Tally,
 ) -> Result<Applied> {
     let mut outcomes = outcomes.peekable();
     while outcomes.peek().is_some() {
-        tally.changed |= store.write(|batch| {
+        tally.changed |= update.repository.store.write(|batch| {
             let (mut files, mut bytes, mut any) = (0, 0, false);
-            while files < BATCH_FILES && bytes < BATCH_BYTES {
+            let is_interrupted = || update.yields && update.progress.are_files_requested();
+            while files < BATCH_FILES && bytes < BATCH_BYTES && (files == 0 || !is_interrupted()) {
                 let Some((outcome, size)) = outcomes.next() else { break };
+                let is_older = first.has_any() && outcome.of().is_some_and(|path| first.has(&path));
+                let outcome = if is_older { Outcome::IndexedFirst } else { outcome };
                 tally.done.extend(outcome.path().cloned());
                 any |= write_one(batch, outcome, replaces_rows)?;
                 files += 1;
@@ -223,7 +269,7 @@ fn write(
             }
             Ok(any)
         })?;
-        if after_batch()? == Applied::Overtaken {
+        if after_batch(tally)? == Applied::Overtaken {
             return Ok(Applied::Overtaken);
         }
     }
@@ -252,6 +298,7 @@ fn write_one(batch: &mut Batch, outcome: Outcome, replaces_rows: bool) -> Result
             batch.skip(&file)?;
             Ok(true)
         }
+        Outcome::IndexedFirst => Ok(false),
         Outcome::Vanished(path) => {
             batch.unskip(path.as_str())?;
             batch.remove_file(&path)

@@ -19,6 +19,9 @@
 //! | [`plan`] | the tasks of a round: disk and index compared. Writes nothing |
 //! | [`apply`] | the tasks done: files are read and extracted in parallel, and written in batches by one thread |
 //!
+//! While a long update runs, a read that can does not wait for it: [`unindexed`] compares its snapshot with the disk, and the
+//! files that its query needs ([`needed`]) are indexed between two batches.
+//!
 //! A plan is data: `update` may reorder or add to its tasks before it passes them on to `apply`.
 
 mod apply;
@@ -32,6 +35,7 @@ mod folder;
 mod folders;
 mod idle;
 mod lock;
+mod needed;
 mod plan;
 mod reader;
 mod rebuild;
@@ -41,6 +45,7 @@ mod snapshot;
 mod state;
 mod static_embeddings;
 mod trigrams;
+mod unindexed;
 mod update;
 mod updates;
 mod watch;
@@ -57,12 +62,14 @@ pub(crate) use documents::{DocumentFolder, FolderReport, unread_types};
 pub(crate) use embedding_model::ModelAvailability;
 pub(crate) use entities::EntityReport;
 pub(crate) use folder::{database, is_elsewhere};
+pub(crate) use needed::words_of;
 pub(crate) use reader::serve_reader;
 pub use rebuild::rebuild;
 pub(crate) use snapshot::{load, save};
+pub(crate) use unindexed::{Listed, SymbolAround, Unindexed};
 pub(crate) use update::Report;
 pub use update::Thoroughness;
-pub use updates::{Freshness, Part};
+pub use updates::{Freshness, IndexWait, Part};
 pub(crate) use without_files::without_files;
 pub use workspace::Workspace;
 pub(crate) use workspace::{Changes, FeedPosition};

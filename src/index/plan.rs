@@ -235,7 +235,7 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
 
 /// The tasks and the rest of the changes. Files in `done` were read by an earlier round of the same update, and are trusted
 /// from then on.
-fn compare(
+pub(super) fn compare(
     listing: Listing,
     stored: Vec<StoredFile>,
     skipped: Vec<SkippedFile>,

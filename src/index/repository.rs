@@ -9,6 +9,7 @@ use super::folders::Folders;
 use super::lock::UpdateLock;
 use super::repair::Repaired;
 use super::state::State;
+use super::unindexed::Listed;
 use super::updates::InFlight;
 use super::watch::Watch;
 use super::{folder, locked};
@@ -28,6 +29,8 @@ pub(super) struct Repository {
     watch: OnceLock<Watch>,
     pub in_flight: InFlight,
     pub repaired: Repaired,
+    /// For reads during a long update.
+    pub listed: Mutex<Option<Arc<Listed>>>,
 }
 
 /// The settings of a repository and what follows from them.
@@ -49,6 +52,7 @@ impl Repository {
             watch: OnceLock::new(),
             in_flight: InFlight::default(),
             repaired,
+            listed: Mutex::default(),
         })
     }
 

@@ -194,6 +194,30 @@ impl<'u> Update<'u> {
         Ok(())
     }
 
+    /// Between two batches of a long update: indexes the files that callers wait for, and returns them.
+    pub(super) fn requested_files(
+        &self,
+        tally: &mut Tally,
+        may_index: impl Fn(&RepoPath) -> bool,
+    ) -> Result<HashSet<RepoPath>> {
+        let Some((mut paths, request)) = self.progress.take_requested_files() else { return Ok(HashSet::new()) };
+        let asked = paths.len();
+        paths.retain(may_index);
+        let is_all = paths.len() == asked;
+        let progress = Progress::default();
+        // If others could write now, the rest of the update would have to be planned again.
+        let update = Update { yields: false, progress: &progress, ..*self };
+        let mut own = Tally::default();
+        let indexed = update.rounds(&Dirty::Paths(paths), Thoroughness::Changed, &mut own);
+        tally.changed |= own.changed;
+        tally.done.extend(own.done.iter().cloned());
+        // After an error, too: callers must not wait for what does not come.
+        if is_all || indexed.is_err() {
+            self.progress.set_requested_files_done(request);
+        }
+        indexed.map(|()| own.done)
+    }
+
     fn is_built(&self) -> Result<bool> {
         self.repository.read(self.budget, |snapshot| Ok(snapshot.fact(Fact::Built)?.is_some()))
     }

@@ -13,13 +13,41 @@ use super::locked;
 use super::repository::Repository;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
+use super::unindexed::Listed;
 use super::update::{Coverage, Report, Thoroughness, Update};
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::RepoPath;
 use crate::store::Fact;
 
-/// How long a call waits for an index that is being built, unless the caller sets a timeout.
+/// How long a call that needs the whole index waits for it, unless the caller sets a timeout.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a read that can do without the end of an update waits for it.
+const PARTIAL_AFTER: Duration = Duration::from_secs(1);
+/// The same for an update that has already taken longer than that.
+const PARTIAL_AFTER_LONG: Duration = Duration::from_millis(100);
+/// How long a read waits for the files that it needs first.
+const MAX_WAIT_FOR_FILES: Duration = Duration::from_secs(4);
+
+/// How long a caller waits for an update.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexWait {
+    /// After this time a read that can do so answers from the part of the index that exists.
+    pub partial_after: Duration,
+    /// After this time any other read is answered `BUSY`.
+    pub busy_after: Duration,
+}
+
+impl IndexWait {
+    /// For a caller that wants the whole index, however long that takes.
+    pub const TO_THE_END: Self = Self { partial_after: Duration::MAX, busy_after: Duration::MAX };
+}
+
+impl Default for IndexWait {
+    fn default() -> Self {
+        Self { partial_after: PARTIAL_AFTER, busy_after: TIMEOUT }
+    }
+}
 
 /// Whether an answer shows the disk as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +122,52 @@ impl Updates {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Like [`Self::freshen`], but does not wait for a long update: what it has not indexed yet is returned as a listing to
+    /// compare a snapshot with.
+    pub fn freshen_or_list(
+        self: &Arc<Self>,
+        timeout: Duration,
+        budget: &Budget,
+    ) -> Result<(Freshness, Option<Arc<Listed>>)> {
+        let since = Instant::now();
+        let is_long = self.repository.in_flight.age().is_some_and(|age| age > timeout);
+        let timeout = if is_long { timeout.min(PARTIAL_AFTER_LONG) } else { timeout };
+        match self.freshen(Part::Everything, Some(timeout), budget) {
+            Err(error) if error.kind == ErrorKind::Busy => {
+                if let Some(watch) = self.repository.full_watch() {
+                    watch.settle(since);
+                }
+                Ok((Freshness::Fresh, Some(Listed::of(&self.repository, since, budget)?)))
+            }
+            freshness => {
+                // A listing of a large tree takes megabytes.
+                *locked(&self.repository.listed) = None;
+                Ok((freshness?, None))
+            }
+        }
+    }
+
+    /// Has the running update index these files before the rest, and waits for them, but not for long. `false` if they are not
+    /// all indexed: another process updates the index, or the update does something else.
+    pub fn index_first(&self, paths: Vec<RepoPath>, budget: &Budget) -> Result<bool> {
+        const POLL: Duration = Duration::from_millis(5);
+        let Some(progress) = self.repository.in_flight.progress() else { return Ok(true) };
+        let request = progress.request_files(paths);
+        let end = Instant::now() + MAX_WAIT_FOR_FILES;
+        while Instant::now() < end {
+            if progress.is_request_done(request) {
+                return Ok(true);
+            }
+            let running = self.repository.in_flight.progress();
+            if !running.is_some_and(|running| Arc::ptr_eq(&running, &progress)) {
+                return Ok(progress.is_request_done(request));
+            }
+            budget.check()?;
+            std::thread::sleep(POLL);
+        }
+        Ok(false)
     }
 
     /// Returns when nothing that was dirty before this call is left to index. What failed is logged under that name.
@@ -270,7 +344,7 @@ impl Updates {
         false
     }
 
-    fn was_built(&self, budget: &Budget) -> bool {
+    pub(super) fn was_built(&self, budget: &Budget) -> bool {
         self.repository.read(budget, |snapshot| snapshot.fact(Fact::Built)).is_ok_and(|fact| fact.is_some())
     }
 }
@@ -279,6 +353,11 @@ impl InFlight {
     /// The progress of the running update.
     pub(super) fn progress(&self) -> Option<Arc<Progress>> {
         locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| Arc::clone(&run.progress))
+    }
+
+    /// How long the running update has been running.
+    fn age(&self) -> Option<Duration> {
+        locked(&self.0).as_ref().filter(|run| run.is_open()).map(|run| run.started.elapsed())
     }
 
     /// Forgets an update that has ended: its outcome says nothing about a new database.
@@ -343,7 +422,5 @@ fn is_given_up(error: &Error) -> bool {
 
 fn busy(progress: &Progress) -> Error {
     let (done, total) = progress.files();
-    let how_far = if total == 0 { "looking for files".to_owned() } else { format!("{done} of {total} files") };
-    Error::new(ErrorKind::Busy, format!("the index is being built: {how_far}"))
-        .hint("Ask again in a few seconds; the build goes on.")
+    Error::busy_building(done, total)
 }

@@ -14,6 +14,7 @@ use super::repair::Repaired;
 use super::repository::Repository;
 use super::static_embeddings::StaticEmbeddings;
 use super::trigrams::Trigrams;
+use super::unindexed::{Listed, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
@@ -182,6 +183,11 @@ impl Workspace {
         self.repository.store.size()
     }
 
+    /// What a snapshot lacks of a listing that was made before it.
+    pub fn unindexed(&self, listed: &Listed, snapshot: &Snapshot) -> Result<Arc<Unindexed>> {
+        Unindexed::of(&self.repository, listed, snapshot).map(Arc::new)
+    }
+
     /// The progress of the update that reads wait for.
     pub fn progress(&self) -> Option<Arc<Progress>> {
         self.repository.in_flight.progress()
@@ -205,6 +211,21 @@ impl Workspace {
     /// Reports what changed since the last report, without an update.
     pub fn report(&self, started: Instant, budget: &Budget) -> Result<Report> {
         Report::of(&self.repository, started, budget)
+    }
+
+    /// Whether an index was built; if not, the next read builds one.
+    pub fn is_built(&self, budget: &Budget) -> bool {
+        self.updates.was_built(budget)
+    }
+
+    /// Starts an update in the background, and does not wait for it.
+    pub fn begin_update(&self) {
+        if self.repository.store.is_read_only() {
+            return;
+        }
+        if let Err(error) = self.updates.join_or_start(Caller::NotWaiting, Coverage::Dirty, Instant::now()) {
+            tracing::warn!("an update in the background failed: {error}");
+        }
     }
 
     /// Returns when the index includes every write that returned before this call: see [`Updates::freshen`].

@@ -51,6 +51,11 @@ impl Workspaces {
         scan::repository_root(start, &self.homes)
     }
 
+    /// Whether the folder is a repository of this user already.
+    pub fn is_repository(&self, root: &Path) -> bool {
+        scan::is_own_repository(root)
+    }
+
     /// The repository that a call names. If it is not the one of the connection, it must be a repository already.
     pub fn named(&self, repo: Option<&str>, connection: &Path) -> Result<Arc<Workspace>> {
         self.at(&self.root_of(repo, connection)?)

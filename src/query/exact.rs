@@ -3,13 +3,14 @@
 //! Owns the scan over stored text: of all files, or, once the substring index is complete, of those that have the
 //! trigrams that the pattern needs ([`need`]). One thread reads the database, the others search; hits come back in path
 //! and line order, and only those of the page asked for are kept. How many lines each file had is remembered for the
-//! next page.
+//! next page. While an update runs, files that are not indexed yet are searched on disk, by the same threads and rules.
 
 mod finder;
 mod need;
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender};
@@ -18,7 +19,7 @@ use self::finder::{Finder, MatchedLine};
 use super::{Hit, Page, PathFilter, preview};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::store::{Candidate, LineCounts, Snapshot, TrigramNeed};
+use crate::store::{Candidate, LineCounts, Named, Snapshot, TrigramNeed};
 
 /// What to look for, as the caller says it.
 #[derive(Clone, Debug)]
@@ -47,9 +48,29 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How many lines around a hit may be asked for.
 pub const MAX_CONTEXT: u32 = 20;
 
+/// Files on disk that the index does not show as they are. Rows of these files are ignored.
+pub trait DiskFiles: Send + Sync {
+    /// The path of a file by its number, in path order; `None` after the last one.
+    fn path(&self, number: usize) -> Option<&str>;
+    /// Whether the rows of that file do not show what is on disk.
+    fn is_outdated(&self, path: &str) -> bool;
+    /// The text that will be indexed; `None` if there is none, or if `may_match` rejects it.
+    fn text(&self, number: usize, may_match: &dyn Fn(&str) -> bool) -> Option<String>;
+    /// The qualified names of the innermost symbols around lines, which ascend.
+    fn symbols_around(&self, number: usize, lines: &[u32]) -> Vec<Option<String>>;
+}
+
+/// Where the text of a file is.
+#[derive(Clone)]
+enum Source {
+    Index(Candidate),
+    /// A file of [`DiskFiles`], by its number.
+    Disk(usize),
+}
+
 struct FileText {
     ordinal: usize,
-    file: Candidate,
+    source: Source,
     text: String,
 }
 
@@ -64,7 +85,7 @@ struct Line {
 /// Lines of one file that match: how many, and the first of them.
 struct FileLines {
     ordinal: usize,
-    file: Candidate,
+    source: Source,
     count: usize,
     lines: Vec<Line>,
     /// The buffer of the text, for the next text.
@@ -84,9 +105,10 @@ impl Spans {
     }
 }
 
-/// The page at `offset` of all matching lines, in path and line order.
+/// The page at `offset` of all matching lines, in path and line order, in the index and in the files that it lacks.
 pub fn search(
     snapshot: &Snapshot,
+    disk: Option<&Arc<dyn DiskFiles>>,
     pattern: &Pattern,
     filter: &PathFilter,
     context: u32,
@@ -103,13 +125,25 @@ pub fn search(
     // Not scoped: a searcher deep in a costly match is left behind when the time is up, and ends by itself.
     for _ in 0..threads {
         let (texts, send_lines, finder, budget) = (texts.clone(), send_lines.clone(), finder.clone(), budget.clone());
+        let disk = disk.cloned();
         std::thread::spawn(move || {
-            search_texts(&finder, &texts, &send_lines, context.min(MAX_CONTEXT), wanted, &budget);
+            search_texts(&finder, disk.as_deref(), &texts, &send_lines, context.min(MAX_CONTEXT), wanted, &budget);
         });
     }
     drop((texts, send_lines));
-    let mut reader = Reader { snapshot, budget, window, lines: &lines, send: &send_text, sent: 0, buffers: Vec::new() };
-    let complete = reader.read(&need, filter)?;
+    let mut reader = Reader {
+        snapshot,
+        disk: disk.map(|disk| &**disk),
+        next_on_disk: 0,
+        filter,
+        budget,
+        window,
+        lines: &lines,
+        send: &send_text,
+        sent: 0,
+        buffers: Vec::new(),
+    };
+    let complete = reader.read(&need)?;
     let (mut window, sent) = (reader.window, reader.sent);
     // The searchers end when there is no more text to come.
     drop(send_text);
@@ -125,15 +159,27 @@ pub fn search(
         return Err(Error::internal("a search ended before its last file"));
     }
     let mut items = Vec::new();
-    for (file, lines) in window.kept {
+    for (source, lines) in window.kept {
         let numbers: Vec<u32> = lines.iter().map(|line| line.number).collect();
-        let names = snapshot.names_around(file.id, &numbers)?;
-        items.extend(lines.into_iter().zip(names).map(|(line, named)| Hit {
-            path: file.path.clone(),
+        let (path, names) = match (source, disk) {
+            (Source::Index(file), _) => {
+                let qualified =
+                    |named: Named| super::smart::joined(named.container.as_deref(), &named.name, &named.language);
+                let names = snapshot.names_around(file.id, &numbers)?;
+                (file.path, names.into_iter().map(|named| named.map(qualified)).collect())
+            }
+            (Source::Disk(number), Some(disk)) => {
+                budget.check()?;
+                (disk.path(number).unwrap_or_default().to_owned(), disk.symbols_around(number, &numbers))
+            }
+            (Source::Disk(_), None) => continue,
+        };
+        items.extend(lines.into_iter().zip(names).map(|(line, symbol)| Hit {
+            path: path.clone(),
             line: line.number,
             start_line: line.first,
             end_line: line.last,
-            symbol: named.map(|named| super::smart::joined(named.container.as_deref(), &named.name, &named.language)),
+            symbol,
             score: 1.0,
             preview: line.preview,
             parts: Vec::new(),
@@ -146,6 +192,9 @@ pub fn search(
 /// Reads the texts that may have a line to show or to count, in path order, and hands them on.
 struct Reader<'a> {
     snapshot: &'a Snapshot<'a>,
+    disk: Option<&'a dyn DiskFiles>,
+    next_on_disk: usize,
+    filter: &'a PathFilter,
     budget: &'a Budget,
     window: Window,
     lines: &'a Receiver<FileLines>,
@@ -158,14 +207,20 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Whether all files were dealt with, so that all their lines are counted; else the search ended with the page.
-    fn read(&mut self, need: &TrigramNeed, filter: &PathFilter) -> Result<bool> {
+    fn read(&mut self, need: &TrigramNeed) -> Result<bool> {
+        let is_all = self.read_index(need)? && self.take_from_disk(None)?.is_continue();
+        Ok(is_all && self.disk.is_none())
+    }
+
+    /// The files of the index, each after the files on disk with a smaller path.
+    fn read_index(&mut self, need: &TrigramNeed) -> Result<bool> {
         let candidates = self.snapshot.candidates(need)?;
         if let Some(candidates) = &candidates
             && self.snapshot.most_candidates(candidates)? <= LOOKED_UP
         {
             let mut files = self.snapshot.candidate_files(candidates)?;
-            files.retain(|file| filter.admits(&file.path));
-            let is_counted = files.iter().map(|file| file.bytes).sum::<u64>() <= COUNTED_BYTES;
+            files.retain(|file| self.filter.admits(&file.path));
+            let is_counted = self.disk.is_none() && files.iter().map(|file| file.bytes).sum::<u64>() <= COUNTED_BYTES;
             for file in files {
                 if self.take(file, is_counted)?.is_break() {
                     return Ok(false);
@@ -173,14 +228,56 @@ impl Reader<'_> {
             }
             return Ok(true);
         }
-        let (snapshot, is_counted) = (self.snapshot, !self.snapshot.has_trigrams()?);
+        let (snapshot, is_counted) = (self.snapshot, self.disk.is_none() && !self.snapshot.has_trigrams()?);
         let ended = snapshot.each_candidate(candidates.as_ref(), |file| {
-            if filter.admits(&file.path) { self.take(file, is_counted) } else { Ok(ControlFlow::Continue(())) }
+            if self.filter.admits(&file.path) { self.take(file, is_counted) } else { Ok(ControlFlow::Continue(())) }
         })?;
         Ok(ended.is_continue())
     }
 
     fn take(&mut self, file: Candidate, is_counted: bool) -> Result<ControlFlow<()>> {
+        if self.take_from_disk(Some(&file.path))?.is_break() || self.collect(is_counted)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if self.disk.is_some_and(|disk| disk.is_outdated(&file.path)) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.sent += 1;
+        let ordinal = self.sent;
+        if let Some(count) = self.window.counts.of(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
+        {
+            let source = Source::Index(file);
+            self.window.take(FileLines { ordinal, source, count, lines: Vec::new(), buffer: String::new() });
+        } else {
+            let mut text = self.buffers.pop().unwrap_or_default();
+            text.clear();
+            self.snapshot.read_text(file.id, &mut text)?;
+            hand_on(FileText { ordinal, source: Source::Index(file), text }, self.send, self.budget)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Hands on the files on disk up to a path, or all that are left.
+    fn take_from_disk(&mut self, up_to: Option<&str>) -> Result<ControlFlow<()>> {
+        let Some(disk) = self.disk else { return Ok(ControlFlow::Continue(())) };
+        while let Some(path) = disk.path(self.next_on_disk).filter(|path| up_to.is_none_or(|end| *path < end)) {
+            let number = self.next_on_disk;
+            self.next_on_disk += 1;
+            if !self.filter.admits(path) {
+                continue;
+            }
+            if self.collect(false)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            self.sent += 1;
+            let file = FileText { ordinal: self.sent, source: Source::Disk(number), text: String::new() };
+            hand_on(file, self.send, self.budget)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Takes what was found so far; a break once the page is full and no more lines are to be counted.
+    fn collect(&mut self, is_counted: bool) -> Result<ControlFlow<()>> {
         for found in self.lines.try_iter() {
             self.buffers.push(self.window.take(found));
         }
@@ -188,17 +285,6 @@ impl Reader<'_> {
             return Ok(ControlFlow::Break(()));
         }
         self.budget.check()?;
-        self.sent += 1;
-        let ordinal = self.sent;
-        if let Some(count) = self.window.counts.of(&file.version).filter(|count| self.window.is_aside(ordinal, *count))
-        {
-            self.window.take(FileLines { ordinal, file, count, lines: Vec::new(), buffer: String::new() });
-        } else {
-            let mut text = self.buffers.pop().unwrap_or_default();
-            text.clear();
-            self.snapshot.read_text(file.id, &mut text)?;
-            hand_on(FileText { ordinal, file, text }, self.send, self.budget)?;
-        }
         Ok(ControlFlow::Continue(()))
     }
 }
@@ -217,13 +303,19 @@ fn hand_on(mut file: FileText, send: &Sender<FileText>, budget: &Budget) -> Resu
 
 fn search_texts(
     finder: &Finder,
+    disk: Option<&dyn DiskFiles>,
     texts: &Receiver<FileText>,
     send: &Sender<FileLines>,
     context: u32,
     wanted: usize,
     budget: &Budget,
 ) {
-    for file in texts {
+    for mut file in texts {
+        if let (Source::Disk(number), Some(disk)) = (&file.source, disk) {
+            // A file whose search is not over at the deadline may match; the search of its text ends at once.
+            let may_match = |text: &str| finder.matching_lines(text, budget).map_or(true, |lines| !lines.is_empty());
+            file.text = disk.text(*number, &may_match).unwrap_or_default();
+        }
         let Ok(matching) = finder.matching_lines(&file.text, budget) else { return };
         let lines = matching
             .iter()
@@ -236,8 +328,8 @@ fn search_texts(
                 Line { number, first, last, preview: shown.join("\n") }
             })
             .collect();
-        let FileText { ordinal, file, text } = file;
-        let found = FileLines { ordinal, file, count: matching.len(), lines, buffer: text };
+        let FileText { ordinal, source, text } = file;
+        let found = FileLines { ordinal, source, count: matching.len(), lines, buffer: text };
         if send.send(found).is_err() {
             return;
         }
@@ -253,7 +345,7 @@ struct Window {
     next_file: usize,
     seen: usize,
     waiting: BTreeMap<usize, FileLines>,
-    kept: Vec<(Candidate, Vec<Line>)>,
+    kept: Vec<(Source, Vec<Line>)>,
     counts: LineCounts,
 }
 
@@ -261,14 +353,16 @@ impl Window {
     /// Returns the buffer that the text had.
     fn take(&mut self, mut found: FileLines) -> String {
         let buffer = std::mem::take(&mut found.buffer);
-        self.counts.set(found.file.version, found.count);
+        if let Source::Index(file) = &found.source {
+            self.counts.set(file.version, found.count);
+        }
         self.waiting.insert(found.ordinal, found);
         while let Some(found) = self.waiting.remove(&(self.next_file + 1)) {
             self.next_file += 1;
             let on_page = (self.seen..).zip(found.lines).filter(|(at, _)| (self.offset..self.wanted).contains(at));
             let lines: Vec<Line> = on_page.map(|(_, line)| line).collect();
             if !lines.is_empty() {
-                self.kept.push((found.file, lines));
+                self.kept.push((found.source, lines));
             }
             self.seen += found.count;
         }

@@ -212,7 +212,7 @@ fn containing(
     let filter = passing.as_ref().unwrap_or(filter);
     let multiline = text.contains('\n');
     let pattern = Pattern { text, is_regex: false, case_sensitive: false, word: false, multiline };
-    let search = |page| exact::search(snapshot, &pattern, filter, context, page, budget);
+    let search = |page| exact::search(snapshot, None, &pattern, filter, context, page, budget);
     if offset >= SPREAD {
         return search((offset, limit));
     }
@@ -510,7 +510,7 @@ pub(super) fn qualified(symbol: &Definition) -> String {
 }
 
 /// The same for one of that language.
-pub(super) fn joined(container: Option<&str>, name: &str, language: &str) -> String {
+pub fn joined(container: Option<&str>, name: &str, language: &str) -> String {
     let separator = languages::by_name(language).map_or(".", |language| language.separator);
     container.map_or_else(|| name.to_owned(), |container| format!("{container}{separator}{name}"))
 }

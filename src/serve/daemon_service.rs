@@ -30,7 +30,7 @@ use super::recent::RecentCalls;
 use super::service::{Service, ToolCard};
 use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::{Thoroughness, Workspace};
+use crate::index::{IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
 use crate::tools::{self, Request};
 
@@ -169,7 +169,8 @@ impl DaemonService {
             let freshen = || self.workspace.freshen(Some(Duration::MAX), &control.budget);
             with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
-        let request = Request { tool, arguments, cap, ..control };
+        let index_wait = if patient { IndexWait::TO_THE_END } else { control.index_wait };
+        let request = Request { tool, arguments, cap, index_wait, ..control };
         if unseen { self.router.call(request) } else { self.call_and_record(request, "command") }
     }
 

@@ -48,7 +48,7 @@ struct Chunk {
 
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let path = call.workspace().files.indexed_path(&arguments.file)?;
-    let cuts = call.read(|snapshot| documents::cuts(snapshot, &path))?;
+    let cuts = call.read_file(&path, |snapshot| documents::cuts(snapshot, &path))?;
     let cuts = cuts.ok_or_else(|| {
         Error::invalid_path(format!("{} is not in the index", crate::model::printable(&path)))
             .hint("`ixmcp files --skipped` says why a file was left out.")

@@ -63,7 +63,8 @@ pub(crate) struct Answer {
     /// Symbols with that name, if there are several: give one of their positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
-    pub total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<usize>,
     pub truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
@@ -90,7 +91,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         Subject::At(at) => at,
         Subject::OneOf(candidates) => {
             let (references, precision) = (Vec::new(), "name".to_owned());
-            let (total, truncated, next_offset, left_out) = (0, false, None, None);
+            let (total, truncated, next_offset, left_out) = (Some(0), false, None, None);
             return Ok(Answer { references, candidates, total, truncated, next_offset, left_out, precision });
         }
     };
@@ -108,7 +109,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let (name, found) = match &named {
             Some(named) => (
                 named.name.as_str(),
-                call.read(|snapshot| {
+                call.read_words(&named.name, |snapshot| {
                     let definitions = positions::definitions_at(snapshot, &at.file.path, at.line, named)?;
                     positions::mentions(snapshot, &definitions)
                 })?,
@@ -120,7 +121,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         (found.len(), Page::of(found, offset, limit).map(|mention| mention_item(call, &mention, name)), "syntax")
     };
     Ok(Answer {
-        total,
+        total: Some(total),
         truncated: references.is_cut,
         next_offset: references.next_offset(),
         references: references.items,
@@ -149,8 +150,10 @@ fn by_types(call: &Call, at: Position, include_declaration: bool) -> Result<(Vec
 pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     let Answered::Files { files } = engine::ask(call, &Query::Files)? else { return Err(engine::unexpected()) };
     let root = call.workspace().root().to_owned();
-    let (holding, indexed) = call.read(|snapshot| {
-        let indexed = snapshot.paths(Some("python"))?;
+    let (holding, indexed) = call.read_completed(|snapshot, unindexed| {
+        let mut indexed = snapshot.paths(Some("python"))?;
+        // The engine looks at files that the index does not show as they are.
+        indexed.retain(|(path, _)| unindexed.is_none_or(|unindexed| !unindexed.is_outdated(path)));
         let mut holding = BTreeSet::new();
         for name in names {
             holding.extend(positions::files_naming(snapshot, name, "python")?);

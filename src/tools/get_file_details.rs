@@ -85,7 +85,7 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
     let shown = printable(path);
     let around = path.match_indices('/').map(|(at, _)| &path[..at]).chain([path]);
     let named: Vec<RepoPath> = around.filter_map(RepoPath::stored).collect();
-    let left_out = call.read(|snapshot| snapshot.skipped_at(&named))?;
+    let left_out = call.read_file(path, |snapshot| snapshot.skipped_at(&named))?;
     let is_closed = |file: &&SkippedFile| file.reason.is_of_folder() && is_in(path, &file.path);
     if let Some(folder) = left_out.iter().find(is_closed) {
         let (folder, why) = (printable(&folder.path), folder.reason.explained());
@@ -108,14 +108,15 @@ fn absent(call: &Call, path: &str) -> Result<Error> {
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let context = arguments.context_lines.map_or(DEFAULT_CONTEXT, |lines| u32::try_from(lines).unwrap_or(MAX_CONTEXT));
     let path = call.workspace().files.indexed_path(&arguments.file_path).map_err(|error| {
-        let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
+        let near = || call.read_completed(|snapshot, _| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match error.hint.is_none().then(near).flatten() {
             Some(near) => error.hint(near),
             None => error,
         }
     })?;
+    let context = context.min(MAX_CONTEXT);
     let details =
-        call.read(|snapshot| documents::details(snapshot, &path, arguments.chunk_index, context.min(MAX_CONTEXT)))?;
+        call.read_file(&path, |snapshot| documents::details(snapshot, &path, arguments.chunk_index, context))?;
     let Some(details) = details else {
         return Err(absent(call, &path)?);
     };

@@ -70,7 +70,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let (path, bytes) = found.map_err(|error| {
         let missing = error.kind == ErrorKind::InvalidPath && error.hint.is_none();
-        let near = || call.read(|snapshot| files::near(snapshot, &arguments.file_path)).ok().flatten();
+        let near = || call.read_completed(|snapshot, _| files::near(snapshot, &arguments.file_path)).ok().flatten();
         match missing.then(near).flatten() {
             Some(near) => error.hint(near),
             None if missing => error.hint("`list_files` lists the indexed files."),

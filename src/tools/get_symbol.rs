@@ -99,7 +99,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let limit = arguments.limit.map(|_| limit);
-    let (page, suggestions) = call.read(|snapshot| {
+    let (page, suggestions) = call.read_words(&arguments.symbol_name, |snapshot| {
         let name = &arguments.symbol_name;
         let page = symbols::occurrences(snapshot, name, arguments.kind.as_deref(), how, offset, limit)?;
         let is_unknown = page.items.is_empty() && page.total == Some(0);

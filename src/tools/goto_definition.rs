@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::pytypes::values::{Answer as Answered, Definition, Query, Span};
 use crate::query::positions::{self, Named};
 use crate::query::slice;
+use crate::store::Snapshot;
 
 pub(super) static GOTO_DEFINITION: Declaration = Declaration {
     asks_index: false,
@@ -76,7 +77,8 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         return Ok(answer(definitions, "types"));
     }
     let Some(named) = named(call, &at.file, at.line, at.column)? else { return Ok(answer(Vec::new(), "syntax")) };
-    let found = call.read(|snapshot| positions::definitions_at(snapshot, &at.file.path, at.line, &named))?;
+    let definitions = |snapshot: &Snapshot| positions::definitions_at(snapshot, &at.file.path, at.line, &named);
+    let found = call.read_words(&named.name, definitions)?;
     let items = found.into_iter().map(|one| Definition {
         preview: preview(call, &one.path, one.line),
         span: span_of(one.path, one.line, one.column, &one.name),

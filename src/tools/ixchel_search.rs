@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::Part;
 use crate::query::entities::{self, FoundEntity};
 
 pub(super) static IXCHEL_SEARCH: Declaration = declare! {
@@ -64,7 +64,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let narrowed = (arguments.kind.as_deref(), arguments.tag.as_deref());
     let budget = call.budget();
     let space = call.workspace().embeddings.space();
-    let (found, pending) = call.read_deeply(Part::Entities, |snapshot, deep| {
+    let (found, pending) = call.read_deeply(Needs::Entities, |snapshot, deep| {
         let found = entities::search(snapshot, deep, &arguments.query, narrowed, page, budget)?;
         Ok((found, entities::vectors_pending(snapshot, narrowed, &space)?))
     })?;

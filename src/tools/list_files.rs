@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
 use crate::extract;
-use crate::query::{PathFilter, files, near};
+use crate::model::RepoPath;
+use crate::query::{Page, PathFilter, files, near};
 
 pub(super) static LIST_FILES: Declaration = declare! {
     run;
@@ -54,7 +55,17 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let filter = PathFilter::new(&arguments.include, &arguments.exclude)?;
     let language = arguments.language.as_deref().map(known_language).transpose()?;
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
-    let page = call.read(|snapshot| files::list(snapshot, &filter, language, offset, limit))?;
+    let page = call.read_now(|snapshot, unindexed| {
+        let Some(unindexed) = unindexed else { return files::list(snapshot, &filter, language, offset, limit) };
+        let mut listed = files::list(snapshot, &filter, language, 0, usize::MAX)?.items;
+        listed.retain(|path| !unindexed.is_outdated(path));
+        let is_listed = |path: &&RepoPath| {
+            filter.admits(path.as_str()) && language.is_none_or(|language| extract::language_of(path) == language)
+        };
+        listed.extend(unindexed.paths().filter(is_listed).map(|path| path.as_str().to_owned()));
+        listed.sort_unstable();
+        Ok(Page::of(listed, offset, limit))
+    })?;
     Ok(Answer { total: page.total, truncated: page.is_cut, next_offset: page.next_offset(), files: page.items })
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod get_slice;
 pub(crate) mod get_symbol;
 pub(crate) mod goto_definition;
 mod graph_picture;
+mod incomplete;
 pub(crate) mod index_files;
 pub(crate) mod infer_types;
 pub(crate) mod ixchel_context;
@@ -51,6 +52,7 @@ use serde_json::{Map, Value, json};
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
 
+use incomplete::{Incomplete, Needs};
 use jobs::{Jobs, Outcome};
 
 use crate::budget::{self, Budget, Progress};
@@ -131,6 +133,8 @@ struct Call<'a> {
     stale: RefCell<Option<String>>,
     /// Why the answer may be worse than expected.
     warning: RefCell<Option<String>>,
+    /// What the index lacked, if the answer did not wait for a long update.
+    incomplete: RefCell<Option<Incomplete>>,
 }
 
 /// The time from a call's start to its deadline, unless it has a `timeout_ms` or the tool is a long-running one.
@@ -165,18 +169,11 @@ impl Call<'_> {
         &self.progress
     }
 
-    /// Reads the index, which is made fresh before. If that takes long, the caller receives progress.
-    fn read<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_part(Part::Everything, query)
-    }
-
-    /// The same for queries about entities only, which do not wait for code.
+    /// Reads the index for a query about entities, which are made fresh before and do not wait for code. If that takes long,
+    /// the caller receives progress. All other queries: see `incomplete`.
     fn read_entities<T>(&self, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        self.read_part(Part::Entities, query)
-    }
-
-    fn read_part<T>(&self, part: Part, query: impl FnOnce(&Snapshot) -> Result<T>) -> Result<T> {
-        let freshen = || self.workspace.updates.freshen(part, self.request.index_timeout, self.budget());
+        let timeout = self.request.index_wait.busy_after;
+        let freshen = || self.workspace.updates.freshen(Part::Entities, Some(timeout), self.budget());
         let freshness = match &self.request.on_progress {
             Some(on_progress) => {
                 let progress = || self.workspace.progress().map(|progress| progress.files());
@@ -190,21 +187,21 @@ impl Call<'_> {
         self.workspace.read(self.budget(), query)
     }
 
-    /// The same with the embedding model that the user selected, if it is available. Vectors that it computes are kept for
-    /// later queries. A model that fails counts as unavailable.
-    fn read_deeply<T>(&self, part: Part, query: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
+    /// Reads what a search needs, with the embedding model that the user selected, if it is available. Vectors that it
+    /// computes are kept for later queries. A model that fails counts as unavailable.
+    fn read_deeply<T>(&self, needs: Needs, query: impl Fn(&Snapshot, Option<&Reranker>) -> Result<T>) -> Result<T> {
         let model = match self.workspace.model.availability()? {
             ModelAvailability::Ready(model) => model,
             other => {
                 self.warn_of(other);
-                return self.read_part(part, |snapshot| query(snapshot, None));
+                return self.read_needing(needs, |snapshot| query(snapshot, None));
             }
         };
         let deep = Reranker::new(&*model, self.workspace.model.rerank_time(), self.workspace.model.text_time());
-        let answer = match self.read_part(part, |snapshot| query(snapshot, Some(&deep))) {
+        let answer = match self.read_needing(needs, |snapshot| query(snapshot, Some(&deep))) {
             Err(error) if error.kind == ErrorKind::UnsupportedFormat => {
                 self.warn_of(self.workspace.model.give_up(&model, error));
-                return self.read_part(part, |snapshot| query(snapshot, None));
+                return self.read_needing(needs, |snapshot| query(snapshot, None));
             }
             answer => answer?,
         };
@@ -358,8 +355,12 @@ fn run(
 ) -> Result<Value> {
     let offset = arguments.get("offset").and_then(Value::as_u64).and_then(|offset| usize::try_from(offset).ok());
     let progress = Arc::clone(progress);
-    let call = Call { workspace, request, progress, stale: RefCell::default(), warning: RefCell::default() };
+    let (stale, warning, incomplete) = (RefCell::default(), RefCell::default(), RefCell::default());
+    let call = Call { workspace, request, progress, stale, warning, incomplete };
     let mut answer = workspace.with_repair(|| (tool.run)(&call, arguments.clone())).map_err(with_next_step)?;
+    if let Some(incomplete) = call.incomplete.take() {
+        incomplete.mark(&mut answer, tool.list);
+    }
     if workspace.files.masks_secrets() {
         render::mask(&mut answer);
     }

@@ -1,13 +1,15 @@
 //! `query`: search the repository's text.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::incomplete::Needs;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::index::Part;
+use crate::query::exact::DiskFiles;
 use crate::query::{Hit, PathFilter, Searched, exact, smart};
 
 pub(super) static QUERY: Declaration = declare! {
@@ -122,7 +124,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let context = u32::try_from(arguments.context.unwrap_or(0)).unwrap_or(exact::MAX_CONTEXT).min(exact::MAX_CONTEXT);
     let budget = call.budget();
     let (found, warning, suggestion, vectors_pending) = if mode == Mode::Smart {
-        call.read_deeply(Part::Everything, |snapshot, deep| {
+        call.read_deeply(Needs::Words(&arguments.text), |snapshot, deep| {
             let Searched { page: found, warning } =
                 smart::search(snapshot, deep, &arguments.text, &filter, context, page, budget)?;
             let is_nothing = found.items.is_empty() && page.0 == 0 && page.1 > 0;
@@ -137,7 +139,11 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
             word: arguments.word.unwrap_or(false),
             multiline: arguments.multiline.unwrap_or(false),
         };
-        (call.read(|snapshot| exact::search(snapshot, &pattern, &filter, context, page, budget))?, None, None, None)
+        let found = call.read_now(|snapshot, unindexed| {
+            let disk = unindexed.map(|unindexed| Arc::clone(unindexed) as Arc<dyn DiskFiles>);
+            exact::search(snapshot, disk.as_ref(), &pattern, &filter, context, page, budget)
+        })?;
+        (found, None, None, None)
     };
     Ok(Answer {
         total: found.total,

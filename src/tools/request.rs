@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::budget::Budget;
+use crate::index::IndexWait;
 
 #[derive(Clone)]
 pub struct Request {
@@ -26,8 +26,8 @@ pub struct Request {
     pub cap: Option<usize>,
     /// The deadline, and whether the caller has cancelled.
     pub budget: Budget,
-    /// How long to wait for an index that is being built before the answer is `BUSY`; `None` for the default.
-    pub index_timeout: Option<Duration>,
+    /// How long to wait for an index that is being built.
+    pub index_wait: IndexWait,
     /// Receives progress, if the caller wants it.
     pub on_progress: Option<OnProgress>,
     /// The process exits after this call, so nothing is prepared for later changes.
@@ -57,7 +57,7 @@ impl Request {
             python: BTreeMap::new(),
             cap: None,
             budget: Budget::unlimited(),
-            index_timeout: None,
+            index_wait: IndexWait::default(),
             on_progress: None,
             is_last: false,
         }

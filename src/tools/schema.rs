@@ -28,12 +28,16 @@ pub(super) fn input_schema<A: JsonSchema>() -> Value {
     schema
 }
 
-/// JSON Schema of a tool's answer.
+/// JSON Schema of a tool's answer, with what any answer may say of itself.
 pub(super) fn output_schema<O: JsonSchema>() -> Value {
     let mut schema = schema::<O>(Contract::Serialize);
     for notice in ["stale", "warning"] {
         schema["properties"][notice] = json!({"type": "string"});
     }
+    schema["properties"]["indexing"] = json!({
+        "type": "object",
+        "properties": { "done": { "type": "integer" }, "total": { "type": "integer" } },
+    });
     strip("description", &mut schema);
     schema
 }

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::incomplete::Needs;
 use super::index_files::MOST_TYPES;
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::extract;
-use crate::index::{DocumentFolder, Part, unread_types};
+use crate::index::{DocumentFolder, unread_types};
 use crate::model::{first_of, printable};
 use crate::query::PathFilter;
 use crate::query::documents::{self, Answer as Found};
@@ -143,22 +144,24 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let with_metadata = options.include_metadata.unwrap_or(true);
     let with_embedding = options.include_embedding.unwrap_or(false);
     let space = call.workspace().embeddings.space();
-    let (found, below, results, pending, unknown) = call.read_deeply(Part::Everything, |snapshot, deep| {
-        if snapshot.file_count()? == 0 {
-            return Err(nothing(&call.workspace().documents.folders(snapshot)?));
-        }
-        let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
-        let (found, below) =
-            documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
-        let id = snapshot.space(&space)?;
-        let results = found.items.iter().map(|answer| {
-            let vector = id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
-            Ok(shown(call, answer, with_metadata, vector.flatten()))
-        });
-        let results = results.collect::<Result<Vec<_>>>()?;
-        let pending = super::vectors_pending(call, snapshot)?;
-        Ok((found, below, results, pending, unknown))
-    })?;
+    let (found, below, results, pending, unknown) =
+        call.read_deeply(Needs::Words(&arguments.query), |snapshot, deep| {
+            if snapshot.file_count()? == 0 && call.incomplete.borrow().is_none() {
+                return Err(nothing(&call.workspace().documents.folders(snapshot)?));
+            }
+            let unknown = unknown_types(snapshot, options.file_types.as_deref().unwrap_or_default())?;
+            let (found, below) =
+                documents::search(snapshot, deep, &arguments.query, &filter, least, (offset, limit), call.budget())?;
+            let id = snapshot.space(&space)?;
+            let results = found.items.iter().map(|answer| {
+                let vector =
+                    id.filter(|_| with_embedding).map(|id| snapshot.vector_of(id, answer.piece.id)).transpose()?;
+                Ok(shown(call, answer, with_metadata, vector.flatten()))
+            });
+            let results = results.collect::<Result<Vec<_>>>()?;
+            let pending = super::vectors_pending(call, snapshot)?;
+            Ok((found, below, results, pending, unknown))
+        })?;
     Ok(Answer {
         results,
         below_min_score: below,

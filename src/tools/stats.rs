@@ -120,7 +120,7 @@ fn transformer(call: &Call) -> Option<Transformer> {
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
     let space = workspace.embeddings.space();
-    let (counts, vectors, vectors_pending, folders) = call.read(|snapshot| {
+    let (counts, vectors, vectors_pending, folders) = call.read_now(|snapshot, _| {
         let counts = snapshot.totals()?;
         let vectors = snapshot.space(&space)?.map_or(Ok(0), |space| snapshot.vector_count(space))?;
         let folders = workspace.documents.folders(snapshot)?;

@@ -50,7 +50,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         let Answered::Symbols { symbols } = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
         (symbols.iter().map(typed).collect(), "types")
     } else {
-        let found = call.read(|snapshot| positions::outline(snapshot, &file.path))?;
+        let found = call.read_file(&file.path, |snapshot| positions::outline(snapshot, &file.path))?;
         let found = found.ok_or_else(|| {
             Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.path)))
                 .hint("`ixmcp files --skipped` says why.")

@@ -454,7 +454,9 @@ fn what_was_saved_before_a_query_is_in_its_answer() {
         repo.write(&format!("d{}/f{}.py", round % 50, round % 50), format!("def round_{round}(): pass\n"));
         let saved = Instant::now();
         let reply = wire.call("get_symbol", json!({ "symbol_name": format!("round_{round}") }));
-        assert_eq!(reply["result"]["total"], 1, "round {round}, {:?} after the save: {reply}", saved.elapsed());
+        // While the index is being built, the total is not known.
+        let found = reply["result"]["symbols"].as_array().map_or(0, Vec::len);
+        assert_eq!(found, 1, "round {round}, {:?} after the save: {reply}", saved.elapsed());
     }
 }
 

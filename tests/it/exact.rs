@@ -107,8 +107,8 @@ impl Tree {
         };
         let filter = PathFilter::of_paths(self.indexed.clone());
         let budget = Budget::unlimited();
-        let found =
-            workspace.read(&budget, |snapshot| exact::search(snapshot, &pattern, &filter, 0, (offset, limit), &budget));
+        let found = workspace
+            .read(&budget, |snapshot| exact::search(snapshot, None, &pattern, &filter, 0, (offset, limit), &budget));
         Ok(found.map_err(|error| error.to_string())?.map(|hit| (hit.path, hit.line)))
     }
 

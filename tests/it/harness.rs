@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -74,8 +74,13 @@ impl Repo {
         self.path().join(".ixmcp/index.db")
     }
 
-    /// The program with `arguments`, not started yet.
+    /// The program with `arguments`, not started yet. It builds the whole index before it answers.
     pub fn command(&self, arguments: &[&str]) -> Command {
+        self.plain_command(&[&["--wait"], arguments].concat())
+    }
+
+    /// The program with `arguments` and nothing else, not started yet.
+    pub fn plain_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ixmcp"));
         command.args(arguments).current_dir(self.path());
         for variable in [
@@ -164,6 +169,9 @@ pub fn processor_time(whose: &str) -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
+/// A build takes no longer, even where others have the processors.
+const WHOLE_INDEX: Duration = Duration::from_secs(120);
+
 /// `ixmcp mcp` at work: a process that stays, and watches.
 pub struct Server {
     child: Child,
@@ -194,12 +202,14 @@ impl Server {
         server
     }
 
-    /// What a tool answers over MCP; a call is repeated while the index is being built.
+    /// What a tool answers over MCP from the whole index; a call is repeated while the index is being built.
     pub fn tool(&mut self, tool: &str, arguments: &Value) -> Value {
         let call = serde_json::json!({ "name": tool, "arguments": arguments });
-        for _ in 0..10 {
+        let started = Instant::now();
+        while started.elapsed() < WHOLE_INDEX {
             let result = self.response("tools/call", &call)["result"].take();
-            if !result["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("BUSY")) {
+            let is_busy = result["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("BUSY"));
+            if !is_busy && !result["structuredContent"]["indexing"].is_object() {
                 return result["structuredContent"].clone();
             }
         }
@@ -219,8 +229,9 @@ impl Server {
     /// call waits; a call is repeated while the build goes on.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let mut response = self.response(tool, arguments);
-        for _ in 0..10 {
-            if response["error"]["data"]["code"] != "BUSY" {
+        let started = Instant::now();
+        while started.elapsed() < WHOLE_INDEX {
+            if response["error"]["data"]["code"] != "BUSY" && !response["result"]["indexing"].is_object() {
                 break;
             }
             response = self.response(tool, arguments);

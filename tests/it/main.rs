@@ -19,6 +19,7 @@ mod embedder;
 mod entities;
 mod entity_cli;
 mod exact;
+mod first_answers;
 mod folders;
 mod forms;
 mod fresh;

@@ -25,7 +25,7 @@ const BASE: &[&str] = &[
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("error", &["model"]),
-    ("budget", &["error", "locked"]),
+    ("budget", &["error", "locked", "model"]),
     ("words", &[]),
     ("locked", &[]),
     ("cycles", &[]),

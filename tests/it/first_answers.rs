@@ -1,0 +1,171 @@
+//! Answers while the index is being built: from the files themselves, never stale, the same as later.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ixmcp::budget::Budget;
+use ixmcp::error::ErrorKind;
+use ixmcp::index::Workspace;
+use ixmcp::model::RepoPath;
+use serde_json::{Value, json};
+
+use crate::harness::{Repo, Server};
+use crate::sound::{assert_sound, freshen, open};
+use crate::tree::Random;
+
+/// So many files keep a build busy while some requests are answered.
+const MANY: u64 = 6_000;
+
+fn large(files: u64) -> Repo {
+    let repo = Repo::new("");
+    for number in 0..files {
+        let functions: String =
+            (0..20).map(|at| format!("def function_{number}_{at}(a, b):\n    return call_{at}(a) + b\n\n")).collect();
+        repo.write(&format!("src/d{}/m{number}.py", number % 30), functions);
+    }
+    for at in [0, 1] {
+        repo.write(
+            &format!("zoo/keeper{at}.py"),
+            format!("class Enclosure{at}:\n    def feedPenguins(self):\n        pass\n"),
+        );
+    }
+    // What is left out later is left out now.
+    repo.write("zoo/.env", "feedPenguins=1\n");
+    repo.write("zoo/penguin.bin", b"feedPenguins\0".as_slice());
+    repo.write("zoo/latin.txt", b"feedPenguins caf\xe9 d\xe9j\xe0 vu na\xefve\n".as_slice());
+    repo
+}
+
+/// An answer without what depends on how far the index is.
+fn bare(mut answer: Value) -> Value {
+    for field in ["total", "indexing", "vectors_pending"] {
+        answer.as_object_mut().unwrap().remove(field);
+    }
+    answer
+}
+
+#[test]
+fn reads_during_a_first_build_answer_as_later() {
+    let repo = large(MANY);
+    let calls = [
+        ("query", json!({ "text": "feedPenguins", "mode": "literal" })),
+        ("query", json!({ "text": "feed(Pen)guins", "mode": "regex", "limit": 2 })),
+        ("list_files", json!({ "include": ["zoo/**"] })),
+        ("get_symbol", json!({ "symbol_name": "feedPenguins" })),
+    ];
+    let mut server = Server::start(repo.command(&["mcp"]));
+    let mut ask = |tool: &str, arguments: &Value| {
+        let mut response = server.response(tool, arguments);
+        assert!(response.get("error").is_none(), "{tool} {arguments}: {response}");
+        response["result"].take()
+    };
+    let first: Vec<Value> = calls.iter().map(|(tool, arguments)| ask(tool, arguments)).collect();
+    let smart = ask("query", &json!({ "text": "feed penguins enclosure" }));
+    let stats = ask("stats", &json!({}));
+    assert!(first[0]["indexing"]["total"].as_u64().is_some_and(|total| total > MANY), "{}", first[0]);
+    assert!(stats["indexing"].is_object() || stats["total_files"] == MANY + 3, "{stats}");
+    for answer in first.iter().filter(|answer| answer["indexing"].is_object()) {
+        assert!(answer.get("total").is_none(), "more may come: {answer}");
+    }
+    let finished: Vec<Value> = calls
+        .iter()
+        .map(|(tool, arguments)| {
+            loop {
+                let answer = ask(tool, arguments);
+                if answer.get("indexing").is_none() {
+                    break answer;
+                }
+            }
+        })
+        .collect();
+    for ((first, finished), call) in first.into_iter().zip(finished).zip(&calls) {
+        // Only the content of a file shows that it is binary.
+        let mut first = bare(first);
+        if let Some(files) = first.get_mut("files").and_then(Value::as_array_mut) {
+            files.retain(|path| path != "zoo/penguin.bin");
+        }
+        assert_eq!(first, bare(finished), "{call:?}");
+    }
+    assert_eq!(smart["results"][0]["file_path"], "zoo/keeper0.py", "{smart}");
+}
+
+#[test]
+fn what_is_saved_during_a_build_is_found_at_once() {
+    let repo = large(MANY);
+    let mut server = Server::start(repo.command(&["mcp"]));
+    let mut seen = 0;
+    for round in 0..6 {
+        let word = format!("walrus{round}");
+        repo.write("src/d0/m0.py", format!("def {word}(): pass\n"));
+        repo.write(&format!("new/n{round}.py"), format!("def {word}(): pass\n"));
+        let mut find = |text: &str, mode: &str| {
+            let answer = server.response("query", &json!({ "text": text, "mode": mode }))["result"].take();
+            seen += usize::from(answer["indexing"].is_object());
+            let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+            let of_text = results.iter().filter(|hit| hit["preview"].as_str().unwrap().contains(text));
+            of_text.map(|hit| hit["file_path"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        };
+        let expected = BTreeSet::from([format!("new/n{round}.py"), "src/d0/m0.py".to_owned()]);
+        assert_eq!(find(&word, "literal"), expected, "round {round}");
+        assert_eq!(find(&word, "smart"), expected, "round {round}");
+        if round > 0 {
+            let before = format!("walrus{}", round - 1);
+            assert!(!find(&before, "literal").contains("src/d0/m0.py"), "round {round}: a stale line");
+            assert!(!find(&before, "smart").contains("src/d0/m0.py"), "round {round}: a stale hit");
+        }
+    }
+    assert!(seen > 0, "the build was over before the first read");
+}
+
+#[test]
+fn a_command_answers_first_and_leaves_a_complete_index() {
+    let repo = large(MANY);
+    for (tool, arguments) in [
+        ("query", json!({ "text": "feedPenguins", "mode": "literal" })),
+        ("get_symbol", json!({ "symbol_name": "feedPenguins" })),
+    ] {
+        let _ = std::fs::remove_dir_all(repo.path().join(".ixmcp"));
+        let output = repo.plain_command(&["call", tool, "--args", &arguments.to_string()]).output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let items = answer["results"].as_array().or_else(|| answer["symbols"].as_array()).unwrap();
+        assert_eq!(items.len(), if tool == "query" { 3 } else { 2 }, "{answer}");
+        let built = std::process::Command::new("sqlite3")
+            .arg(repo.database())
+            .arg("SELECT count(*) FROM files WHERE (SELECT value FROM meta WHERE key = 'built') = '1'")
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(built.stdout).unwrap().trim(), (MANY + 3).to_string(), "{tool}");
+    }
+}
+
+/// Starts a build, or goes on with it, without waiting for it.
+fn begin(workspace: &Arc<Workspace>) {
+    let begun = workspace.freshen(Some(Duration::from_millis(1)), &Budget::unlimited());
+    assert!(begun.as_ref().is_ok() || begun.is_err_and(|error| error.kind == ErrorKind::Busy));
+}
+
+#[test]
+fn a_build_that_indexes_some_files_first_equals_any_other() {
+    let repo = large(1_600);
+    let workspace = open(repo.path());
+    workspace.watch();
+    begin(&workspace);
+    let mut random = Random(7);
+    for round in 0..12 {
+        let some: Vec<RepoPath> = (0..40)
+            .map(|_| random.below(1_600))
+            .map(|number| RepoPath::new(format!("src/d{}/m{number}.py", number % 30)).unwrap())
+            .collect();
+        // Some of them change, and some are gone.
+        for path in &some[..5] {
+            repo.write(path.as_str(), format!("def changed_{round}(): pass\n"));
+        }
+        let _ = std::fs::remove_file(some[5].to_path(repo.path()));
+        let missing = RepoPath::new("src/none.py").unwrap();
+        workspace.updates.index_first(some.into_iter().chain([missing]).collect(), &Budget::unlimited()).unwrap();
+        begin(&workspace);
+    }
+    freshen(&workspace);
+    assert_sound(&workspace, "files that were indexed first");
+}
