@@ -1,12 +1,16 @@
 //! Where git keeps a repository: its directory, what its worktrees share, and which folders are other worktrees of it.
 //!
-//! Owns the reading of `.git` files and of `commondir`. Git itself is never run. Nothing that these files contain is trusted:
-//! paths in them may lead anywhere, in cycles or nowhere. A path that a nested folder names is only compared, never entered.
+//! Owns the reading of `.git` files, of `commondir` and of `worktrees/NAME/gitdir`, and which other worktrees are trusted. Git
+//! itself is never run. Nothing that these files contain is trusted: paths in them may lead anywhere, in cycles or nowhere. A
+//! path that a nested folder names is only compared, never entered. Another worktree counts only if the links between it and
+//! the common directory agree in both directions, for both trees: an archive that was unpacked can name any repository as its
+//! sibling, but that repository does not name the archive.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::platform::files::is_own;
 use crate::platform::paths::canonical;
 
 /// A `.git` file is one line; a longer file is not one.
@@ -34,6 +38,79 @@ pub fn pointed_to(folder: &Path, git: &Path, metadata: &Metadata) -> io::Result<
     let text = read_line(git, metadata)?;
     let target = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
     Ok(folder.join(target.trim()))
+}
+
+/// The common directory of the worktree at `root`, without links. `None` unless `root/.git` is that directory, or a file that
+/// names one of its `worktrees/`, which names `root` in return, and all of them belong to this user.
+fn linked_common_directory(root: &Path) -> Option<PathBuf> {
+    let git = root.join(".git");
+    let found = std::fs::symlink_metadata(&git).ok().filter(is_own)?;
+    if found.is_dir() {
+        let directory = canonical(&git).ok()?;
+        let is_common = !directory.join("commondir").exists() && directory.join("HEAD").is_file();
+        return Some(directory).filter(|_| is_common);
+    }
+    let directory = canonical(&pointed_to(root, &git, &found).ok()?).ok()?;
+    let worktrees = directory.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "worktrees"))?;
+    let common = canonical(&common_directory(&directory)).ok()?;
+    let is_owned = [&directory, &common].iter().all(|folder| std::fs::metadata(folder).is_ok_and(|data| is_own(&data)));
+    let is_linked = worktrees.parent() == Some(&common) && named_by(&directory).is_some_and(|named| named == root);
+    Some(common).filter(|_| is_owned && is_linked)
+}
+
+/// The root of the worktree that `worktrees/NAME` names, without links.
+fn named_by(directory: &Path) -> Option<PathBuf> {
+    let file = directory.join("gitdir");
+    let found = std::fs::symlink_metadata(&file).ok().filter(is_own)?;
+    let git = directory.join(read_line(&file, &found).ok()?);
+    if git.file_name()? != ".git" {
+        return None;
+    }
+    canonical(git.parent()?).ok()
+}
+
+/// The other worktrees of the repository at `root` that are trusted: the links agree in both directions, and all of it belongs
+/// to this user. `root` is absolute and without links.
+pub fn siblings(root: &Path) -> Vec<PathBuf> {
+    let Some(common) = linked_common_directory(root) else { return Vec::new() };
+    let linked = std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
+    let main = common.parent().map(Path::to_owned).filter(|_| common.file_name().is_some_and(|name| name == ".git"));
+    let is_trusted = |sibling: &PathBuf| {
+        sibling != root
+            && std::fs::symlink_metadata(sibling).is_ok_and(|data| data.is_dir() && is_own(&data))
+            && linked_common_directory(sibling).is_some_and(|theirs| theirs == common)
+    };
+    let named = linked.filter_map(|entry| named_by(&entry.path()));
+    let mut found: Vec<PathBuf> = main.into_iter().chain(named).filter(is_trusted).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// A worktree of a repository that has several.
+pub struct Worktree {
+    /// The branch that is checked out, if any.
+    pub branch: Option<String>,
+}
+
+/// The worktree at `root`; `None` if its repository has no other.
+pub fn worktree(root: &Path) -> Option<Worktree> {
+    let common = linked_common_directory(root)?;
+    let (_, directory) = directory(root)?;
+    let is_linked = canonical(&directory).is_ok_and(|directory| directory != common);
+    if !is_linked && std::fs::read_dir(common.join("worktrees")).ok()?.next().is_none() {
+        return None;
+    }
+    let head = directory.join("HEAD");
+    let text = std::fs::symlink_metadata(&head).and_then(|found| read_line(&head, &found)).ok()?;
+    Some(Worktree { branch: text.strip_prefix("ref: refs/heads/").map(str::to_owned) })
+}
+
+/// Whether git has forgotten the worktree in `folder`: its `.git` file names a directory that does not exist.
+pub fn is_forgotten(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    let Ok(found) = std::fs::symlink_metadata(&git) else { return false };
+    pointed_to(folder, &git, &found).is_ok_and(|directory| !directory.exists())
 }
 
 fn read_line(file: &Path, metadata: &Metadata) -> io::Result<String> {
@@ -146,6 +223,68 @@ mod tests {
         ] {
             assert!(!included(text), "{text:?}");
         }
+    }
+
+    /// A folder with a repository in `main`, and a worktree of it in `tree`, linked as git does it.
+    fn linked() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = canonical(dir.path()).unwrap();
+        fs::create_dir_all(root.join("main/.git/worktrees/tree")).unwrap();
+        fs::create_dir(root.join("tree")).unwrap();
+        fs::write(root.join("main/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let directory = root.join("main/.git/worktrees/tree");
+        fs::write(directory.join("HEAD"), "ref: refs/heads/other\n").unwrap();
+        fs::write(directory.join("commondir"), "../..\n").unwrap();
+        fs::write(directory.join("gitdir"), format!("{}\n", root.join("tree/.git").display())).unwrap();
+        fs::write(root.join("tree/.git"), format!("gitdir: {}\n", directory.display())).unwrap();
+        (dir, root)
+    }
+
+    #[test]
+    fn worktrees_that_are_linked_in_both_directions_are_siblings() {
+        let (_dir, root) = linked();
+        assert_eq!(siblings(&root.join("main")), [root.join("tree")]);
+        assert_eq!(siblings(&root.join("tree")), [root.join("main")]);
+        // As `worktree.useRelativePaths` has it.
+        fs::write(root.join("tree/.git"), "gitdir: ../main/.git/worktrees/tree\n").unwrap();
+        fs::write(root.join("main/.git/worktrees/tree/gitdir"), "../../../../tree/.git\n").unwrap();
+        assert_eq!(siblings(&root.join("tree")), [root.join("main")]);
+    }
+
+    #[test]
+    fn a_link_in_one_direction_makes_no_sibling() {
+        // An archive that names a private repository, in each way.
+        let (_dir, root) = linked();
+        let fake = root.join("fake");
+        fs::create_dir(&fake).unwrap();
+        fs::write(fake.join(".git"), format!("gitdir: {}\n", root.join("main/.git/worktrees/tree").display())).unwrap();
+        assert_eq!(siblings(&fake), Vec::<PathBuf>::new(), "its .git file names a directory of another worktree");
+        fs::write(fake.join(".git"), format!("gitdir: {}\n", root.join("main/.git").display())).unwrap();
+        assert_eq!(siblings(&fake), Vec::<PathBuf>::new(), "its .git file names the common directory");
+        fs::remove_file(fake.join(".git")).unwrap();
+        fs::create_dir_all(fake.join(".git/worktrees/x")).unwrap();
+        fs::write(fake.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(fake.join(".git/worktrees/x/gitdir"), root.join("main/.git").to_str().unwrap()).unwrap();
+        assert_eq!(siblings(&fake), Vec::<PathBuf>::new(), "it has a common directory that names the repository");
+        fs::write(fake.join(".git/worktrees/x/gitdir"), root.join("tree/.git").to_str().unwrap()).unwrap();
+        assert_eq!(siblings(&fake), Vec::<PathBuf>::new(), "or another worktree");
+        fs::write(fake.join(".git/commondir"), root.join("main/.git").to_str().unwrap()).unwrap();
+        assert_eq!(siblings(&fake), Vec::<PathBuf>::new(), "or a common directory that is elsewhere");
+        assert_eq!(siblings(&root.join("main")), [root.join("tree")]);
+        assert_eq!(siblings(&root.join("tree")), [root.join("main")]);
+    }
+
+    #[test]
+    fn links_that_dangle_or_form_a_cycle_make_no_sibling() {
+        let (_dir, root) = linked();
+        let gitdir = root.join("main/.git/worktrees/tree/gitdir");
+        for text in ["", "/nowhere/.git", "..", "gitdir", "\0", "../../../../tree"] {
+            fs::write(&gitdir, text).unwrap();
+            assert!(siblings(&root.join("main")).is_empty() && siblings(&root.join("tree")).is_empty(), "{text:?}");
+        }
+        let (_dir, root) = linked();
+        fs::rename(root.join("tree"), root.join("moved")).unwrap();
+        assert!(siblings(&root.join("main")).is_empty() && siblings(&root.join("moved")).is_empty());
     }
 
     #[test]

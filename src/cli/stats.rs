@@ -27,6 +27,9 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     output::line(&format!("symbols     {}", answer.total_symbols));
     output::line(&format!("references  {}", answer.total_references));
     output::line(&format!("index       {}, schema {}", sync::size(answer.index_size_bytes), answer.schema_version));
+    if let Some(sibling) = &answer.seeded_from {
+        output::line(&format!("copied from {}", printable(sibling)));
+    }
     if let Some(changed) = &answer.last_update {
         output::line(&format!("changed     {changed}"));
     }

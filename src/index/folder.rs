@@ -13,8 +13,8 @@ use crate::platform::files::{self, is_own};
 use crate::scan;
 use crate::store::Mode;
 
-const FOLDER: &str = ".ixmcp";
-const DATABASE: &str = "index.db";
+pub(super) const FOLDER: &str = ".ixmcp";
+pub(super) const DATABASE: &str = "index.db";
 /// A lock file that exists in every index folder (see `lock`).
 const LOCK: &str = "update.lock";
 /// The length of the name of a user's folder for a repository: a hash of the root.

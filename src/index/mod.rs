@@ -41,6 +41,7 @@ mod reader;
 mod rebuild;
 mod repair;
 mod repository;
+mod seed;
 mod snapshot;
 mod state;
 mod static_embeddings;

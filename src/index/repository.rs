@@ -42,8 +42,7 @@ pub(super) struct Settings {
 
 impl Repository {
     pub(super) fn new(root: &Path, sources: Arc<Sources>, store: Store, repaired: Repaired) -> Result<Self> {
-        let folders = Folders::of(State::load(root, folder_of(&store), &sources.environment));
-        let settings = Arc::new(Settings::of(sources.load(root)?, folders)?);
+        let settings = Arc::new(Settings::load(root, folder_of(&store), &sources)?);
         Ok(Self {
             root: root.to_owned(),
             sources,
@@ -145,6 +144,12 @@ fn folder_of(store: &Store) -> &Path {
 }
 
 impl Settings {
+    /// Those of the repository at `root` whose index is in `folder`.
+    pub(super) fn load(root: &Path, folder: &Path, sources: &Sources) -> Result<Self> {
+        let folders = Folders::of(State::load(root, folder, &sources.environment));
+        Self::of(sources.load(root)?, folders)
+    }
+
     fn of(config: Config, folders: Folders) -> Result<Self> {
         // A folder that is named explicitly is read even if git ignores it.
         let notes = config.index.notes.iter().filter_map(|folder| RepoPath::new(folder.as_str()));

@@ -18,7 +18,7 @@ use super::unindexed::{Listed, Unindexed};
 use super::update::{Coverage, Report, Thoroughness};
 use super::updates::{Caller, Freshness, Part, Updates};
 use super::watch::{UNREPORTED, Watch};
-use super::{OPEN_TIMEOUT, folder, idle, repair};
+use super::{OPEN_TIMEOUT, folder, idle, repair, seed};
 use crate::budget::{Budget, Progress};
 use crate::config::{Config, Sources};
 use crate::error::Result;
@@ -68,6 +68,7 @@ impl Workspace {
         }
         // Two processes must not create or migrate the same file at once.
         let _lock = UpdateLock::take(path.parent().unwrap_or(root), &Budget::lasting(OPEN_TIMEOUT))?;
+        seed::seed(root, &path, &sources);
         let (store, repaired) = repair::open(&path)?;
         Self::with_store(root, sources, store, repaired)
     }

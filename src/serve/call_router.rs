@@ -14,7 +14,7 @@ use super::service::{Service, ToolCard};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Workspaces;
-use crate::tools::{self, ClientScope, Request, TOOLS, Tools};
+use crate::tools::{self, Access, ClientScope, Request, TOOLS, Tools};
 
 /// The tools of this process, and the connections to other daemons.
 pub struct CallRouter {
@@ -42,6 +42,17 @@ impl CallRouter {
         self.tools.view(request)
     }
 
+    /// The other worktree that a reading call is about, because an argument is a path in it.
+    fn worktree_of_path(&self, request: &Request) -> Option<PathBuf> {
+        let arguments = request.arguments.as_object()?;
+        let reads = tools::find(&request.tool).is_ok_and(|tool| tool.access == Access::Read);
+        if request.scope == ClientScope::Repository || !reads || arguments.contains_key("repo") {
+            return None;
+        }
+        let root = self.workspaces.root_of(None, &request.root).ok()?;
+        tools::worktree_of_path(&root, arguments)
+    }
+
     fn other_daemon(&self, root: &Path, request: &Request) -> Option<Client> {
         if let Some(client) = Client::find(root, root, &self.environment) {
             return Some(client);
@@ -66,6 +77,13 @@ impl Service for CallRouter {
         // A process that starts no daemons serves the client that started it, in the same environment.
         if self.launcher.is_none() && request.python.is_empty() {
             request.python = self.environment.python();
+        }
+        if let Some(worktree) = self.worktree_of_path(&request) {
+            let arguments = request.arguments.as_object_mut();
+            arguments.map(|arguments| arguments.insert("repo".to_owned(), json!(worktree)));
+            let mut answer = self.call(request)?;
+            tools::name_worktree(&mut answer, &worktree);
+            return Ok(answer);
         }
         let root = self.workspaces.root_of(request.arguments["repo"].as_str(), &request.root);
         let root = match (root, &self.own) {

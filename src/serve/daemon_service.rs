@@ -32,7 +32,7 @@ use crate::budget::{self, Progress};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexWait, Thoroughness, Workspace};
 use crate::locked::locked;
-use crate::tools::{self, Request};
+use crate::tools::{self, ClientScope, Request};
 
 /// How long `ixmcp/recent` waits at most.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -170,7 +170,9 @@ impl DaemonService {
             with_progress(&control, || self.workspace.progress().map(|progress| progress.bytes()), freshen)?;
         }
         let index_wait = if patient { IndexWait::TO_THE_END } else { control.index_wait };
-        let request = Request { tool, arguments, cap, index_wait, ..control };
+        // The page reaches only its own repository.
+        let scope = if unseen { ClientScope::Repository } else { control.scope };
+        let request = Request { tool, arguments, cap, index_wait, scope, ..control };
         if unseen { self.router.call(request) } else { self.call_and_record(request, "command") }
     }
 

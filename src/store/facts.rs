@@ -40,6 +40,8 @@ pub enum Fact {
     Options,
     /// The splitter of words that the FTS was made with.
     Splitter,
+    /// The database of another worktree that this one was copied from.
+    SeededFrom,
     /// The listing fingerprint of the last sweep; empty if the next has to list again.
     ListingFingerprint,
 }

@@ -1,10 +1,13 @@
-//! Copies of the database for other clones: without machine-specific rows, and verified before use.
+//! Copies of the database for other clones and worktrees: without machine-specific rows, and verified before use.
 //!
 //! Owns what is left out of a copy, and the checks of a foreign copy. `index` owns their files.
 
 use std::path::Path;
 
-use super::{Mode, Store, locked, open, schema};
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::{Fact, Mode, Snapshot, Store, StoredFile, locked, open, schema};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::RepoPath;
 
@@ -16,7 +19,64 @@ const STRIP: &str = "
     DELETE FROM meta WHERE key NOT IN ('built', 'options');
 ";
 
+/// In another worktree of this machine, files have other times and inodes, and no changes are recorded.
+const STRIP_FOR_WORKTREE: &str = "
+    UPDATE files SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
+    UPDATE skipped SET mtime_ns = 0, ctime_ns = 0, inode = 0, seen_ns = 0;
+    DELETE FROM changes;
+    DELETE FROM meta WHERE key NOT IN ('built', 'options', 'splitter', 'entities', 'last_change_ns', 'seeded_from');
+";
+/// Names and tags that only removed files had.
+const DELETE_UNUSED_WORDS: &str = "
+    DELETE FROM names WHERE id NOT IN (SELECT name_id FROM symbol_rows UNION SELECT name_id FROM reference_rows);
+    DELETE FROM tags WHERE id NOT IN (SELECT tag_id FROM tagged);
+";
+/// The copy is discarded if anything fails.
+const WITHOUT_JOURNAL: &str = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
+
 impl Store {
+    /// Writes a copy of the index at `from`, which another process may be writing, to `to`, where nothing may be. Of files that
+    /// `leaves` selects nothing is copied. Fails if that index is not complete, or was made with other options.
+    pub fn copy_sibling(from: &Path, to: &Path, options: &str, leaves: impl Fn(&StoredFile) -> bool) -> Result<()> {
+        let source = open::connect(from, Mode::Read)?;
+        {
+            let mut target = Connection::open(to)?;
+            target.execute_batch(WITHOUT_JOURNAL)?;
+            // All pages in one step: one state of the index, whatever is written meanwhile.
+            if Backup::new(&source, &mut target)?.step(-1)? != StepResult::Done {
+                return Err(Error::new(ErrorKind::Busy, "the index is being written").hint("Try again."));
+            }
+        }
+        drop(source);
+        let copy = Self::open(to, Mode::Write)?;
+        let fact = |snapshot: &Snapshot, fact| snapshot.fact(fact);
+        copy.write(|batch| {
+            if fact(batch, Fact::Built)?.is_none() || fact(batch, Fact::Options)?.as_deref() != Some(options) {
+                return Err(Error::new(ErrorKind::IndexNotFound, "the index is not complete, or has other settings")
+                    .hint("Build an index with `ixmcp sync`."));
+            }
+            if let Some(fault) = schema::faults(batch)?.into_iter().next() {
+                return Err(damaged(&fault));
+            }
+            let left: Vec<StoredFile> = batch.stored_files()?.into_iter().filter(&leaves).collect();
+            if !left.is_empty() {
+                batch.connection.execute_batch("PRAGMA secure_delete = ON")?;
+            }
+            for file in &left {
+                batch.remove_file(&file.path)?;
+            }
+            if !left.is_empty() {
+                batch.drop_stale_text_vectors()?;
+                // The FTS keeps words of rows that went until it merges.
+                batch.connection.execute_batch(super::terms::OPTIMIZE)?;
+                batch.connection.execute_batch(DELETE_UNUSED_WORDS)?;
+            }
+            batch.set_fact(Fact::SeededFrom, &from.to_string_lossy())?;
+            Ok(batch.connection.execute_batch(STRIP_FOR_WORKTREE)?)
+        })?;
+        copy.settle(false)
+    }
+
     /// Writes a copy to `to`, where nothing may be, of the files that `admits` takes.
     pub fn copy(&self, to: &Path, admits: impl Fn(&str) -> bool) -> Result<()> {
         self.write(|_| Ok(()))?;
@@ -28,10 +88,11 @@ impl Store {
         let copy = Self::open(to, Mode::Write)?;
         copy.write(|batch| {
             for (path, _) in batch.paths(None)? {
-                if let Some(path) = RepoPath::new(path.as_str()).filter(|path| !admits(path.as_str())) {
+                if let Some(path) = RepoPath::stored(&path).filter(|path| !admits(path.as_str())) {
                     batch.remove_file(&path)?;
                 }
             }
+            batch.drop_stale_text_vectors()?;
             // The FTS keeps words of rows that went until it merges.
             batch.connection.execute_batch(super::terms::OPTIMIZE)?;
             Ok(batch.connection.execute_batch(STRIP)?)
@@ -57,6 +118,6 @@ impl Store {
 }
 
 fn damaged(why: &str) -> Error {
-    Error::new(ErrorKind::CorruptIndex, format!("the snapshot is damaged: {why}"))
+    Error::new(ErrorKind::CorruptIndex, format!("the copy is damaged: {why}"))
         .hint("Make it again with `ixmcp snapshot save`, or build the index with `ixmcp sync`.")
 }

@@ -89,6 +89,11 @@ impl Batch<'_> {
                 self.connection.prepare_cached(statement)?.execute([other.0])?;
             }
         }
+        self.drop_stale_text_vectors()
+    }
+
+    /// Deletes vectors of texts that no chunk has.
+    pub(super) fn drop_stale_text_vectors(&self) -> Result<()> {
         self.connection.prepare_cached(DROP_STALE)?.execute([])?;
         Ok(())
     }

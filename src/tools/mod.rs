@@ -38,6 +38,7 @@ mod symbols;
 mod target;
 pub(crate) mod type_at;
 pub(crate) mod update_index;
+mod worktree;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -51,6 +52,7 @@ use serde_json::{Map, Value, json};
 
 pub use request::{ClientScope, OnProgress, Request};
 pub use schema::InOrder;
+pub use worktree::{name_worktree, worktree_of_path};
 
 use incomplete::{Incomplete, Needs};
 use jobs::{Jobs, Outcome};
@@ -364,6 +366,9 @@ fn run(
     if workspace.files.masks_secrets() {
         render::mask(&mut answer);
     }
+    if worktree::is_named_by(tool.name) {
+        name_worktree(&mut answer, workspace.root());
+    }
     if let (Some(list), Some(cap)) = (tool.list, request.cap) {
         render::fit(&mut answer, list, offset.unwrap_or(0), cap);
     }
@@ -470,6 +475,12 @@ impl Declaration {
     /// That of a long tool admits its other answer, too.
     pub fn output_schema(&self) -> Value {
         let mut schema = (self.output)();
+        if worktree::is_named_by(self.name) {
+            schema["properties"]["worktree"] = json!({
+                "type": "object",
+                "properties": { "root": { "type": "string" }, "branch": { "type": "string" } },
+            });
+        }
         if self.long {
             schema::admit_running(&mut schema);
         }

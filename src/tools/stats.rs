@@ -1,6 +1,7 @@
 //! `stats`: what the index holds and how it is kept.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Access, Call, Declaration, declare};
 use crate::error::Result;
 use crate::index::DocumentFolder;
-use crate::store::schema_version;
+use crate::store::{Fact, schema_version};
 
 pub(super) static STATS: Declaration = declare! {
     run;
@@ -54,6 +55,9 @@ pub(crate) struct Answer {
     /// Folders that `index_files` was asked to index.
     pub document_folders: Vec<DocumentFolder>,
     pub schema_version: i64,
+    /// The worktree of the same repository whose index was copied to begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeded_from: Option<String>,
     /// How changes are noticed: sweep is a look at every file's stat before each answer.
     pub watch_mode: String,
 }
@@ -99,6 +103,11 @@ pub(super) fn instant(ns: i64) -> String {
     Timestamp::from_nanosecond(ns.into()).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
+/// The worktree that a database is of.
+fn worktree_of(database: &str) -> Option<String> {
+    Path::new(database).parent()?.parent()?.to_str().map(str::to_owned)
+}
+
 /// The state of the selected model.
 fn transformer(call: &Call) -> Option<Transformer> {
     let workspace = call.workspace();
@@ -120,11 +129,11 @@ fn transformer(call: &Call) -> Option<Transformer> {
 fn run(call: &Call, _: &Arguments) -> Result<Answer> {
     let workspace = call.workspace();
     let space = workspace.embeddings.space();
-    let (counts, vectors, vectors_pending, folders) = call.read_now(|snapshot, _| {
+    let (counts, vectors, vectors_pending, folders, seeded_from) = call.read_now(|snapshot, _| {
         let counts = snapshot.totals()?;
         let vectors = snapshot.space(&space)?.map_or(Ok(0), |space| snapshot.vector_count(space))?;
         let folders = workspace.documents.folders(snapshot)?;
-        Ok((counts, vectors, snapshot.vectors_pending(&space)?, folders))
+        Ok((counts, vectors, snapshot.vectors_pending(&space)?, folders, snapshot.fact(Fact::SeededFrom)?))
     })?;
     let languages = counts.languages.into_iter().map(|(name, files, lines)| (name, Language { files, lines }));
     Ok(Answer {
@@ -146,6 +155,7 @@ fn run(call: &Call, _: &Arguments) -> Result<Answer> {
         transformer: transformer(call),
         document_folders: folders,
         schema_version: schema_version(),
+        seeded_from: seeded_from.as_deref().and_then(worktree_of),
         watch_mode: workspace.watch_mode().to_owned(),
     })
 }

@@ -59,6 +59,9 @@ fn a_clone_reads_again_only_what_differs() {
 #[test]
 fn secrets_stay_where_they_are_and_paths_say_nothing_of_the_machine() {
     let repo = repository();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("letter.txt"), "A pelicanword is here.\n").unwrap();
+    repo.call("index_files", &serde_json::json!({ "folderPath": outside.path() }));
     let mut sync = repo.command(&["snapshot", "save", "index.snapshot"]);
     assert!(sync.env("IXMCP_SKIP_SECRETS", "false").status().unwrap().success());
     let file = repo.path().join("index.snapshot");
@@ -74,6 +77,7 @@ fn secrets_stay_where_they_are_and_paths_say_nothing_of_the_machine() {
     assert!(database.starts_with(b"SQLite format 3\0"));
     let holds = |words: &str| database.windows(words.len()).any(|window| window == words.as_bytes());
     assert!(holds("def f7") && !holds("secret-word"), "secrets are in nobody's snapshot");
+    assert!(!holds("pelicanword"), "nor is a folder outside the repository");
     assert!(!holds(repo.path().to_str().unwrap()), "nor is the folder that it was made in");
 }
 

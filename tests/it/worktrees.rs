@@ -1,7 +1,8 @@
-//! Repositories with several worktrees: nested ones are no part of the index, and removed ones leave nothing behind.
+//! Repositories with several worktrees: nested ones are no part of the index, removed ones leave nothing
+//! behind, and new ones begin with the index of a sibling.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,8 +11,8 @@ use ixmcp::budget::Budget;
 use ixmcp::index::{Workspace, rebuild};
 use serde_json::json;
 
-use crate::harness::Repo;
-use crate::sound::{assert_same, dump, freshen, number, sources, sync, watched};
+use crate::harness::{Repo, Server};
+use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
 
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
@@ -90,7 +91,7 @@ fn a_sync_that_compares_times_notices_a_folder_that_stops_being_a_worktree() {
     let repo = committed("//- /a.py\nA = 1\n");
     git(repo.path(), &["worktree", "add", "-q", "--detach", "x"]);
     std::thread::sleep(Duration::from_millis(100));
-    let workspace = crate::sound::open(repo.path());
+    let workspace = open(repo.path());
     sync(&workspace);
     std::thread::sleep(Duration::from_millis(100));
     sync(&workspace);
@@ -147,5 +148,266 @@ fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
         }
         assert!(has_ended(daemon), "round {round}: the daemon of a removed repository stays");
         assert!(!tree.exists(), "round {round}: the daemon created {root} again");
+    }
+}
+
+/// A worktree of `repo`, next to others in `trees`.
+fn add_worktree(repo: &Repo, trees: &tempfile::TempDir, name: &str) -> PathBuf {
+    let tree = trees.path().canonicalize().unwrap().join(name);
+    git(repo.path(), &["worktree", "add", "-q", "--detach", tree.to_str().unwrap()]);
+    tree
+}
+
+/// What `stats` reports of the tree at `root`, whose index is built first.
+fn stats_of(repo: &Repo, root: &Path) -> serde_json::Value {
+    serde_json::from_str(&repo.ok(&["--repo", root.to_str().unwrap(), "call", "stats"])).unwrap()
+}
+
+fn many() -> Repo {
+    committed(
+        &(0..40).map(|at| format!("//- /d{}/m{at}.py\ndef f{at}(): return g{at}()\n", at % 5)).collect::<String>(),
+    )
+}
+
+#[test]
+fn a_new_worktree_begins_with_a_copy_of_the_newest_index_and_equals_a_build_from_nothing() {
+    let repo = many();
+    let trees = tempfile::tempdir().unwrap();
+    assert!(stats_of(&repo, repo.path()).get("seeded_from").is_none());
+    let first = add_worktree(&repo, &trees, "first");
+    fs::write(first.join("d1/m1.py"), "def other(): pass\n").unwrap();
+    fs::write(first.join("new.md"), "# A heading\n").unwrap();
+    fs::remove_file(first.join("d2/m2.py")).unwrap();
+    let stats = stats_of(&repo, &first);
+    assert_eq!(stats["seeded_from"], repo.path().canonicalize().unwrap().to_str().unwrap(), "{stats}");
+    assert_eq!(stats["total_files"], 40, "{stats}");
+    let workspace = open(&first);
+    assert_as_rebuilt(&workspace);
+    drop(workspace);
+    // The index of the first worktree is the newest now.
+    let second = add_worktree(&repo, &trees, "second");
+    assert_eq!(stats_of(&repo, &second)["seeded_from"], first.to_str().unwrap());
+    let workspace = open(&second);
+    assert!(paths(&workspace).contains(&"d2/m2.py".to_owned()) && !paths(&workspace).contains(&"new.md".to_owned()));
+    assert_as_rebuilt(&workspace);
+    // The sibling counts its own changes only.
+    assert_eq!(repo.sync()["added"], 40);
+}
+
+#[test]
+fn documents_that_the_sibling_registered_stay_out_of_the_copy() {
+    let repo = many();
+    repo.write(".gitignore", "/private/\n");
+    repo.write("private/plan.md", "# Walrusplan\n\nThe walrusword is here.\n");
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("letter.txt"), "A pelicanword is here.\n").unwrap();
+    for folder in ["private", outside.path().to_str().unwrap()] {
+        let answer = repo.call("index_files", &json!({ "folderPath": folder }));
+        assert_eq!(answer["processedFiles"], 1, "{answer}");
+    }
+    repo.sync();
+    let holds = |root: &Path, words: &str| {
+        let folder = root.join(".ixmcp");
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        let bytes: Vec<Vec<u8>> = files.map(|file| fs::read(file).unwrap()).collect();
+        bytes.iter().any(|bytes| bytes.windows(words.len()).any(|window| window == words.as_bytes()))
+    };
+    assert!(holds(repo.path(), "walrusword") && holds(repo.path(), "pelicanword"));
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    let stats = stats_of(&repo, &tree);
+    assert!(stats["seeded_from"].is_string() && stats["total_files"] == 40, "{stats}");
+    for words in ["walrusword", "Walrusplan", "pelicanword"] {
+        assert!(!holds(&tree, words), "{words}");
+    }
+    assert_as_rebuilt(&open(&tree));
+}
+
+fn sqlite3(database: &Path, statements: &str) {
+    let output = Command::new("sqlite3").arg(database).arg(statements).output().unwrap();
+    assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn an_index_that_cannot_be_copied_costs_a_build_and_nothing_else() {
+    type Damage = (&'static str, fn(&Path));
+    let damages: &[Damage] = &[
+        ("other text", |database| fs::write(database, "this is a diary, not a database").unwrap()),
+        ("nothing", |database| fs::write(database, "").unwrap()),
+        ("half of it", |database| {
+            let bytes = fs::read(database).unwrap();
+            fs::write(database, &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("a folder", |database| {
+            fs::remove_file(database).unwrap();
+            fs::create_dir(database).unwrap();
+        }),
+        ("a link", |database| {
+            let other = database.with_extension("other");
+            fs::rename(database, &other).unwrap();
+            std::os::unix::fs::symlink(&other, database).unwrap();
+        }),
+        ("newer", |database| {
+            let newer = "INSERT INTO refinery_schema_history SELECT version + 1, name, applied_on, checksum \
+                FROM refinery_schema_history ORDER BY version DESC LIMIT 1";
+            sqlite3(database, newer);
+        }),
+        ("another build's", |database| sqlite3(database, "UPDATE refinery_schema_history SET checksum = '1'")),
+        ("under construction", |database| sqlite3(database, "DELETE FROM meta WHERE key = 'built'")),
+        ("of other settings", |database| sqlite3(database, "UPDATE meta SET value = 'x' WHERE key = 'options'")),
+        ("without a table", |database| sqlite3(database, "DROP TABLE chunks")),
+        ("gone", |database| fs::remove_file(database).unwrap()),
+    ];
+    let repo = many();
+    let trees = tempfile::tempdir().unwrap();
+    for (at, (what, damage)) in damages.iter().enumerate() {
+        let _ = fs::remove_dir_all(repo.path().join(".ixmcp"));
+        repo.sync();
+        sqlite3(&repo.database(), "PRAGMA wal_checkpoint(TRUNCATE)");
+        damage(&repo.database());
+        let tree = add_worktree(&repo, &trees, &format!("tree{at}"));
+        let stats = stats_of(&repo, &tree);
+        assert!(stats.get("seeded_from").is_none() && stats["total_files"] == 40, "{what}: {stats}");
+        assert!(!tree.join(".ixmcp/index.db.seed").exists(), "{what}");
+        git(repo.path(), &["worktree", "remove", "--force", tree.to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn an_archive_that_names_a_repository_as_its_sibling_receives_nothing_of_it() {
+    let repo = many();
+    repo.sync();
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    let fake = trees.path().canonicalize().unwrap().join("fake");
+    fs::create_dir(&fake).unwrap();
+    fs::write(fake.join("a.py"), "A = 1\n").unwrap();
+    // The very file of a worktree that exists: the repository names that one, not this one.
+    fs::copy(tree.join(".git"), fake.join(".git")).unwrap();
+    let stats = stats_of(&repo, &fake);
+    assert!(stats.get("seeded_from").is_none() && stats["total_files"] == 1, "{stats}");
+}
+
+#[test]
+fn an_index_that_is_being_written_is_copied_in_one_state() {
+    let repo = many();
+    repo.sync();
+    let trees = tempfile::tempdir().unwrap();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let over = &over;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let workspace = open(repo.path());
+            for round in 0.. {
+                if over.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                for at in 0..20 {
+                    repo.write(&format!("d{}/m{at}.py", at % 5), format!("def g{round}_{at}(): return {round}\n"));
+                }
+                sync(&workspace);
+            }
+        });
+        for at in 0..number("IXMCP_ROUNDS", 4) {
+            let tree = add_worktree(&repo, &trees, &format!("tree{at}"));
+            let workspace = open(&tree);
+            assert!(!paths(&workspace).is_empty(), "the copy has files before the first update");
+            sync(&workspace);
+            assert_eq!(workspace.faults().unwrap(), Vec::<String>::new());
+            assert_as_rebuilt(&workspace);
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn doctor_lists_worktrees_and_deletes_indexes_of_forgotten_ones() {
+    let repo = many();
+    let trees = tempfile::tempdir().unwrap();
+    let other = add_worktree(&repo, &trees, "other");
+    for name in ["kept", "lost"] {
+        git(repo.path(), &["worktree", "add", "-q", "--detach", name]);
+        repo.ok(&["--repo", repo.path().join(name).to_str().unwrap(), "sync"]);
+    }
+    repo.sync();
+    let listed = repo.ok(&["doctor", "worktrees"]);
+    assert!(listed.contains(&format!("{}: no index", other.display())), "{listed}");
+    assert!(listed.contains("/kept: index ") && listed.contains("/lost: index ") && listed.contains(" kB"), "{listed}");
+    // What `git worktree prune` does to a worktree that was moved away for a while.
+    fs::remove_dir_all(repo.path().join(".git/worktrees/lost")).unwrap();
+    let forgotten = repo.ok(&["doctor", "worktrees"]);
+    assert!(forgotten.contains("forgotten") && !forgotten.contains("/lost: index"), "{forgotten}");
+    assert!(repo.path().join("lost/.ixmcp").exists(), "only --fix deletes");
+    repo.ok(&["doctor", "worktrees", "--fix"]);
+    assert!(!repo.path().join("lost/.ixmcp").exists() && repo.path().join("lost/d1/m1.py").exists());
+    assert!(repo.path().join("kept/.ixmcp/index.db").exists());
+}
+
+#[test]
+fn answers_name_the_worktree_where_there_are_several() {
+    let repo = many();
+    let stats = repo.call("stats", &json!({}));
+    assert!(stats.get("worktree").is_none(), "{stats}");
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    git(&tree, &["checkout", "-q", "-b", "feature/x"]);
+    let own = repo.path().canonicalize().unwrap();
+    for (tool, arguments) in [
+        ("query", json!({ "text": "f1" })),
+        ("get_symbol", json!({ "symbol_name": "f1" })),
+        ("search_documents", json!({ "query": "f1" })),
+        ("stats", json!({})),
+        ("find_references", json!({ "symbol_name": "f1" })),
+    ] {
+        let arguments = arguments.to_string();
+        let ask = |root: &Path| -> serde_json::Value {
+            let answer = repo.ok(&["--repo", root.to_str().unwrap(), "call", tool, "--args", &arguments]);
+            serde_json::from_str(&answer).unwrap()
+        };
+        assert_eq!(ask(&own)["worktree"], json!({ "root": own, "branch": "main" }), "{tool}");
+        assert_eq!(ask(&tree)["worktree"], json!({ "root": tree, "branch": "feature/x" }), "{tool}");
+    }
+    git(&tree, &["checkout", "-q", "--detach"]);
+    assert_eq!(stats_of(&repo, &tree)["worktree"], json!({ "root": tree }));
+}
+
+#[test]
+fn a_path_in_another_worktree_is_answered_from_that_worktree() {
+    let repo = many();
+    let trees = tempfile::tempdir().unwrap();
+    let tree = add_worktree(&repo, &trees, "tree");
+    fs::write(tree.join("d1/m1.py"), "def of_the_tree(): pass\n").unwrap();
+    git(repo.path(), &["worktree", "add", "-q", "--detach", ".claude/worktrees/x"]);
+    let nested = repo.path().canonicalize().unwrap().join(".claude/worktrees/x");
+    fs::write(nested.join("d1/m1.py"), "def of_the_nested(): pass\n").unwrap();
+    let foreign = trees.path().canonicalize().unwrap().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::copy(tree.join(".git"), foreign.join(".git")).unwrap();
+    fs::write(foreign.join("a.py"), "A = 1\n").unwrap();
+    for arguments in [&["mcp"][..], &["mcp", "--no-daemon"]] {
+        let mut server = Server::start(repo.command(arguments));
+        let mut slice =
+            |path: &str| server.response("get_slice", &json!({ "file_path": path, "start_line": 1, "end_line": 1 }));
+        let own = slice("d1/m1.py");
+        assert_eq!(
+            (&own["result"]["content"], own["result"].get("worktree")),
+            (&json!("def f1(): return g1()\n"), None)
+        );
+        for (path, root, content) in [
+            (tree.join("d1/m1.py"), &tree, "def of_the_tree(): pass\n"),
+            (nested.join("d1/m1.py"), &nested, "def of_the_nested(): pass\n"),
+        ] {
+            let answer = slice(path.to_str().unwrap());
+            assert_eq!(
+                (&answer["result"]["content"], &answer["result"]["file_path"], &answer["result"]["worktree"]["root"]),
+                (&json!(content), &json!("d1/m1.py"), &json!(root)),
+                "{arguments:?} {path:?}: {answer}"
+            );
+        }
+        let refused = slice(foreign.join("a.py").to_str().unwrap());
+        assert_eq!(refused["error"]["data"]["code"], "INVALID_PATH", "{refused}");
+    }
+    for root in [&tree, &nested] {
+        repo.command(&["--repo", root.to_str().unwrap(), "daemon", "stop"]).output().unwrap();
     }
 }

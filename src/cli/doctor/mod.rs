@@ -13,6 +13,7 @@ mod python;
 mod settings;
 mod socket;
 mod watching;
+mod worktrees;
 
 use std::path::PathBuf;
 
@@ -35,10 +36,10 @@ use crate::store::{Mode, Snapshot, Store};
 /// Exits with 1 if a finding is an error. A missing daemon, index, model or environment is only a note.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Run only these checks: settings, database, watching, daemon, port, socket, model, grammars, python, clients [default: all]
+    /// Run only these checks: settings, database, watching, worktrees, daemon, port, socket, model, grammars, python, clients [default: all]
     #[arg(value_name = "CHECK", value_parser = Known(check_names), hide_possible_values = true)]
     checks: Vec<String>,
-    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, restrict a socket's permissions, stop an outdated daemon
+    /// Fix what can be fixed safely: rebuild a damaged index, finish an incomplete one, delete those of forgotten worktrees, restrict a socket's permissions, stop an outdated daemon
     #[arg(long)]
     fix: bool,
 }
@@ -125,6 +126,7 @@ static CHECKS: &[Check] = &[
     Check { name: "settings", look: settings::look },
     Check { name: "database", look: database::look },
     Check { name: "watching", look: watching::look },
+    Check { name: "worktrees", look: worktrees::look },
     Check { name: "daemon", look: daemon::look },
     Check { name: "port", look: port::look },
     Check { name: "socket", look: socket::look },
