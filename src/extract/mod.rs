@@ -3,6 +3,7 @@
 //! Owns decoding, parsing, chunking and the language packs. A pure function of (path, bytes, options, extractor
 //! version): no disk, no clock, no environment. It never fails: it returns what it could extract, and problems.
 
+mod blocks;
 mod chunk;
 pub(crate) mod documents;
 pub(crate) mod entity;
@@ -14,6 +15,7 @@ mod links;
 mod parse;
 mod patterns;
 pub(crate) mod prose;
+mod recover;
 mod scopes;
 mod source;
 mod syntax;

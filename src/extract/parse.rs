@@ -17,6 +17,8 @@
 //! | `@implementor` | with `@implements` | the edge's source, where it is outside its definition |
 //! | `@import.module`, `@import.name`, `@import.alias`, `@import.wildcard` | an import | an edge to the module (its name is `*` with a wildcard); a reference of kind import for the name. Several modules are the parts of one; where the name ends it, the module is what precedes |
 //! | `@binding` | a parameter's or local variable's name | plain references to that name in the file are dropped, unless it is a symbol's too (names of definitions that `@local` drops count as well) |
+//! | `@items` | text in brackets | parsed again as a text of the language (a macro's body): what it defines counts |
+//! | `@misread` | a definition | the grammar took it for something else: it is parsed again if `languages::heads` can |
 //! | `@_anything` | | only for predicates |
 //!
 //! **The first pattern wins**: of several that name the same node, the first one in the file counts. A function
@@ -33,7 +35,9 @@ use foldhash::fast::RandomState;
 
 use super::Language;
 use super::kinds;
+use super::languages::heads;
 use super::patterns::{Captured, Patterns};
+use super::recover;
 use super::scopes::{Names, Scope, drop_locals, extend_levels, innermost, join_clauses, nest};
 use super::source::{Lines, bare, bare_type, last_name, module_name, signature, written};
 use super::syntax::{self, Syntax};
@@ -41,8 +45,10 @@ use crate::model::{Edge, Problem, References, Symbol};
 
 /// A language's grammar and patterns, ready to run.
 pub(super) struct Compiled {
-    grammar: tree_sitter::Language,
+    pub(super) grammar: tree_sitter::Language,
     patterns: Patterns,
+    /// Lines that show definitions, where the grammar is known to fail.
+    pub(super) heads: Option<heads::Compiled>,
     /// By capture index.
     captures: Vec<Capture>,
     /// The field of a definition's body, where the grammar has one.
@@ -70,6 +76,8 @@ enum Capture {
     ImportAlias,
     ImportWildcard,
     Binding,
+    Items,
+    Misread,
     Predicate,
 }
 
@@ -130,7 +138,9 @@ impl Compiled {
         };
         let captures = patterns.captures().iter().map(known).collect::<Result<_, _>>()?;
         let body = grammar.field_id_for_name("body");
-        Ok(Self { grammar, patterns, captures, body })
+        let heads = language.heads.map(heads::Heads::compile).transpose();
+        let heads = heads.map_err(|fault| format!("the heads of {} cannot be read: {fault}", language.name))?;
+        Ok(Self { grammar, patterns, heads, captures, body })
     }
 }
 
@@ -225,6 +235,8 @@ impl Capture {
             "import.alias" => Self::ImportAlias,
             "import.wildcard" => Self::ImportWildcard,
             "binding" => Self::Binding,
+            "items" => Self::Items,
+            "misread" => Self::Misread,
             name if name.starts_with('_') => Self::Predicate,
             _ => return None,
         })
@@ -243,10 +255,8 @@ pub(super) fn parse(language: &'static Language, text: &str) -> Parsed {
     let Some(syntax) = Syntax::of(&compiled.grammar, text) else {
         return Parsed::without_syntax(&format!("parsing as {} was given up", language.name));
     };
-    let mut found = FoundNodes::default();
-    compiled.patterns.matches(&syntax, text, |pattern, captured| {
-        found.take(pattern, &Match { compiled, syntax: &syntax, text, captured });
-    });
+    let mut found = FoundNodes::of(compiled, &syntax, text);
+    recover::recover(compiled, text, &syntax, &mut found);
     let mut parsed = found.resolve(language, text);
     parsed.syntax = Some(syntax);
     parsed
@@ -263,14 +273,14 @@ fn is_beyond(language: &Language, text: &str) -> bool {
     nests_too_deep(text) || language.overfills.is_some_and(|overfills| overfills(text))
 }
 
-struct Heritage {
+pub(super) struct Heritage {
     kind: &'static str,
-    target: Range<usize>,
+    pub(super) target: Range<usize>,
     implementor: Option<String>,
 }
 
-struct Import {
-    module: Range<usize>,
+pub(super) struct Import {
+    pub(super) module: Range<usize>,
     name: Option<Range<usize>>,
     /// Everything the module offers.
     wildcard: bool,
@@ -279,16 +289,28 @@ struct Import {
 
 /// What the matches captured, by pattern, before nesting is known.
 #[derive(Default)]
-struct FoundNodes {
-    scopes: Vec<(usize, Scope)>,
-    locals: Vec<Range<usize>>,
-    bindings: Vec<Range<usize>>,
-    references: Vec<(usize, &'static str, Range<usize>)>,
-    heritage: Vec<(usize, Heritage)>,
-    imports: Vec<(usize, Import)>,
+pub(super) struct FoundNodes {
+    pub(super) scopes: Vec<(usize, Scope)>,
+    pub(super) locals: Vec<Range<usize>>,
+    pub(super) bindings: Vec<Range<usize>>,
+    pub(super) references: Vec<(usize, &'static str, Range<usize>)>,
+    pub(super) heritage: Vec<(usize, Heritage)>,
+    pub(super) imports: Vec<(usize, Import)>,
+    /// To parse again, with their brackets.
+    pub(super) items: Vec<Range<usize>>,
+    /// Where the names of definitions start that the grammar took for something else.
+    pub(super) misread: Vec<usize>,
 }
 
 impl FoundNodes {
+    pub(super) fn of(compiled: &Compiled, syntax: &Syntax, text: &str) -> Self {
+        let mut found = Self::default();
+        compiled.patterns.matches(syntax, text, |pattern, captured| {
+            found.take(pattern, &Match { compiled, syntax, text, captured });
+        });
+        found
+    }
+
     fn take(&mut self, pattern: usize, matched: &Match) {
         let Match { compiled, syntax, text, captured } = *matched;
         for capture in captured {
@@ -326,6 +348,8 @@ impl FoundNodes {
                 }
                 Capture::Local => self.locals.push(syntax.range(node)),
                 Capture::Binding => self.bindings.push(syntax.range(node)),
+                Capture::Items => self.items.push(syntax.range(node)),
+                Capture::Misread => self.misread.extend(matched.name().map(|name| name.start)),
                 Capture::Reference(kind) => {
                     let Some(name) = matched.name() else {
                         continue;

@@ -6,7 +6,7 @@
 use std::num::NonZeroU16;
 use std::ops::{ControlFlow, Range};
 
-use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, Point, Tree};
 
 /// A node's index in its tree, in order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,7 @@ struct Row {
 pub(super) struct Syntax {
     grammar: Language,
     rows: Vec<Row>,
+    has_errors: bool,
 }
 
 /// A parse is given up after this many of tree-sitter's progress calls (one each some hundred steps), so that a
@@ -43,13 +44,16 @@ const PARSE_STEPS: u32 = 200_000;
 pub(super) fn parse(grammar: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(grammar).ok()?;
+    parse_within(&mut parser, text.as_bytes())
+}
+
+fn parse_within(parser: &mut Parser, bytes: &[u8]) -> Option<Tree> {
     let mut steps = 0;
     let mut count = |_: &ParseState| {
         steps += 1;
         if steps > PARSE_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut count);
-    let bytes = text.as_bytes();
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
@@ -57,8 +61,30 @@ impl Syntax {
     /// `None` where the parser gave the text up, or it is beyond four gigabytes.
     pub(super) fn of(grammar: &Language, text: &str) -> Option<Self> {
         u32::try_from(text.len()).ok()?;
-        let tree = parse(grammar, text)?;
-        Some(Self { grammar: grammar.clone(), rows: rows(&tree) })
+        Some(Self::of_tree(grammar, &parse(grammar, text)?))
+    }
+
+    /// Of some ranges of a text, in order, as if nothing were between them; offsets are those of the text.
+    pub(super) fn of_ranges(grammar: &Language, text: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
+        let mut parser = Parser::new();
+        parser.set_language(grammar).ok()?;
+        // Only offsets in bytes are read.
+        let (start_point, end_point) = (Point::default(), Point::default());
+        let included = |range: &Range<usize>| {
+            let Range { start: start_byte, end: end_byte } = *range;
+            tree_sitter::Range { start_byte, end_byte, start_point, end_point }
+        };
+        parser.set_included_ranges(&ranges.iter().map(included).collect::<Vec<_>>()).ok()?;
+        Some(Self::of_tree(grammar, &parse_within(&mut parser, text)?))
+    }
+
+    fn of_tree(grammar: &Language, tree: &Tree) -> Self {
+        Self { grammar: grammar.clone(), rows: rows(tree), has_errors: tree.root_node().has_error() }
+    }
+
+    /// Whether something was skipped or assumed.
+    pub(super) fn has_errors(&self) -> bool {
+        self.has_errors
     }
 
     fn row(&self, node: Node) -> &Row {
@@ -115,6 +141,28 @@ impl Syntax {
                 node
             })
         })
+    }
+
+    /// The ranges of comments and strings, in order.
+    pub(super) fn quoted(&self) -> Vec<Range<usize>> {
+        const WORDS: [&str; 4] = ["comment", "string", "char", "heredoc"];
+        let kinds = u16::try_from(self.grammar.node_kind_count()).unwrap_or(u16::MAX);
+        let is_quoted = |kind| {
+            let name = self.grammar.node_kind_for_id(kind).unwrap_or_default();
+            self.grammar.node_kind_is_named(kind) && WORDS.iter().any(|word| name.contains(word))
+        };
+        let is_quoted: Vec<bool> = (0..kinds).map(is_quoted).collect();
+        let mut ranges = Vec::new();
+        let mut node = ROOT;
+        while node < self.next(ROOT) {
+            if is_quoted.get(usize::from(self.kind(node))).is_some_and(|is_quoted| *is_quoted) {
+                ranges.push(self.range(node));
+                node = self.next(node);
+            } else {
+                node = self.first(node);
+            }
+        }
+        ranges
     }
 
     pub(super) fn child(&self, node: Node, field: NonZeroU16) -> Option<Node> {

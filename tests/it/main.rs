@@ -11,6 +11,7 @@ mod compared_with_ty;
 mod crash;
 mod cursors;
 mod daemon;
+mod definitions;
 mod docs;
 mod doctor;
 mod documents;

@@ -65,7 +65,7 @@
     (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name))
   ])
 ]) @definition.type
-(field_declaration declarator: [
+((field_declaration declarator: [
   (field_identifier) @name
   (array_declarator declarator: [
     (field_identifier) @name
@@ -78,7 +78,9 @@
     (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
   ])
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))
-]) @definition.field
+])
+  @definition.field
+  (#not-match? @name "^__+[a-z_]*(aligned|packed|layout)"))
 
 ; Macros. One without a value is a guard or a switch, and is looked for just as well.
 (preproc_def name: (identifier) @name) @definition.constant
@@ -129,7 +131,7 @@
 ]) @definition.variable
   (#match? @definition.variable ";$")
   (#not-match? @definition.variable "^[A-Za-z_][A-Za-z0-9_]*[ \t]*\\(")
-  (#not-match? @name "^__+[a-z_]*(init|initdata|initconst|mostly|aligned|packed|check|visible|used|unused|weak)$"))
+  (#not-match? @name "^__+[a-z_]*(init|initdata|initconst|mostly|aligned|packed|layout|check|visible|used|unused|weak)$"))
 (declaration (ERROR (array_declarator declarator: (identifier) @name))) @definition.variable
 (translation_unit
   (expression_statement (call_expression

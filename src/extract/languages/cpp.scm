@@ -37,8 +37,14 @@
 (lambda_expression body: (_) @local)
 
 ; A macro between `class` and its name makes the grammar see a function.
-(function_definition type: (class_specifier !body) declarator: (identifier) @name body: (_)) @definition.class
-(function_definition type: (struct_specifier !body) declarator: (identifier) @name body: (_)) @definition.struct
+(function_definition
+  type: (class_specifier !body)
+  declarator: [(identifier) (field_identifier)] @name
+  body: (_)) @definition.class @misread
+(function_definition
+  type: (struct_specifier !body)
+  declarator: [(identifier) (field_identifier)] @name
+  body: (_)) @definition.struct @misread
 (function_definition type: (class_specifier !body) declarator: (identifier) . (ERROR (identifier) @inherits .))
 
 ; Functions and members.

@@ -3,6 +3,7 @@
 //! Owns how a file's language is found and when its grammar is loaded. What a query may capture is
 //! described in `parse`.
 
+pub(super) mod heads;
 mod nesting;
 
 use std::sync::OnceLock;
@@ -33,6 +34,8 @@ pub struct Language {
     /// Whether a text would overfill what the grammar's scanner sets aside for its state, which aborts the process, or
     /// make it take time without measure.
     pub(super) overfills: Option<fn(&str) -> bool>,
+    /// How lines show definitions, for where the grammar fails.
+    pub(super) heads: Option<&'static heads::Heads>,
     /// Read when the first file of the language comes.
     pub(super) compiled: OnceLock<super::parse::Compiled>,
 }
@@ -56,6 +59,7 @@ impl Language {
             grammar: None,
             query: "",
             overfills: None,
+            heads: None,
             compiled: OnceLock::new(),
         }
     }
@@ -85,6 +89,11 @@ impl Language {
         self
     }
 
+    const fn heads(mut self, heads: &'static heads::Heads) -> Self {
+        self.heads = Some(heads);
+        self
+    }
+
     const fn overfills(mut self, overfills: fn(&str) -> bool) -> Self {
         self.overfills = Some(overfills);
         self
@@ -96,7 +105,10 @@ pub static LANGUAGES: &[Language] = &TABLE;
 
 static TABLE: [Language; 45] = [
     // C: functions, prototypes, types, fields, macros and file-level variables, in kernel code too.
-    Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm")).extensions(&["c", "h"]).version(3),
+    Language::new("c", || tree_sitter_c::LANGUAGE.into(), include_str!("c.scm"))
+        .extensions(&["c", "h"])
+        .heads(&heads::C)
+        .version(4),
     // CMake: functions, macros, targets, options and set variables.
     Language::new("cmake", || tree_sitter_cmake::LANGUAGE.into(), include_str!("cmake.scm"))
         .extensions(&["cmake"])
@@ -108,7 +120,8 @@ static TABLE: [Language; 45] = [
             "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp", "inl", "ixx", "cppm", "cu", "cuh",
             "ino",
         ])
-        .version(2)
+        .heads(&heads::CPP)
+        .version(3)
         .separator("::"),
     // C#: types, members, namespaces, attributes.
     Language::new("csharp", || tree_sitter_c_sharp::LANGUAGE.into(), include_str!("csharp.scm"))
@@ -186,6 +199,8 @@ static TABLE: [Language; 45] = [
     // Kotlin: classes, objects, interfaces, functions, properties, scripts too.
     Language::new("kotlin", || tree_sitter_kotlin_ng::LANGUAGE.into(), include_str!("kotlin.scm"))
         .extensions(&["kt", "kts"])
+        .heads(&heads::KOTLIN)
+        .version(2)
         .interpreters(&["kotlin"]),
     // Lua: functions however they are assigned, methods, module-level variables.
     Language::new("lua", || tree_sitter_lua::LANGUAGE.into(), include_str!("lua.scm"))
@@ -268,6 +283,8 @@ static TABLE: [Language; 45] = [
     // Rust: items of every kind, `impl` blocks as containers, macros.
     Language::new("rust", || tree_sitter_rust::LANGUAGE.into(), include_str!("rust.scm"))
         .extensions(&["rs"])
+        .heads(&heads::RUST)
+        .version(2)
         .separator("::"),
     // Scala, both versions: classes, traits, objects, enums, givens, members.
     Language::new("scala", || tree_sitter_scala::LANGUAGE.into(), include_str!("scala.scm"))

@@ -27,6 +27,11 @@
 (trait_item bounds: (trait_bounds (generic_type type: (type_identifier) @inherits)))
 (trait_item bounds: (trait_bounds (scoped_type_identifier name: (type_identifier) @inherits)))
 
+; Items in the bodies of macros, where items may be.
+(source_file (macro_invocation (token_tree) @items))
+(source_file (expression_statement (macro_invocation (token_tree) @items)))
+(declaration_list (macro_invocation (token_tree) @items))
+
 ; Imports. A list inside braces gives one import a name; the path before the braces is read from the text.
 (use_declaration argument: (identifier) @import.module)
 (use_declaration argument: (scoped_identifier path: (_) @import.module name: (identifier) @import.name))

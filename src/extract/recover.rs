@@ -1,0 +1,308 @@
+//! Definitions that the grammar did not read: those in the bodies of macros, and those around errors.
+//!
+//! Owns what is parsed again, and how. A macro's body is parsed as a text of its own. Where a tree has errors, the lines
+//! that show a definition (`languages::heads`) are compared with what was found. Each that is missing is parsed without
+//! what surrounds it: first its head with an empty body, if need be with the words blanked that the grammar may not
+//! know, then all of it. Positions stay those of the text: blanked words keep their length.
+//!
+//! Work is bounded: at most [`BUDGET`] times the text is parsed again.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+use regex_automata::Input;
+
+use super::blocks::Blocks;
+use super::languages::heads;
+use super::parse::{Compiled, FoundNodes};
+use super::syntax::Syntax;
+
+/// How many times its own size a text is parsed again, at most.
+const BUDGET: usize = 4;
+/// What one more parse costs, as bytes of text.
+const PARSE_BYTES: usize = 64;
+/// Bytes of a head between its name and its body, at most.
+const HEAD_BYTES: usize = 4_000;
+
+/// A line that shows a definition.
+struct Head {
+    start: usize,
+    name: Range<usize>,
+}
+
+/// A head and what belongs to it.
+struct Piece {
+    head: Head,
+    /// The braces of its body.
+    body: Option<Range<usize>>,
+    end: usize,
+}
+
+/// How much of a head is blanked.
+#[derive(Clone, Copy)]
+enum Blanked {
+    Nothing,
+    /// Unknown words before the name.
+    Before,
+    /// Unknown words before and after the name.
+    Around,
+    /// Unknown words before the name, and everything after it.
+    After,
+}
+
+const ATTEMPTS: [Blanked; 4] = [Blanked::Nothing, Blanked::Before, Blanked::Around, Blanked::After];
+
+/// Adds to `found` what the tree of the text lacks.
+pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &mut FoundNodes) {
+    let Some(heads) = &compiled.heads else { return };
+    let is_damaged = syntax.has_errors() || !found.misread.is_empty();
+    if !is_damaged && found.items.is_empty() {
+        return;
+    }
+    let mut again = Again { compiled, heads, text, masked: Vec::new(), left: text.len().saturating_mul(BUDGET) };
+    let mut damaged = again.read_items(found);
+    if is_damaged {
+        damaged = vec![0..text.len()];
+    }
+    if !damaged.is_empty() {
+        again.read_missing(&damaged, syntax, found);
+    }
+}
+
+/// Parses parts of a text again.
+struct Again<'a> {
+    compiled: &'a Compiled,
+    heads: &'a heads::Compiled,
+    text: &'a str,
+    /// The text with words blanked; empty before the first is.
+    masked: Vec<u8>,
+    /// Bytes that may still be parsed.
+    left: usize,
+}
+
+impl Again<'_> {
+    /// What some ranges define, as if nothing were between them, and whether they have errors.
+    fn read(&mut self, ranges: &[Range<usize>]) -> Option<(FoundNodes, bool)> {
+        let bytes: usize = ranges.iter().map(|range| range.len() + PARSE_BYTES).sum();
+        let Some(left) = self.left.checked_sub(bytes) else {
+            self.left = 0;
+            return None;
+        };
+        self.left = left;
+        let text = if self.masked.is_empty() { self.text.as_bytes() } else { self.masked.as_slice() };
+        let syntax = Syntax::of_ranges(&self.compiled.grammar, text, ranges)?;
+        Some((FoundNodes::of(self.compiled, &syntax, self.text), syntax.has_errors()))
+    }
+
+    /// Reads the bodies of macros as texts; returns those with errors.
+    fn read_items(&mut self, found: &mut FoundNodes) -> Vec<Range<usize>> {
+        let mut damaged = Vec::new();
+        let mut open = std::mem::take(&mut found.items);
+        while let Some(brackets) = open.pop() {
+            let body = brackets.start + 1..brackets.end.saturating_sub(1);
+            if body.is_empty() || !self.heads.pattern.is_match(Input::new(self.text).range(body.clone())) {
+                continue;
+            }
+            let Some((mut items, has_errors)) = self.read(std::slice::from_ref(&body)) else { break };
+            open.append(&mut items.items);
+            found.append(items);
+            if has_errors {
+                damaged.push(body);
+            }
+        }
+        damaged
+    }
+
+    /// Reads the definitions that lines of these ranges show and `found` lacks.
+    fn read_missing(&mut self, damaged: &[Range<usize>], syntax: &Syntax, found: &mut FoundNodes) {
+        let mut defined = found.names();
+        let quoted = syntax.quoted();
+        let mut heads = Vec::new();
+        for range in damaged {
+            heads.extend(self.heads_in(range.clone()).filter(|head| !defined.contains(&head.name.start)));
+        }
+        heads.retain(|head| !holds(&quoted, head.name.start));
+        if heads.is_empty() {
+            return;
+        }
+        heads.sort_by_key(|head| head.start);
+        let blocks = Blocks::of(self.text, quoted);
+        self.masked = self.text.as_bytes().to_vec();
+        let mut pieces: Vec<(Range<usize>, FoundNodes)> = Vec::new();
+        // Up to where a piece without errors reaches.
+        let mut clean = 0;
+        for head in heads {
+            if head.start < clean || defined.contains(&head.name.start) {
+                continue;
+            }
+            let Some(piece) = self.piece(head, &blocks) else { continue };
+            let Some(head_alone) = self.read_head(&piece) else { continue };
+            defined.extend(head_alone.names());
+            let whole = piece.head.start..piece.end;
+            match self.read(std::slice::from_ref(&whole)) {
+                // What was found before must not be lost for it.
+                Some((mut read, has_errors)) if read.replaces(&piece, &defined) => {
+                    self.read_items(&mut read);
+                    if !has_errors && read.misread.is_empty() {
+                        clean = piece.end;
+                    }
+                    defined.extend(read.names());
+                    pieces.push((whole, read));
+                }
+                _ => pieces.push((whole.start..whole.start, head_alone)),
+            }
+        }
+        let replaced: Vec<Range<usize>> = pieces.iter().map(|(range, _)| range.clone()).collect();
+        found.forget(&replaced);
+        found.forget_misread(&defined);
+        for (at, (range, mut piece)) in pieces.into_iter().enumerate() {
+            let nested = &replaced[at + 1..];
+            let nested = &nested[..nested.partition_point(|inner| inner.start < range.end)];
+            piece.forget(nested);
+            piece.forget_misread(&defined);
+            found.append(piece);
+        }
+    }
+
+    fn heads_in(&self, range: Range<usize>) -> impl Iterator<Item = Head> {
+        let bytes = self.text.as_bytes();
+        let input = Input::new(self.text).range(range);
+        self.heads.pattern.find_iter(input).filter_map(|found| {
+            let head = &bytes[found.range()];
+            let indent = head.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let length = head.iter().rev().take_while(|byte| is_of_name(**byte)).count();
+            let name = found.end() - length..found.end();
+            self.text.is_char_boundary(name.end).then(|| Head { start: found.start() + indent, name })
+        })
+    }
+
+    /// Where a head's body is, and its end.
+    fn piece(&self, head: Head, blocks: &Blocks) -> Option<Piece> {
+        let (open, end) = blocks.after_head(self.text, &head.name, self.heads.stops, HEAD_BYTES);
+        let body = open.and_then(|open| Some(open..blocks.close(open)? + 1));
+        if body.is_none() && (!self.heads.stops.is_empty() || open.is_some()) {
+            return None;
+        }
+        let end = body.as_ref().map_or(end, |body| body.end);
+        Some(Piece { head, body, end })
+    }
+
+    /// What the head defines with an empty body, where that includes its name. The head stays blanked as that needed.
+    fn read_head(&mut self, piece: &Piece) -> Option<FoundNodes> {
+        let Piece { head, body, end } = piece;
+        let ranges = match body {
+            Some(body) => vec![head.start..body.start + 1, body.end - 1..body.end],
+            None => vec![head.start..*end],
+        };
+        for attempt in ATTEMPTS {
+            if !self.blank(head, ranges[0].end - usize::from(body.is_some()), attempt) {
+                continue;
+            }
+            let (read, _) = self.read(&ranges)?;
+            if read.reaches(head.name.start, *end) {
+                return Some(read);
+            }
+        }
+        let whole = head.start..ranges[0].end;
+        self.masked[whole.clone()].copy_from_slice(&self.text.as_bytes()[whole]);
+        None
+    }
+
+    /// Blanks words of a head that ends before `end`, and no others; whether there are any.
+    fn blank(&mut self, head: &Head, end: usize, blanked: Blanked) -> bool {
+        let (before, after) = (head.start..head.name.start, head.name.end..end);
+        let whole = head.start..end;
+        self.masked[whole.clone()].copy_from_slice(&self.text.as_bytes()[whole]);
+        let ranges = match blanked {
+            Blanked::Nothing => return true,
+            Blanked::Before => vec![before],
+            Blanked::Around => vec![before, after.clone()],
+            Blanked::After => vec![before],
+        };
+        let mut words: Vec<Range<usize>> = Vec::new();
+        for range in ranges {
+            words.extend(self.heads.noise.find_iter(Input::new(self.text).range(range)).map(|found| found.range()));
+        }
+        if matches!(blanked, Blanked::After) {
+            words.push(after);
+        }
+        for byte in words.iter().flat_map(Clone::clone) {
+            if self.masked[byte] != b'\n' {
+                self.masked[byte] = b' ';
+            }
+        }
+        !words.is_empty()
+    }
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Whether one of the ranges, which are in order and apart, contains `at`.
+fn holds(ranges: &[Range<usize>], at: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= at);
+    before > 0 && ranges[before - 1].end > at
+}
+
+impl FoundNodes {
+    /// Where the names of definitions and scopes start, without those that were misread: a type behind an unknown word
+    /// looks like a variable.
+    fn names(&self) -> BTreeSet<usize> {
+        let misread: HashSet<usize, RandomState> = self.misread.iter().copied().collect();
+        let named = self.scopes.iter().filter(|(_, scope)| !matches!(scope.kind, Some("variable" | "field")));
+        named.map(|(_, scope)| scope.name.start).filter(|name| !misread.contains(name)).collect()
+    }
+
+    /// Whether the definition whose name starts at `name` reaches to `end`.
+    fn reaches(&self, name: usize, end: usize) -> bool {
+        let is_it = |scope: &super::scopes::Scope| scope.name.start == name && scope.range.end >= end;
+        self.scopes.iter().any(|(_, scope)| is_it(scope)) && !self.misread.contains(&name)
+    }
+
+    /// Whether these hold a whole piece, with all that is known to be defined in it.
+    fn replaces(&self, piece: &Piece, defined: &BTreeSet<usize>) -> bool {
+        let names = self.names();
+        self.reaches(piece.head.name.start, piece.end)
+            && defined.range(piece.head.start..piece.end).all(|name| names.contains(name))
+    }
+
+    /// Drops what starts within one of the ranges, which are in order of their starts.
+    fn forget(&mut self, ranges: &[Range<usize>]) {
+        let mut outermost: Vec<Range<usize>> = Vec::new();
+        for range in ranges.iter().filter(|range| !range.is_empty()) {
+            if outermost.last().is_none_or(|last| last.end <= range.start) {
+                outermost.push(range.clone());
+            }
+        }
+        if outermost.is_empty() {
+            return;
+        }
+        let stays = |at: usize| !holds(&outermost, at);
+        self.scopes.retain(|(_, scope)| stays(scope.name.start));
+        self.locals.retain(|block| stays(block.start));
+        self.bindings.retain(|name| stays(name.start));
+        self.references.retain(|(_, _, name)| stays(name.start));
+        self.heritage.retain(|(_, heritage)| stays(heritage.target.start));
+        self.imports.retain(|(_, import)| stays(import.module.start));
+    }
+
+    /// Drops what was misread and is defined now.
+    fn forget_misread(&mut self, defined: &BTreeSet<usize>) {
+        self.misread.retain(|name| defined.contains(name));
+        let misread: HashSet<usize, RandomState> = self.misread.drain(..).collect();
+        if !misread.is_empty() {
+            self.scopes.retain(|(_, scope)| !misread.contains(&scope.name.start));
+        }
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.scopes.append(&mut other.scopes);
+        self.locals.append(&mut other.locals);
+        self.bindings.append(&mut other.bindings);
+        self.references.append(&mut other.references);
+        self.heritage.append(&mut other.heritage);
+        self.imports.append(&mut other.imports);
+    }
+}
