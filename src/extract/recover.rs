@@ -5,7 +5,7 @@
 //! what surrounds it: first its head with an empty body, if need be with the words blanked that the grammar may not
 //! know, then all of it. Positions stay those of the text: blanked words keep their length.
 //!
-//! Work is bounded: at most [`BUDGET`] times the text is parsed again.
+//! Work is bounded: at most [`BUDGET`] times the text, and [`MIN_BUDGET`] bytes, are parsed again.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -20,6 +20,8 @@ use super::syntax::Syntax;
 
 /// How many times its own size a text is parsed again, at most.
 const BUDGET: usize = 4;
+/// A small file may have many damaged definitions, each parsed again to its end.
+const MIN_BUDGET: usize = 20_000;
 /// What one more parse costs, as bytes of text.
 const PARSE_BYTES: usize = 64;
 /// Bytes of a head between its name and its body, at most.
@@ -60,10 +62,11 @@ pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &
     if !is_damaged && found.items.is_empty() {
         return;
     }
-    let mut again = Again { compiled, heads, text, masked: Vec::new(), left: text.len().saturating_mul(BUDGET) };
+    let left = text.len().saturating_mul(BUDGET).saturating_add(MIN_BUDGET);
+    let mut again = Again { compiled, heads, text, masked: Vec::new(), left };
     let mut damaged = again.read_items(found);
     if is_damaged {
-        damaged = vec![0..text.len()];
+        damaged = Vec::from([0..text.len()]);
     }
     if !damaged.is_empty() {
         again.read_missing(&damaged, syntax, found);
@@ -193,7 +196,7 @@ impl Again<'_> {
         let Piece { head, body, end } = piece;
         let ranges = match body {
             Some(body) => vec![head.start..body.start + 1, body.end - 1..body.end],
-            None => vec![head.start..*end],
+            None => Vec::from([head.start..*end]),
         };
         for attempt in ATTEMPTS {
             if !self.blank(head, ranges[0].end - usize::from(body.is_some()), attempt) {
