@@ -81,7 +81,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let only_errors = typed.severity.as_deref() == Some("error");
     let lets_warnings_pass = typed.exit_zero_on_warning || only_errors;
     let passes = answer.passed || (lets_warnings_pass && answer.errors == 0);
-    Ok(if passes { Outcome::Found } else { Outcome::Nothing })
+    Ok(Outcome::of(passes))
 }
 
 fn summary(answer: &Answer) -> String {

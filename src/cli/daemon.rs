@@ -131,35 +131,30 @@ fn start(session: &Session, options: &Options) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let launcher = Launcher::new(&session.sources.environment, options.words())?;
     let about = launch::ensure(&root, &launcher)?;
-    if session.json {
-        output::json(&json!({ "pid": about.pid, "version": about.version, "root": root }));
-    } else {
+    session.show(&json!({ "pid": about.pid, "version": about.version, "root": root }), true, || {
         output::note(&format!("process {} serves {}", about.pid, printable(&root.to_string_lossy())));
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn stop(session: &Session) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let was_running = launch::stop(&root, &session.sources.environment)?;
-    if session.json {
-        output::json(&json!({ "stopped": was_running, "root": root }));
-    } else if !was_running {
-        output::note("no daemon runs for this repository");
-    }
-    Ok(if was_running { Outcome::Found } else { Outcome::Nothing })
+    session.show(&json!({ "stopped": was_running, "root": root }), was_running, || {
+        if !was_running {
+            output::note("no daemon runs for this repository");
+        }
+    })
 }
 
 fn status(session: &Session) -> Result<Outcome> {
     let root = session.workspaces.root(&session.start)?;
     let status = launch::status(&root, &session.sources.environment)?;
     match &status {
-        Some(status) if session.json => output::json(&json!(status)),
-        Some(status) => print(status),
-        None if session.json => output::json(&json!({ "running": false, "root": root })),
-        None => output::note("no daemon runs for this repository"),
+        Some(status) => session.show(status, true, || print(status)),
+        None => session.show(&json!({ "running": false, "root": root }), false, || {
+            output::note("no daemon runs for this repository");
+        }),
     }
-    Ok(if status.is_some() { Outcome::Found } else { Outcome::Nothing })
 }
 
 fn print(status: &Status) {

@@ -20,9 +20,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
     let answer = session.call::<Answer>("goto_definition", typed.position.arguments(session))?;
     let found = &answer.definitions;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, !found.is_empty(), || {
         for one in found {
             let location = paint.location(&one.span);
             output::line(&format!("{location}  {}  {}", printable(&one.kind), printable(&one.preview)));
@@ -30,6 +28,5 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if found.is_empty() {
             output::note("nothing found: no definition is known for this position");
         }
-    }
-    Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    })
 }

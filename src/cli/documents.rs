@@ -119,41 +119,31 @@ fn index(session: &Session, typed: &Index) -> Result<Outcome> {
     };
     let given = json!({ "folderPath": session.here(&typed.folder), "options": options });
     let answer = session.call::<index_files::Answer>("index_files", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
-        output::line(&format!(
-            "{} of {} files, {} chunks",
-            answer.processed_files, answer.total_files, answer.total_chunks
-        ));
+    session.show(&answer.json, true, || {
+        let index_files::Answer { processed_files, total_files, total_chunks, .. } = &*answer;
+        output::line(&format!("{processed_files} of {total_files} files, {total_chunks} chunks"));
         print_skipped(&answer.left, &answer.partial);
         if let Some(warning) = &answer.warning {
             output::note(warning);
         }
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn update(session: &Session, typed: &Update) -> Result<Outcome> {
     let changes: Vec<String> = typed.changes.iter().map(|change| session.here(change)).collect();
     let given = arguments! { "folderPath": session.here(&typed.folder), "changes": changes };
     let answer = session.call::<update_index::Answer>("update_index", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, true, || {
         let update_index::Answer { added, updated, removed, unchanged, .. } = &*answer;
         output::line(&format!("{added} added, {updated} updated, {removed} removed, {unchanged} unchanged"));
         print_skipped(&answer.left, &answer.partial);
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     let given = json!({ "folderPath": session.here(&typed.folder), "forget": true });
     let answer = session.call::<update_index::Answer>("update_index", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, true, || {
         let stay = match answer.unchanged {
             0 => String::new(),
             1 => "; 1 stays, as the repository or a folder around indexes it".to_owned(),
@@ -161,32 +151,23 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
         };
         let removed = output::count(answer.removed as u64, "file has", "files have");
         output::line(&format!("{removed} left the index{stay}"));
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn list(session: &Session) -> Result<Outcome> {
     let stats = session.call::<stats::Answer>("stats", json!({}))?;
     let folders = &stats.document_folders;
-    if session.json {
-        output::json(&json!({ "folders": folders }));
-    } else {
-        for folder in folders {
-            let types = folder.file_types.as_deref().unwrap_or_default().join(" ");
-            let types = if types.is_empty() { types } else { format!(", of {} alone", printable(&types)) };
-            output::line(&format!(
-                "{}  {}, chunks of {} characters with {} of the one before{types}",
-                printable(&folder.folder_path),
-                output::count(folder.total_files as u64, "file", "files"),
-                folder.chunk_size,
-                folder.overlap
-            ));
-        }
-        if folders.is_empty() {
-            output::note_nothing();
-        }
-    }
-    Ok(if folders.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    session.show_list(&json!({ "folders": folders }), folders, |folder| {
+        let types = folder.file_types.as_deref().unwrap_or_default().join(" ");
+        let types = if types.is_empty() { types } else { format!(", of {} alone", printable(&types)) };
+        output::line(&format!(
+            "{}  {}, chunks of {} characters with {} of the one before{types}",
+            printable(&folder.folder_path),
+            output::count(folder.total_files as u64, "file", "files"),
+            folder.chunk_size,
+            folder.overlap
+        ));
+    })
 }
 
 fn score(text: &str) -> std::result::Result<f64, String> {
@@ -217,9 +198,7 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     let given = json!({ "query": typed.text.join(" "), "offset": typed.offset, "options": options });
     let answer = session.call::<search_documents::Answer>("search_documents", given)?;
     let results = &answer.results;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, !results.is_empty(), || {
         results.iter().for_each(|result| print(result, &session.paint));
         answer.note_rest(results.len());
         match answer.below_min_score {
@@ -227,8 +206,7 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
             1 => output::note("1 more is less sure: --min-score 0 shows it"),
             below => output::note(&format!("{below} more are less sure: --min-score 0 shows them")),
         }
-    }
-    Ok(if results.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    })
 }
 
 fn print(hit: &Hit, paint: &Paint) {
@@ -247,15 +225,12 @@ fn show(session: &Session, typed: &Show) -> Result<Outcome> {
         "filePath": session.file(&typed.file), "chunkIndex": typed.chunk, "contextLines": typed.context,
     });
     let answer = session.call::<get_file_details::Answer>("get_file_details", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, true, || {
         for problem in &answer.problems {
             output::note(&printable(problem));
         }
         for line in answer.content.lines() {
             output::line(&printable(&line.replace('\t', "    ")));
         }
-    }
-    Ok(Outcome::Found)
+    })
 }

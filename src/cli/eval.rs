@@ -68,11 +68,8 @@ pub(super) struct Arguments {
 struct Asked {
     query: String,
     relevant: Vec<Relevant>,
-    #[serde(default)]
     kind: Option<String>,
-    #[serde(default)]
     half: Option<String>,
-    #[serde(default)]
     tree: Option<String>,
 }
 

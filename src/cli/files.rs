@@ -32,30 +32,14 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         return skipped(session);
     }
     let files = &answer.files;
-    if session.json {
-        output::json(&answer.json);
-    } else {
-        files.iter().for_each(|file| output::line(&session.paint.path(file)));
-        if files.is_empty() {
-            output::note_nothing();
-        }
-    }
-    Ok(if files.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    session.show_list(&answer.json, files, |file| output::line(&session.paint.path(file)))
 }
 
 fn skipped(session: &Session) -> Result<Outcome> {
     let skipped = session.workspace()?.read(&Budget::unlimited(), |snapshot| snapshot.skipped())?;
-    if session.json {
-        let files: Vec<_> =
-            skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.as_str() })).collect();
-        output::json(&json!({ "total": files.len(), "skipped": files }));
-    } else {
-        for file in &skipped {
-            output::line(&format!("{:<18}{}", file.reason.as_str(), session.paint.path(&file.path)));
-        }
-        if skipped.is_empty() {
-            output::note_nothing();
-        }
-    }
-    Ok(if skipped.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    let files: Vec<_> =
+        skipped.iter().map(|file| json!({ "path": file.path, "reason": file.reason.as_str() })).collect();
+    session.show_list(&json!({ "total": files.len(), "skipped": files }), &skipped, |file| {
+        output::line(&format!("{:<18}{}", file.reason.as_str(), session.paint.path(&file.path)));
+    })
 }

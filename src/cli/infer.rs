@@ -45,7 +45,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let annotations = output::count(found.len() as u64, "annotation", "annotations");
         output::note(&format!("{annotations}; {skipped} symbols without a suggestion (see --json)"));
     }
-    Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(!found.is_empty()))
 }
 
 fn print(found: &Suggestion) {

@@ -56,6 +56,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -161,6 +162,12 @@ enum Outcome {
     Nothing,
     /// It answered, and what it was asked by is at fault.
     Broken,
+}
+
+impl Outcome {
+    const fn of(is_found: bool) -> Self {
+        if is_found { Self::Found } else { Self::Nothing }
+    }
 }
 
 /// Runs the program.
@@ -308,6 +315,22 @@ struct Session {
 const PARTIAL_AFTER: Duration = Duration::from_secs(3);
 
 impl Session {
+    /// Prints an answer, as JSON or by `print`.
+    fn show(&self, json: &impl Serialize, is_found: bool, print: impl FnOnce()) -> Result<Outcome> {
+        if self.json { output::json(json) } else { print() }
+        Ok(Outcome::of(is_found))
+    }
+
+    /// Prints a list, as JSON or item by item.
+    fn show_list<T>(&self, json: &impl Serialize, items: &[T], print: impl Fn(&T)) -> Result<Outcome> {
+        self.show(json, !items.is_empty(), || {
+            items.iter().for_each(print);
+            if items.is_empty() {
+                output::note_nothing();
+            }
+        })
+    }
+
     fn workspace(&self) -> Result<Arc<Workspace>> {
         self.workspaces.at(&self.start)
     }

@@ -30,12 +30,7 @@ struct Overview {
 
 pub(super) fn run(session: &Session) -> Result<Outcome> {
     let overview = look(session)?;
-    if session.json {
-        output::json(&overview.value());
-    } else {
-        overview.print(&session.paint);
-    }
-    Ok(Outcome::Found)
+    session.show(&overview.value(), true, || overview.print(&session.paint))
 }
 
 fn look(session: &Session) -> Result<Overview> {

@@ -83,7 +83,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             output::note(&format!("did you mean: {}", printable(suggestion)));
         }
     }
-    Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(!hits.is_empty()))
 }
 
 fn marks(typed: &Arguments) -> Result<Marks> {

@@ -23,10 +23,5 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
         || HowFar::of(&progress),
         || index::rebuild(&root, Arc::clone(&session.sources), &progress, &Budget::unlimited()),
     )?;
-    if session.json {
-        output::json(&report);
-    } else {
-        sync::print(&report);
-    }
-    Ok(Outcome::Found)
+    sync::show(session, &report)
 }

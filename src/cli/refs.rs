@@ -27,9 +27,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     }
     let answer = session.call::<Answer>("find_references", given)?;
     let found = &answer.references;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, !found.is_empty(), || {
         for one in found {
             let location = paint.location(&one.span);
             output::line(&format!("{location}  {}  {}", printable(&one.role), printable(&one.preview)));
@@ -40,6 +38,5 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         if let Some(left_out) = &answer.left_out {
             output::note(left_out);
         }
-    }
-    Ok(if found.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    })
 }

@@ -40,20 +40,14 @@ pub(super) fn run(session: &Session, name: &str, limit: u64, offset: u64) -> Res
         }
         Ok((subjects, found.len()))
     })?;
-    if session.json {
-        let shown: Vec<Value> = subjects.iter().map(value).collect();
-        output::json(&json!({ "symbols": shown, "total": total }));
-    } else {
-        subjects.iter().for_each(|subject| print(subject, &session.paint));
-        if subjects.is_empty() {
-            output::note_nothing();
-        }
-        if total > offset.saturating_add(subjects.len()) {
-            let next = offset + subjects.len();
-            output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));
-        }
+    let shown: Vec<Value> = subjects.iter().map(value).collect();
+    let json = json!({ "symbols": shown, "total": total });
+    let outcome = session.show_list(&json, &subjects, |subject| print(subject, &session.paint));
+    if !session.json && total > offset.saturating_add(subjects.len()) {
+        let next = offset + subjects.len();
+        output::note(&format!("{} of {total} definitions shown; more with --offset {next}", subjects.len()));
     }
-    Ok(if subjects.is_empty() { Outcome::Nothing } else { Outcome::Found })
+    outcome
 }
 
 fn print(subject: &Subject, paint: &Paint) {

@@ -51,7 +51,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if !typed.json {
         note(session, &answer);
     }
-    Ok(if is_renamed { Outcome::Found } else { Outcome::Nothing })
+    Ok(Outcome::of(is_renamed))
 }
 
 /// Why nothing is renamed, and what may have to be renamed by hand.

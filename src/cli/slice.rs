@@ -21,10 +21,5 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let end = typed.end.unwrap_or(typed.start);
     let given = arguments! { "file_path": session.file(&typed.file), "start_line": typed.start, "end_line": end };
     let answer = session.call::<Answer>("get_slice", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
-        output::raw(&answer.content);
-    }
-    Ok(Outcome::Found)
+    session.show(&answer.json, true, || output::raw(&answer.content))
 }

@@ -45,26 +45,18 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             shown(&progress, || workspace.sync(Thoroughness::Changed, &progress, &budget))?;
             let header = index::save(&workspace, &typed.file)?;
             let size = std::fs::metadata(&typed.file).map_err(|error| Error::io("read", &typed.file, error))?.len();
-            if session.json {
-                output::json(
-                    &json!({ "file": typed.file, "bytes": size, "files": header.files, "schema": header.schema }),
-                );
-            } else {
+            let json = json!({ "file": typed.file, "bytes": size, "files": header.files, "schema": header.schema });
+            session.show(&json, true, || {
                 output::line(&format!("{} in {}", output::count(header.files, "file", "files"), sync::size(size)));
-            }
+            })
         }
         Verb::Load(typed) => {
             let root = session.workspaces.root(&session.start)?;
             let sources = &session.sources;
             let report = shown(&progress, || index::load(&root, Arc::clone(sources), &typed.file, &progress, &budget))?;
-            if session.json {
-                output::json(&report);
-            } else {
-                sync::print(&report);
-            }
+            sync::show(session, &report)
         }
     }
-    Ok(Outcome::Found)
 }
 
 /// Does work while showing how far it is.

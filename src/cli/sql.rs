@@ -75,7 +75,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             Ok(())
         },
     )?;
-    Ok(if rows == 0 { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(rows > 0))
 }
 
 /// Embeds texts as queries are embedded. The index is opened, and the model loaded, when a statement asks for either.

@@ -16,10 +16,10 @@ pub(super) struct Arguments {}
 
 pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     let answer = session.call::<Answer>("stats", json!({}))?;
-    if session.json {
-        output::json(&answer.json);
-        return Ok(Outcome::Found);
-    }
+    session.show(&answer.json, true, || print(&answer))
+}
+
+fn print(answer: &Answer) {
     output::line(&format!("root        {}", printable(&answer.root)));
     output::line(&format!("stored in   {}", printable(&answer.index_path)));
     output::line(&format!("files       {}", answer.total_files));
@@ -33,10 +33,7 @@ pub(super) fn run(session: &Session, _: &Arguments) -> Result<Outcome> {
     if let Some(changed) = &answer.last_update {
         output::line(&format!("changed     {changed}"));
     }
-    for line in table(&answer.languages) {
-        output::line(&line);
-    }
-    Ok(Outcome::Found)
+    table(&answer.languages).iter().for_each(|line| output::line(line));
 }
 
 /// The languages with their files and lines, in columns as wide as their contents.

@@ -7,7 +7,8 @@ use super::paint::Paint;
 use super::{Outcome, Session, arguments, output, relations};
 use crate::error::Result;
 use crate::model::printable;
-use crate::tools::get_symbol::{Answer, Found};
+use crate::query::symbols::Occurrence;
+use crate::tools::get_symbol::Answer;
 
 /// Show where a name is defined and used
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             note_near(session, typed)?;
         }
     }
-    Ok(if is_nothing { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(!is_nothing))
 }
 
 /// Headings can be a page long, which is not a suggestion.
@@ -86,11 +87,11 @@ fn note_near(session: &Session, typed: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn print(symbol: &Found, paint: &Paint) {
+fn print(symbol: &Occurrence, paint: &Paint) {
     let part = |part: &Option<String>, before: &str| {
         part.as_ref().map_or_else(String::new, |part| format!("{before}{}", printable(part)))
     };
-    let position = paint.position(&symbol.file_path, &[symbol.line, symbol.column]);
+    let position = paint.position(&symbol.path, &[symbol.line, symbol.column]);
     let (kind, name) = (printable(&symbol.kind), paint.name(&symbol.name));
     let (container, signature) = (part(&symbol.container, " in "), part(&symbol.signature, "  "));
     output::line(&format!("{position}  {kind} {name}{container}{signature}"));

@@ -49,21 +49,19 @@ pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
         Some(report) => report?,
         None => by_hand(session, &root, thoroughness)?,
     };
-    let show = |report: &Report| if session.json { output::json(report) } else { print(report) };
     if !arguments.watch {
-        show(&report);
-        return Ok(Outcome::Found);
+        return show(session, &report);
     }
     let workspace = session.workspaces.at(&root)?;
     // Read before anybody sees the first report: what follows it is reported, even if it is indexed before the watch starts.
     let reported = workspace.last_change(&Budget::unlimited())?;
-    show(&report);
-    watch(&workspace, reported, show)?;
+    show(session, &report)?;
+    watch(&workspace, reported, |report| show(session, report).map(drop))?;
     Ok(Outcome::Found)
 }
 
 /// Runs until the program is asked to exit.
-fn watch(workspace: &Arc<Workspace>, reported: Option<String>, show: impl Fn(&Report)) -> Result<()> {
+fn watch(workspace: &Arc<Workspace>, reported: Option<String>, show: impl Fn(&Report) -> Result<()>) -> Result<()> {
     let runtime = runtime()?;
     let end = runtime.block_on(async { TerminationSignal::new() });
     let end = end.map_err(|error| Error::internal("cannot listen for signals").caused_by(error))?;
@@ -79,7 +77,7 @@ async fn report_changes(
     workspace: &Workspace,
     mut end: TerminationSignal,
     mut reported: Option<String>,
-    show: impl Fn(&Report),
+    show: impl Fn(&Report) -> Result<()>,
 ) -> Result<()> {
     let budget = Budget::unlimited();
     while tokio::time::timeout(LOOK, end.recv()).await.is_err() {
@@ -89,7 +87,7 @@ async fn report_changes(
         let changed = workspace.last_change(&budget)?;
         if changed != reported {
             reported = changed;
-            show(&workspace.report(Instant::now(), &budget)?);
+            show(&workspace.report(Instant::now(), &budget)?)?;
         }
     }
     Ok(())
@@ -111,7 +109,11 @@ fn by_hand(session: &Session, root: &Path, thoroughness: Thoroughness) -> Result
     output::with_progress(|| HowFar::of(&progress), sync)
 }
 
-pub(super) fn print(report: &Report) {
+pub(super) fn show(session: &Session, report: &Report) -> Result<Outcome> {
+    session.show(report, true, || print(report))
+}
+
+fn print(report: &Report) {
     let Report { added, modified, deleted, unchanged, .. } = report;
     output::line(&format!("files     {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"));
     let skipped: Vec<String> = report.skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();

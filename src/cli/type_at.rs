@@ -19,18 +19,15 @@ pub(super) struct Arguments {
 pub(super) fn run(session: &Session, arguments: &Arguments) -> Result<Outcome> {
     let paint = session.paint_here();
     let answer = session.call::<Answer>("type_at", arguments.position.arguments(session))?;
-    if session.json {
-        output::json(&answer.json);
-        return Ok(Outcome::Found);
-    }
-    let Some(typed) = &answer.found else { return Ok(Outcome::Nothing) };
-    output::line(&format!("{}: {}", printable(&typed.expression), printable(&typed.r#type)));
-    if let Some(found) = &typed.definition {
-        let location = paint.location(&found.span);
-        output::line(&format!("    {location}  {}", printable(&found.preview)));
-    }
-    for line in typed.docstring.iter().flat_map(|text| text.lines()) {
-        output::line(&format!("    {}", printable(line)));
-    }
-    Ok(Outcome::Found)
+    session.show(&answer.json, session.json || answer.found.is_some(), || {
+        let Some(typed) = &answer.found else { return };
+        output::line(&format!("{}: {}", printable(&typed.expression), printable(&typed.r#type)));
+        if let Some(found) = &typed.definition {
+            let location = paint.location(&found.span);
+            output::line(&format!("    {location}  {}", printable(&found.preview)));
+        }
+        for line in typed.docstring.iter().flat_map(|text| text.lines()) {
+            output::line(&format!("    {}", printable(line)));
+        }
+    })
 }

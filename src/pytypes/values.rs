@@ -38,7 +38,6 @@ pub struct Span {
 pub enum Query {
     /// Diagnostics of one file, or of every file that the project checks.
     Check {
-        #[serde(default)]
         file: Option<String>,
         /// Without `file`: check only these files, and the checked files below these folders (absolute paths). Empty:
         /// everything.
@@ -209,21 +208,21 @@ pub struct Subject {
     #[serde(default)]
     pub classes: Vec<String>,
     /// A sentence about references that are not searched for.
-    #[serde(default)]
     pub left_out: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Reference {
     #[serde(flatten)]
     pub span: Span,
-    pub role: Role,
+    /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
+    /// definition, call, import, …
+    pub role: String,
     pub preview: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-#[serde(rename_all = "lowercase")]
 pub enum Role {
     Definition,
     Import,
@@ -244,6 +243,7 @@ impl Role {
 pub struct Outline {
     pub name: String,
     pub kind: String,
+    #[serde(rename = "type")]
     pub display: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<u32>,

@@ -5,6 +5,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::entities;
 use super::mentions::{self, Mention};
 use crate::error::Result;
@@ -18,12 +21,12 @@ pub struct Pack {
     pub items: Vec<Item>,
     pub code: Vec<Code>,
     /// Neighbours that did not fit, the most important first.
-    pub left_out: Vec<(String, String)>,
+    pub left_out: Vec<LeftOut>,
     /// Mentioned code that did not fit.
     pub code_left_out: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
 pub struct Item {
     pub id: String,
     pub title: String,
@@ -31,12 +34,20 @@ pub struct Item {
     /// Without the front matter.
     pub body: String,
     pub why: String,
-    /// The body was too long for the budget; the rest is left out.
+    /// The body goes on; ixchel_show has the whole.
+    #[serde(rename = "truncated", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub id: String,
+    pub title: String,
+}
+
+#[derive(Debug, JsonSchema, Serialize, Deserialize)]
 pub struct Code {
+    #[serde(flatten)]
     pub mention: Mention,
     pub why: String,
 }
@@ -133,7 +144,7 @@ pub fn pack(snapshot: &Snapshot, id: &str, mut budget: ContextBudget) -> Result<
             fits
         };
         if !fits {
-            pack.left_out.push((node.key, node.title));
+            pack.left_out.push(LeftOut { id: node.key, title: node.title });
         }
     }
     Ok(pack)

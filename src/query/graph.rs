@@ -4,6 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+use strum_macros::EnumString;
+
 use super::entities;
 use crate::budget::Budget;
 use crate::cycles::strongly_connected;
@@ -11,8 +15,11 @@ use crate::error::Result;
 use crate::store::{EntityId, GraphNode, Link, LinkFrom, LinkTo, Snapshot, StoredEntity};
 
 /// Which way edges are walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Direction {
+    #[default]
     Outgoing,
     Incoming,
     Both,

@@ -4,6 +4,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::smart::qualified;
 use super::symbols;
 use crate::error::Result;
@@ -12,14 +15,18 @@ use crate::extract::prose::{self, ProseMark};
 use crate::store::Snapshot;
 
 /// A file or symbol in the code that a text names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Mention {
     pub path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The words that name it.
+    #[serde(skip)]
     pub words: String,
     /// Definitions that have the name, where this is one of several.
+    #[serde(skip)]
     pub of: usize,
 }
 

@@ -5,6 +5,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::entities;
 use crate::error::Result;
 use crate::store::{Snapshot, StoredEntity};
@@ -44,18 +47,25 @@ pub struct Counts {
     pub kinds: BTreeMap<Option<String>, usize>,
 }
 
-/// An entity, or an id that nothing has.
-#[derive(Clone, Debug)]
+/// An entity; without a kind: an id that nothing has.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Spot {
     pub id: String,
-    pub entity: Option<StoredEntity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Edges at it in the whole graph.
     pub links: usize,
 }
 
 /// An edge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PictureEdge {
     pub from: String,
     pub to: String,
@@ -101,8 +111,7 @@ fn picked(ranked: &[usize], limit: usize, fits: impl Fn(usize) -> bool) -> (Vec<
 
 impl Spot {
     fn has(&self, words: &[String]) -> bool {
-        let title = self.entity.as_ref().map_or("", |entity| &entity.title);
-        let text = format!("{} {title} {}", self.id, self.tags.join(" ")).to_lowercase();
+        let text = format!("{} {} {}", self.id, self.title, self.tags.join(" ")).to_lowercase();
         words.iter().all(|word| text.contains(word))
     }
 }
@@ -120,7 +129,8 @@ impl FullGraph {
         let mut whole = Self { nodes: Vec::new(), at: HashMap::new(), edges: Vec::new() };
         for (entity, tags) in stored.entities {
             whole.at.insert(entity.key.clone(), whole.nodes.len());
-            whole.nodes.push(Spot { id: entity.key.clone(), entity: Some(entity), tags, links: 0 });
+            let StoredEntity { key: id, kind, title, status, path, .. } = entity;
+            whole.nodes.push(Spot { id, kind: Some(kind), title, status, path: Some(path), tags, links: 0 });
         }
         for link in stored.links {
             let from = whole.index_of(link.source.key);
@@ -138,7 +148,7 @@ impl FullGraph {
         if let Some(index) = self.at.get(&id) {
             return *index;
         }
-        self.nodes.push(Spot { id: id.clone(), entity: None, tags: Vec::new(), links: 0 });
+        self.nodes.push(Spot { id: id.clone(), ..Spot::default() });
         self.at.insert(id, self.nodes.len() - 1);
         self.nodes.len() - 1
     }
@@ -201,7 +211,7 @@ impl FullGraph {
     fn counts(&self) -> Counts {
         let mut counts = Counts { nodes: self.nodes.len(), edges: self.edges.len(), kinds: BTreeMap::new() };
         for node in &self.nodes {
-            *counts.kinds.entry(node.entity.as_ref().map(|entity| entity.kind.clone())).or_default() += 1;
+            *counts.kinds.entry(node.kind.clone()).or_default() += 1;
         }
         counts
     }

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+
 use super::relations::{Resolver, may_refer_to};
 use crate::error::Result;
 use crate::store::{Definition, DefinitionNode, FtsQuery, Reference, Snapshot};
@@ -16,9 +18,15 @@ pub struct Named {
 }
 
 /// A symbol with those inside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NestedSymbol {
-    pub definition: Definition,
+    pub name: String,
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    pub line: u32,
+    pub column: u32,
+    pub end_line: u32,
     pub children: Vec<Self>,
 }
 
@@ -103,11 +111,12 @@ pub fn outline(snapshot: &Snapshot, path: &str) -> Result<Option<Vec<NestedSymbo
     for one in declared.iter().rev() {
         let children = inside.get(&Some(one.id)).into_iter().flatten();
         let mut children: Vec<NestedSymbol> = children.filter_map(|child| built.remove(&child.id)).collect();
-        children.sort_by_key(|child| (child.definition.line, child.definition.column));
-        built.insert(one.id, NestedSymbol { definition: one.definition.clone(), children });
+        children.sort_by_key(|child| (child.line, child.column));
+        let Definition { name, kind, signature, line, column, end_line, .. } = one.definition.clone();
+        built.insert(one.id, NestedSymbol { name, kind, signature, line, column, end_line, children });
     }
     let mut roots: Vec<NestedSymbol> = built.into_values().collect();
-    roots.sort_by_key(|root| (root.definition.line, root.definition.column));
+    roots.sort_by_key(|root| (root.line, root.column));
     Ok(Some(roots))
 }
 

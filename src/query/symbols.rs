@@ -2,33 +2,44 @@
 
 mod order;
 
+use std::borrow::Cow;
+
 use nucleo_matcher::pattern::{AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::relations::{Resolver, may_refer_to};
 use super::{Page, near};
 use crate::error::{Error, Result};
 use crate::store::{ChunkId, Definition, DefinitionNode, Reference, Snapshot};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Match {
+    #[default]
     Exact,
     Prefix,
     Fuzzy,
 }
 
 /// One occurrence of a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Occurrence {
     pub name: String,
     /// Of the definition; of a reference what it is used as: call, type, import, …
     pub kind: String,
-    pub is_definition: bool,
+    /// definition or reference.
+    pub role: Cow<'static, str>,
+    #[serde(rename = "file_path")]
     pub path: String,
     pub line: u32,
     pub column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
@@ -133,7 +144,7 @@ fn defined(found: Definition) -> Occurrence {
     Occurrence {
         name: found.name,
         kind: found.kind,
-        is_definition: true,
+        role: "definition".into(),
         path: found.path,
         line: found.line,
         column: found.column,
@@ -147,7 +158,7 @@ fn used(found: Reference) -> Occurrence {
     Occurrence {
         name: found.name,
         kind: found.kind,
-        is_definition: false,
+        role: "reference".into(),
         path: found.path,
         line: found.line,
         column: found.column,

@@ -157,7 +157,6 @@ impl DaemonService {
             tool: String,
             #[serde(default)]
             arguments: Value,
-            #[serde(default)]
             cap: Option<usize>,
             #[serde(default)]
             patient: bool,
@@ -182,7 +181,6 @@ impl DaemonService {
             view: String,
             #[serde(default)]
             arguments: Value,
-            #[serde(default)]
             cap: Option<usize>,
         }
         let Params { view, arguments, cap } = parse(&mut control)?;

@@ -4,6 +4,7 @@
 //! several edges.
 
 use rusqlite::{Row, named_params, params};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::statements::statements;
@@ -118,7 +119,7 @@ pub struct StoredEntity {
 }
 
 /// Something about a file that people should know.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 pub struct FileProblem {
     pub path: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,13 +30,11 @@ pub(super) static CHECK: Declaration = Declaration {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// File or folder (default: the whole project).
-    #[serde(default)]
     file: Option<String>,
     /// Further files and folders.
     #[serde(default)]
     files: Vec<String>,
     /// Default: all.
-    #[serde(default)]
     severity: Option<SeverityFilter>,
     /// Add the source excerpt (default false).
     #[serde(default)]
@@ -45,10 +43,8 @@ struct Arguments {
     #[serde(default)]
     notes: bool,
     /// Diagnostics to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Diagnostics to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

@@ -25,7 +25,6 @@ struct Arguments {
     /// Relative to the repository, or absolute.
     file: String,
     /// Chunks to leave out at the start (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

@@ -9,7 +9,7 @@ use super::goto_definition::{named, preview, span_of};
 use super::target::{Candidate, Subject, has_target};
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::Result;
-use crate::pytypes::values::{Answer as Answered, Position, Query, Reference, Span};
+use crate::pytypes::values::{Answer as Answered, Position, Query, Reference};
 use crate::query::Page;
 use crate::query::positions::{self, Mention};
 
@@ -30,28 +30,20 @@ pub(super) static FIND_REFERENCES: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Relative to the repository, or absolute.
-    #[serde(default)]
     file: Option<String>,
     /// From 1.
-    #[serde(default)]
     line: Option<u32>,
     /// From 1, in characters.
-    #[serde(default)]
     column: Option<u32>,
     /// Instead of a position: name, Class.method or module::name; file narrows it.
-    #[serde(default)]
     symbol_name: Option<String>,
     /// Include the definition (default true).
-    #[serde(default)]
     include_declaration: Option<bool>,
     /// References to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// References to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
     /// Notebook cell that line counts in, from 1.
-    #[serde(default)]
     cell: Option<u32>,
 }
 
@@ -59,7 +51,7 @@ has_target!(Arguments);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub references: Vec<ReferenceItem>,
+    pub references: Vec<Reference>,
     /// Symbols with that name, if there are several: give one of their positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
@@ -72,16 +64,6 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
     pub precision: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct ReferenceItem {
-    #[serde(flatten)]
-    pub span: Span,
-    /// definition, write, read, import, or call for an implicit reference (construction, operator); without types:
-    /// definition, call, import, …
-    pub role: String,
-    pub preview: String,
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -103,7 +85,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (total, references, precision) = if at.file.is_python {
         let (found, unlisted) = by_types(call, position, include_declaration)?;
         left_out = unlisted;
-        (found.len(), Page::of(found, offset, limit).map(ReferenceItem::from), "types")
+        (found.len(), Page::of(found, offset, limit), "types")
     } else {
         let named = named(call, &at.file, at.line, at.column)?;
         let (name, found) = match &named {
@@ -166,16 +148,10 @@ pub(super) fn candidates(call: &Call, names: &[&str]) -> Result<Vec<String>> {
     Ok(holding.iter().map(|path| absolute(path)).chain(others).collect())
 }
 
-fn mention_item(call: &Call, mention: &Mention, name: &str) -> ReferenceItem {
-    ReferenceItem {
+fn mention_item(call: &Call, mention: &Mention, name: &str) -> Reference {
+    Reference {
         span: span_of(mention.path.clone(), mention.line, mention.column, name),
         role: mention.kind.clone().unwrap_or_else(|| "definition".to_owned()),
         preview: preview(call, &mention.path, mention.line),
-    }
-}
-
-impl From<Reference> for ReferenceItem {
-    fn from(found: Reference) -> Self {
-        Self { span: found.span, role: found.role.name().to_owned(), preview: found.preview }
     }
 }

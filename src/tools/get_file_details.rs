@@ -30,13 +30,12 @@ struct Arguments {
     #[serde(rename = "filePath")]
     file_path: String,
     /// Chunk to read, from 0 (default: the whole file).
-    #[serde(default, rename = "chunkIndex")]
+    #[serde(rename = "chunkIndex")]
     chunk_index: Option<u64>,
     /// Lines around the chunk (default 3, at most 1000; only with chunkIndex).
-    #[serde(default, rename = "contextLines")]
+    #[serde(rename = "contextLines")]
     context_lines: Option<u64>,
     /// Characters to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

@@ -33,7 +33,6 @@ struct Arguments {
     /// Last line, inclusive.
     end_line: u64,
     /// Where to continue in a line that was cut: next_column.
-    #[serde(default)]
     start_column: Option<u64>,
 }
 

@@ -1,7 +1,5 @@
 //! `get_symbol`: where a name is defined and used.
 
-use std::borrow::Cow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,31 +30,19 @@ struct Arguments {
     /// Name, Class.method or module::name.
     symbol_name: String,
     /// class, function, …; of references: call, import, … (default: all).
-    #[serde(default)]
     kind: Option<String>,
     /// Default exact. prefix and fuzzy find definitions only.
-    #[serde(default, rename = "match")]
-    how: Option<How>,
+    #[serde(rename = "match")]
+    how: Option<Match>,
     /// Symbols to return (default: definitions and 20 references).
-    #[serde(default)]
     limit: Option<u64>,
     /// Symbols to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum How {
-    #[default]
-    Exact,
-    Prefix,
-    Fuzzy,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    pub symbols: Vec<Found>,
+    pub symbols: Vec<Occurrence>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<usize>,
     pub truncated: bool,
@@ -65,22 +51,6 @@ pub(crate) struct Answer {
     /// Similar names, if nothing has this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Found {
-    pub name: String,
-    pub kind: String,
-    pub role: Cow<'static, str>,
-    pub file_path: String,
-    pub line: u32,
-    pub column: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signature: Option<String>,
 }
 
 const MAX_LIMIT: usize = 1000;
@@ -92,11 +62,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if let Some(unknown) = arguments.kind.as_deref().filter(|named| !kinds::all().any(|kind| kind == *named)) {
         return Err(unknown_kind(unknown));
     }
-    let how = match arguments.how.unwrap_or_default() {
-        How::Exact => Match::Exact,
-        How::Prefix => Match::Prefix,
-        How::Fuzzy => Match::Fuzzy,
-    };
+    let how = arguments.how.unwrap_or_default();
     let (offset, limit) = super::page(arguments.offset, arguments.limit, MAX_LIMIT, MAX_LIMIT);
     let limit = arguments.limit.map(|_| limit);
     let (page, suggestions) = call.read_words(&arguments.symbol_name, |snapshot| {
@@ -111,7 +77,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total: page.total,
         truncated: page.is_cut,
         next_offset: page.next_offset(),
-        symbols: page.items.into_iter().map(shown).collect(),
+        symbols: page.items,
     })
 }
 
@@ -121,18 +87,4 @@ fn unknown_kind(unknown: &str) -> Error {
     let known = format!("Kinds are: {}.", kinds::all().collect::<Vec<_>>().join(", "));
     Error::invalid_argument(format!("argument `kind`: there is no kind {:?}", printable(&shown)))
         .hint(near.map_or_else(|| known.clone(), |near| format!("{near} {known}")))
-}
-
-fn shown(found: Occurrence) -> Found {
-    Found {
-        name: found.name,
-        kind: found.kind,
-        role: if found.is_definition { "definition" } else { "reference" }.into(),
-        file_path: found.path,
-        line: found.line,
-        column: found.column,
-        end_line: found.end_line,
-        container: found.container,
-        signature: found.signature,
-    }
 }

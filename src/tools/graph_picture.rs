@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare};
 use crate::error::{Error, Result};
-use crate::query::picture::{self, Part, Spot};
+use crate::query::picture::{self, Part, PictureEdge, Spot};
 
 pub(super) static GRAPH: Declaration = declare! {
     run;
@@ -23,24 +23,20 @@ pub(super) static GRAPH: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// An entity's id: what it is tied to.
-    #[serde(default)]
     around: Option<String>,
     /// Words of id, title or tags.
-    #[serde(default)]
     find: Option<String>,
     /// A tag.
-    #[serde(default)]
     tag: Option<String>,
     /// The most nodes (default and at most 2000).
-    #[serde(default)]
     limit: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Answer {
-    nodes: Vec<Node>,
+    nodes: Vec<Spot>,
     /// Between these nodes.
-    edges: Vec<Edge>,
+    edges: Vec<PictureEdge>,
     /// How many entities have the words or the tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<usize>,
@@ -49,30 +45,6 @@ struct Answer {
     total_edges: usize,
     /// The whole graph's entities by kind, most first; without a kind: ids that nothing has.
     kinds: Vec<Kind>,
-}
-
-/// Without a kind: something links to it, and nothing has the id.
-#[derive(Serialize, JsonSchema)]
-struct Node {
-    id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
-    title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tags: Vec<String>,
-    /// Edges at it in the whole graph.
-    links: usize,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Edge {
-    from: String,
-    to: String,
-    rel: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -92,26 +64,14 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     };
     let (_, limit) = super::page(None, arguments.limit, usize::MAX, usize::MAX);
     let picture = call.read_entities(|snapshot| picture::part(snapshot, part, limit))?;
-    let edges = picture.edges.into_iter().map(|tie| Edge { from: tie.from, to: tie.to, rel: tie.rel }).collect();
     let mut kinds: Vec<Kind> = picture.all.kinds.into_iter().map(|(kind, count)| Kind { kind, count }).collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     Ok(Answer {
-        nodes: picture.nodes.into_iter().map(node).collect(),
-        edges,
+        nodes: picture.nodes,
+        edges: picture.edges,
         found: picture.found,
         total: picture.all.nodes,
         total_edges: picture.all.edges,
         kinds,
     })
-}
-
-fn node(spot: Spot) -> Node {
-    let Spot { id, entity, tags, links } = spot;
-    match entity {
-        Some(entity) => {
-            let (kind, path) = (Some(entity.kind), Some(entity.path));
-            Node { id, kind, title: entity.title, status: entity.status, path, tags, links }
-        }
-        None => Node { id, kind: None, title: String::new(), status: None, path: None, tags: Vec::new(), links },
-    }
 }

@@ -31,13 +31,10 @@ struct Arguments {
     /// Absolute, or relative to the repository.
     #[serde(rename = "folderPath")]
     folder_path: String,
-    #[serde(default)]
     options: Option<Options>,
     /// Skipped files to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Skipped files to leave out at the start (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 
@@ -45,16 +42,12 @@ struct Arguments {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
     /// Characters of a chunk (default 1000, 50 to 100000).
-    #[serde(default)]
     chunk_size: Option<u64>,
     /// Characters shared with the chunk before, less than chunkSize (default 200, or a fifth of chunkSize if that is less).
-    #[serde(default)]
     overlap: Option<u64>,
     /// Files to index, in path order (default 10000; 1 or more).
-    #[serde(default)]
     max_files: Option<u64>,
     /// Types to read: ".md", "markdown", … (default: all).
-    #[serde(default)]
     file_types: Option<Vec<String>>,
 }
 

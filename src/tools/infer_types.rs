@@ -29,10 +29,8 @@ struct Arguments {
     /// Relative to the repository, or absolute.
     file: String,
     /// Only this class or function: Class.method (default: all).
-    #[serde(default)]
     symbol: Option<String>,
     /// Suggestions to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

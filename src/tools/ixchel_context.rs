@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::Result;
-use crate::query::context::{self, ContextBudget};
+use crate::query::context::{self, Code, ContextBudget, Item, LeftOut};
 
 pub(super) static IXCHEL_CONTEXT: Declaration = declare! {
     run;
@@ -26,7 +26,6 @@ struct Arguments {
     /// The entity's id.
     id: String,
     /// Size of the answer in tokens (default 2500).
-    #[serde(default)]
     budget_tokens: Option<u64>,
 }
 
@@ -43,34 +42,6 @@ pub(crate) struct Answer {
     pub code_left_out: Option<usize>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Item {
-    pub id: String,
-    pub title: String,
-    pub kind: String,
-    pub body: String,
-    pub why: String,
-    /// The body goes on; ixchel_show has the whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub truncated: Option<bool>,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Code {
-    pub path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    pub why: String,
-}
-
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct LeftOut {
-    pub id: String,
-    pub title: String,
-}
-
 const BUDGET: usize = 2500;
 /// Neighbours that are named although they did not fit.
 const NAMED: usize = 30;
@@ -84,42 +55,20 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let budget = ContextBudget { tokens, bytes: call.cap().map(|cap| cap - cap / RESERVED) };
     let pack = call.read_entities(|snapshot| context::pack(snapshot, &arguments.id, budget))?;
     let total = pack.left_out.len();
-    let short =
-        |title: String| if title.len() > 120 { title.chars().take(100).chain(['…']).collect() } else { title };
+    let left_out = pack.left_out.into_iter().take(NAMED).map(|left| LeftOut { title: short(left.title), ..left });
     let mut answer = Answer {
         id: pack.id,
-        items: pack
-            .items
-            .into_iter()
-            .map(|item| Item {
-                id: item.id,
-                title: item.title,
-                kind: item.kind,
-                body: item.body,
-                why: item.why,
-                truncated: item.is_cut.then_some(true),
-            })
-            .collect(),
-        code: pack
-            .code
-            .into_iter()
-            .map(|code| Code {
-                path: code.mention.path,
-                symbol: code.mention.symbol,
-                line: code.mention.line,
-                why: code.why,
-            })
-            .collect(),
-        left_out: pack
-            .left_out
-            .into_iter()
-            .take(NAMED)
-            .map(|(id, title)| LeftOut { id, title: short(title) })
-            .collect(),
+        items: pack.items,
+        code: pack.code,
+        left_out: left_out.collect(),
         left_out_total: None,
         code_left_out: (pack.code_left_out > 0).then_some(pack.code_left_out),
     };
     while call.cap().is_some_and(|cap| render::json_size(&answer) + TOTAL > cap) && answer.left_out.pop().is_some() {}
     answer.left_out_total = (answer.left_out.len() < total).then_some(total);
     Ok(answer)
+}
+
+fn short(title: String) -> String {
+    if title.len() > 120 { title.chars().take(100).chain(['…']).collect() } else { title }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Access, Call, Declaration, declare, render};
 use crate::error::{Error, Result};
-use crate::query::graph::{self, Neighbourhood};
+use crate::query::graph::{self, Direction, Neighbourhood};
 
 pub(super) static IXCHEL_GRAPH: Declaration = declare! {
     run;
@@ -26,29 +26,15 @@ struct Arguments {
     /// The entity's id.
     id: String,
     /// Edges to follow (default 1, at most 20).
-    #[serde(default)]
     depth: Option<u32>,
     /// Default outgoing.
-    #[serde(default)]
     direction: Option<Direction>,
     /// Only this relationship, such as depends_on.
-    #[serde(default)]
     rel: Option<String>,
     /// Entities to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Entities to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Direction {
-    #[default]
-    Outgoing,
-    Incoming,
-    Both,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
@@ -114,11 +100,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     if depth == 0 {
         return Err(Error::invalid_argument("argument `depth` must be 1 or more").hint("Omit it for one edge."));
     }
-    let direction = match arguments.direction.unwrap_or_default() {
-        Direction::Outgoing => graph::Direction::Outgoing,
-        Direction::Incoming => graph::Direction::Incoming,
-        Direction::Both => graph::Direction::Both,
-    };
+    let direction = arguments.direction.unwrap_or_default();
     let around = call
         .read_entities(|snapshot| graph::around(snapshot, &arguments.id, depth, direction, arguments.rel.as_deref()))?;
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
@@ -128,7 +110,7 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
 }
 
 /// The part of all entities, taken as one list, that begins at `offset`.
-fn page(around: &Neighbourhood, direction: graph::Direction, depth: u32, offset: usize, limit: usize) -> Answer {
+fn page(around: &Neighbourhood, direction: Direction, depth: u32, offset: usize, limit: usize) -> Answer {
     let total = around.outgoing.len() + around.incoming.len() + around.beyond.len();
     let end = offset.saturating_add(limit).min(total);
     let mut at = 0;

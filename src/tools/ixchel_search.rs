@@ -27,16 +27,12 @@ struct Arguments {
     /// Words or an id.
     query: String,
     /// decision, issue, idea, report, …; document: other Markdown files (default: all).
-    #[serde(default)]
     kind: Option<String>,
     /// Only entities with this tag.
-    #[serde(default)]
     tag: Option<String>,
     /// Hits to return (default 10, at most 100).
-    #[serde(default)]
     limit: Option<u64>,
     /// Hits to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

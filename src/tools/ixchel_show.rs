@@ -26,7 +26,6 @@ struct Arguments {
     /// The entity's id.
     id: String,
     /// Characters to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

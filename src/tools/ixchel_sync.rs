@@ -25,13 +25,10 @@ pub(super) static IXCHEL_SYNC: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Read unchanged entities again (default false).
-    #[serde(default)]
     force: Option<bool>,
     /// Problems to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Problems to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 
@@ -42,7 +39,7 @@ pub(crate) struct Answer {
     pub modified: usize,
     pub deleted: usize,
     pub unchanged: usize,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_problems: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,19 +48,10 @@ pub(crate) struct Answer {
     pub next_offset: Option<usize>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
-pub(crate) struct Problem {
-    pub path: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    pub reason: String,
-}
-
 fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (offset, limit) = super::page(arguments.offset, arguments.limit, usize::MAX, usize::MAX);
     let report = call.sync_entities(arguments.force.unwrap_or(false))?;
     let problems = Page::of(report.problems, offset, limit);
-    let shown = |problem: FileProblem| Problem { path: problem.path, line: problem.line, reason: problem.reason };
     Ok(Answer {
         scanned: report.scanned,
         added: report.added,
@@ -73,6 +61,6 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
         total_problems: problems.total,
         truncated: problems.is_cut.then_some(true),
         next_offset: problems.next_offset(),
-        problems: problems.items.into_iter().map(shown).collect(),
+        problems: problems.items,
     })
 }

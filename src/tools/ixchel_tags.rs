@@ -24,16 +24,12 @@ pub(super) static IXCHEL_TAGS: Declaration = declare! {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Only entities of this kind: decision, issue, …; document: other Markdown files.
-    #[serde(default)]
     kind: Option<String>,
     /// List what has no tag (default false).
-    #[serde(default)]
     untagged: Option<bool>,
     /// Items to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Items to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

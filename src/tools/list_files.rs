@@ -31,13 +31,10 @@ struct Arguments {
     #[serde(default)]
     exclude: Vec<String>,
     /// python, rust, … (default: all).
-    #[serde(default)]
     language: Option<String>,
     /// Paths to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Paths to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

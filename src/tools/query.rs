@@ -32,7 +32,6 @@ struct Arguments {
     /// What to look for.
     text: String,
     /// Default smart.
-    #[serde(default)]
     mode: Option<Mode>,
     /// Globs of paths, as in .gitignore (default: all).
     #[serde(default)]
@@ -41,25 +40,18 @@ struct Arguments {
     #[serde(default)]
     exclude: Vec<String>,
     /// Hits to return (default 10, at most 1000).
-    #[serde(default)]
     limit: Option<u64>,
     /// Hits to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
     /// Lines around the match in the preview (default 0, at most 20).
-    #[serde(default)]
     context: Option<u64>,
     /// literal, regex: default true.
-    #[serde(default)]
     case_sensitive: Option<bool>,
     /// literal, regex: whole words only (default false).
-    #[serde(default)]
     word: Option<bool>,
     /// literal, regex: matches may span lines (default false).
-    #[serde(default)]
     multiline: Option<bool>,
     /// Add the parts of each score (default false).
-    #[serde(default)]
     explain: Option<bool>,
 }
 

@@ -31,28 +31,20 @@ struct Arguments {
     /// The new name.
     new_name: String,
     /// Relative to the repository, or absolute.
-    #[serde(default)]
     file: Option<String>,
     /// From 1.
-    #[serde(default)]
     line: Option<u32>,
     /// From 1, in characters.
-    #[serde(default)]
     column: Option<u32>,
     /// Instead of a position: name, Class.method or module::name; file narrows it.
-    #[serde(default)]
     symbol_name: Option<String>,
     /// diff: one unified diff instead of edits (default edits).
-    #[serde(default)]
     format: Option<Format>,
     /// Files to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Files to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
     /// Notebook cell that line counts in, from 1.
-    #[serde(default)]
     cell: Option<u32>,
 }
 

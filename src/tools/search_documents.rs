@@ -33,10 +33,8 @@ pub(super) static SEARCH_DOCUMENTS: Declaration = declare! {
 struct Arguments {
     /// What to look for, in words.
     query: String,
-    #[serde(default)]
     options: Option<Options>,
     /// Results to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 
@@ -44,22 +42,16 @@ struct Arguments {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Options {
     /// Results to return (default 10, at most 100).
-    #[serde(default)]
     limit: Option<u64>,
     /// Least score, 0 to 1 (default 0.7).
-    #[serde(default)]
     min_score: Option<f64>,
     /// Add file and position (default true).
-    #[serde(default)]
     include_metadata: Option<bool>,
     /// Only this folder (default: all).
-    #[serde(default)]
     folder_path: Option<String>,
     /// Only these types: ".md", "markdown", … (default: all).
-    #[serde(default)]
     file_types: Option<Vec<String>>,
     /// Add the vector (default false).
-    #[serde(default)]
     include_embedding: Option<bool>,
 }
 

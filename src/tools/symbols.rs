@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{Access, Call, Declaration, declare, engine};
 use crate::error::{Error, Result};
-use crate::pytypes::values::{Answer as Answered, Outline, Query};
-use crate::query::positions::{self, NestedSymbol};
+use crate::pytypes::values::{Answer as Answered, Query};
+use crate::query::positions;
 
 pub(super) static SYMBOLS: Declaration = Declaration {
     asks_index: false,
@@ -30,7 +31,6 @@ struct Arguments {
     /// Relative to the repository, or absolute.
     file: String,
     /// Top-level symbols to skip (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 
@@ -48,50 +48,16 @@ fn run(call: &Call, arguments: &Arguments) -> Result<Answer> {
     let (all, precision): (Vec<serde_json::Value>, _) = if file.is_python {
         let query = Query::Symbols { file: file.absolute.to_string_lossy().into_owned() };
         let Answered::Symbols { symbols } = engine::ask(call, &query)? else { return Err(engine::unexpected()) };
-        (symbols.iter().map(typed).collect(), "types")
+        (symbols.iter().map(|symbol| json!(symbol)).collect(), "types")
     } else {
         let found = call.read_file(&file.path, |snapshot| positions::outline(snapshot, &file.path))?;
         let found = found.ok_or_else(|| {
             Error::invalid_path(format!("{} is not indexed", crate::model::printable(&file.path)))
                 .hint("`ixmcp files --skipped` says why.")
         })?;
-        (found.iter().map(plain).collect(), "syntax")
+        (found.iter().map(|symbol| json!(symbol)).collect(), "syntax")
     };
     let total = all.len();
     let offset = arguments.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0);
     Ok(Answer { symbols: all.into_iter().skip(offset).collect(), total, precision: precision.to_owned() })
-}
-
-fn typed(symbol: &Outline) -> serde_json::Value {
-    let mut node = serde_json::json!({
-        "name": symbol.name,
-        "kind": symbol.kind,
-        "type": symbol.display,
-        "line": symbol.line,
-        "column": symbol.column,
-        "end_line": symbol.end_line,
-        "children": symbol.children.iter().map(typed).collect::<Vec<_>>(),
-    });
-    if let Some(signature) = &symbol.signature {
-        node["signature"] = signature.as_str().into();
-    }
-    if let Some(cell) = symbol.cell {
-        node["cell"] = cell.into();
-    }
-    node
-}
-
-fn plain(symbol: &NestedSymbol) -> serde_json::Value {
-    let mut node = serde_json::json!({
-        "name": symbol.definition.name,
-        "kind": symbol.definition.kind,
-        "line": symbol.definition.line,
-        "column": symbol.definition.column,
-        "end_line": symbol.definition.end_line,
-        "children": symbol.children.iter().map(plain).collect::<Vec<_>>(),
-    });
-    if let Some(signature) = &symbol.definition.signature {
-        node["signature"] = signature.as_str().into();
-    }
-    node
 }

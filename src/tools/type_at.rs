@@ -29,19 +29,14 @@ pub(super) static TYPE_AT: Declaration = Declaration {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     /// Relative to the repository, or absolute.
-    #[serde(default)]
     file: Option<String>,
     /// From 1.
-    #[serde(default)]
     line: Option<u32>,
     /// From 1, in characters.
-    #[serde(default)]
     column: Option<u32>,
     /// Instead of a position: name, Class.method or module::name; file narrows it.
-    #[serde(default)]
     symbol_name: Option<String>,
     /// Notebook cell that line counts in, from 1.
-    #[serde(default)]
     cell: Option<u32>,
 }
 

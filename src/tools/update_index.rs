@@ -27,16 +27,12 @@ struct Arguments {
     #[serde(rename = "folderPath")]
     folder_path: String,
     /// Changed files or folders (default: all of the folder).
-    #[serde(default)]
     changes: Option<Vec<String>>,
     /// Remove the folder from the index; its files may remain as part of the repository (default false).
-    #[serde(default)]
     forget: Option<bool>,
     /// Skipped files to return (default: all that fit).
-    #[serde(default)]
     limit: Option<u64>,
     /// Skipped files to leave out at the start (default 0).
-    #[serde(default)]
     offset: Option<u64>,
 }
 

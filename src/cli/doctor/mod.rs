@@ -174,7 +174,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if session.json {
         output::json(&json!({ "ok": worst < Level::Error, "root": context.root, "findings": reported }));
     }
-    Ok(if worst < Level::Error { Outcome::Found } else { Outcome::Nothing })
+    Ok(Outcome::of(worst < Level::Error))
 }
 
 fn print(check: &str, finding: &Finding, fixed: Option<&Result<()>>, paint: &Paint) {

@@ -1,7 +1,7 @@
 //! `ixmcp entity check`: findings about the entity files, and how to fix them.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::{Outcome, Session, output};
 use crate::budget::Budget;
@@ -23,11 +23,8 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let findings = session.read(|snapshot| check::check(snapshot, &Budget::unlimited()))?;
     let (errors, warnings): (Vec<&Finding>, Vec<&Finding>) =
         findings.iter().partition(|finding| finding.level == Level::Error || typed.strict);
-    if session.json {
-        let values = |findings: &[&Finding]| findings.iter().map(|finding| value(finding)).collect::<Vec<_>>();
-        let ok = errors.is_empty();
-        output::json(&json!({ "ok": ok, "errors": values(&errors), "warnings": values(&warnings) }));
-    } else {
+    let ok = errors.is_empty();
+    session.show(&json!({ "ok": ok, "errors": errors, "warnings": warnings }), ok, || {
         for finding in &findings {
             let level = if finding.level == Level::Error { "error" } else { "warning" };
             let position = session.paint.position(&finding.path, finding.line.as_slice());
@@ -40,17 +37,5 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         let (errors, warnings) =
             (output::count(errors, "error", "errors"), output::count(warnings, "warning", "warnings"));
         output::note(&format!("{errors}, {warnings}"));
-    }
-    Ok(if errors.is_empty() { Outcome::Found } else { Outcome::Nothing })
-}
-
-fn value(finding: &Finding) -> Value {
-    let mut value = json!({ "path": finding.path, "message": finding.message });
-    if let Some(line) = finding.line {
-        value["line"] = json!(line);
-    }
-    if let Some(suggestion) = &finding.suggestion {
-        value["suggestion"] = json!(suggestion);
-    }
-    value
+    })
 }

@@ -42,7 +42,7 @@ enum Command {
     Ready,
 }
 
-pub(super) use walk::Way;
+pub(super) use walk::direction;
 pub(super) use write::{Init, init};
 
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {

@@ -82,10 +82,6 @@ fn listed_kinds() -> Vec<&'static str> {
     KINDS.iter().map(|kind| kind.name).chain([NOTE]).collect()
 }
 
-fn found(any: bool) -> Outcome {
-    if any { Outcome::Found } else { Outcome::Nothing }
-}
-
 fn row(id: &str, kind: &str, title: &str, status: Option<&str>) -> String {
     let status = status.map_or_else(String::new, |status| format!("  [{status}]"));
     printable(&format!("{id:<14} {kind:<9} {title}{status}"))
@@ -95,33 +91,20 @@ pub(super) fn list(session: &Session, typed: &List) -> Result<Outcome> {
     let kind = typed.kind.as_deref().map(entities::kind);
     let mut all = session.read(|snapshot| snapshot.entities(kind.as_deref()))?;
     all.retain(|entity| !typed.open || graph::is_open(entity.status.as_deref()));
-    if session.json {
-        let items = all.iter().map(|entity| {
-            json!({
-                "id": entity.key, "kind": entity.kind, "title": entity.title, "path": entity.path,
-                "status": entity.status, "created_at": entity.created_at, "updated_at": entity.updated_at,
-            })
-        });
-        output::json(&json!({ "total": all.len(), "items": items.collect::<Vec<_>>() }));
-    } else {
-        for entity in &all {
-            output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
-        }
-        if all.is_empty() {
-            output::note_nothing();
-        }
-    }
-    Ok(found(!all.is_empty()))
+    let items = all.iter().map(|entity| {
+        json!({
+            "id": entity.key, "kind": entity.kind, "title": entity.title, "path": entity.path,
+            "status": entity.status, "created_at": entity.created_at, "updated_at": entity.updated_at,
+        })
+    });
+    session.show_list(&json!({ "total": all.len(), "items": items.collect::<Vec<_>>() }), &all, |entity| {
+        output::line(&row(&entity.key, &entity.kind, &entity.title, entity.status.as_deref()));
+    })
 }
 
 pub(super) fn show(session: &Session, typed: &Show) -> Result<Outcome> {
     let answer = session.call::<ixchel_show::Answer>("ixchel_show", json!({ "id": typed.id }))?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
-        output::raw(&answer.raw);
-    }
-    Ok(Outcome::Found)
+    session.show(&answer.json, true, || output::raw(&answer.raw))
 }
 
 pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
@@ -130,9 +113,7 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
     };
     let answer = session.call::<ixchel_search::Answer>("ixchel_search", given)?;
     let hits = &answer.hits;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, !hits.is_empty(), || {
         for hit in hits {
             output::line(&row(&hit.id, &hit.kind, &hit.title, None));
             if !hit.snippet.is_empty() {
@@ -140,25 +121,24 @@ pub(super) fn search(session: &Session, typed: &Search) -> Result<Outcome> {
             }
         }
         answer.note_rest(hits.len());
-    }
-    Ok(found(!hits.is_empty()))
+    })
 }
 
 pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
     let given = json!({ "id": typed.id, "budget_tokens": typed.budget });
     let answer = session.call::<ixchel_context::Answer>("ixchel_context", given)?;
-    if session.json {
-        output::json(&answer.json);
-        return Ok(Outcome::Found);
-    }
+    session.show(&answer.json, true, || print_context(session, &answer))
+}
+
+fn print_context(session: &Session, answer: &ixchel_context::Answer) {
     for item in &answer.items {
         output::line(&format!("# {}  {}\n({})\n", printable(&item.id), printable(&item.title), printable(&item.why)));
         let body: Vec<String> = item.body.lines().map(printable).collect();
         output::line(&format!("{}\n", body.join("\n")));
     }
     for code in &answer.code {
-        let position = session.paint.position(&code.path, code.line.as_slice());
-        let symbol = code.symbol.as_ref().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
+        let position = session.paint.position(&code.mention.path, code.mention.line.as_slice());
+        let symbol = code.mention.symbol.as_ref().map_or_else(String::new, |name| format!("  [{}]", printable(name)));
         output::line(&format!("{position}{symbol}  {}", printable(&code.why)));
     }
     let left = answer.left_out_total.unwrap_or(answer.left_out.len());
@@ -166,15 +146,12 @@ pub(super) fn context(session: &Session, typed: &Context) -> Result<Outcome> {
         let neighbours = output::count(left as u64, "neighbour", "neighbours");
         output::note(&format!("{neighbours} did not fit; more with --budget"));
     }
-    Ok(Outcome::Found)
 }
 
 pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
     let given = arguments! { "kind": typed.kind, "untagged": typed.untagged };
     let answer = session.call::<ixchel_tags::Answer>("ixchel_tags", given)?;
-    if session.json {
-        output::json(&answer.json);
-    } else {
+    session.show(&answer.json, answer.total > 0, || {
         for tag in answer.tags.iter().flatten() {
             output::line(&format!("{:>6}  {}", tag.count, printable(&tag.tag)));
         }
@@ -184,23 +161,19 @@ pub(super) fn tags(session: &Session, typed: &Tags) -> Result<Outcome> {
         if answer.total == 0 {
             output::note_nothing();
         }
-    }
-    Ok(found(answer.total > 0))
+    })
 }
 
 pub(super) fn sync(session: &Session, typed: &Sync) -> Result<Outcome> {
     let answer = session.call::<ixchel_sync::Answer>("ixchel_sync", arguments! { "force": typed.force })?;
-    if session.json {
-        output::json(&answer.json);
-        return Ok(Outcome::Found);
-    }
-    let ixchel_sync::Answer { scanned, added, modified, deleted, unchanged, .. } = &*answer;
-    output::line(&format!(
-        "{scanned} scanned, {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"
-    ));
-    for problem in &answer.problems {
-        let position = session.paint.position(&problem.path, problem.line.as_slice());
-        output::line(&format!("{position}: {}", printable(&problem.reason)));
-    }
-    Ok(Outcome::Found)
+    session.show(&answer.json, true, || {
+        let ixchel_sync::Answer { scanned, added, modified, deleted, unchanged, .. } = &*answer;
+        output::line(&format!(
+            "{scanned} scanned, {added} added, {modified} modified, {deleted} deleted, {unchanged} unchanged"
+        ));
+        for problem in &answer.problems {
+            let position = session.paint.position(&problem.path, problem.line.as_slice());
+            output::line(&format!("{position}: {}", printable(&problem.reason)));
+        }
+    })
 }

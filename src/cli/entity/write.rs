@@ -118,14 +118,11 @@ pub(in crate::cli) fn init(session: &Session) -> Result<Outcome> {
         let folder = folder.join(kind.folder);
         fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
     }
-    if session.json {
-        output::json(&json!({ "root": root, "folder": FOLDER, "made": !was_there }));
-    } else {
+    session.show(&json!({ "root": root, "folder": FOLDER, "made": !was_there }), true, || {
         let shown = printable(&folder.to_string_lossy());
         output::line(&if was_there { format!("{shown} is there") } else { format!("made {shown}") });
         output::note("next: ixmcp entity create decision \"What was decided\"");
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn kind_names() -> Vec<&'static str> {
@@ -201,13 +198,10 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
         .and_then(|file| file.write_all(text.as_bytes()));
     written.map_err(|error| Error::io("write", &path, error))?;
     let shown = RepoPath::under(&root, &path).map_or_else(String::new, |path| path.to_string());
-    if session.json {
-        output::json(&json!({ "id": id, "kind": kind.name, "title": title, "path": shown }));
-    } else {
+    session.show(&json!({ "id": id, "kind": kind.name, "title": title, "path": shown }), true, || {
         output::line(&id);
         output::note(&format!("made {shown}"));
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 /// An id that nothing has: the kind's prefix and six hexadecimal digits.
@@ -232,7 +226,7 @@ pub(super) fn link(session: &Session, typed: &Link) -> Result<Outcome> {
             .hint("Name two entities."));
     }
     let changed = change(session, &from, |text| amend(text, &rel, &Change::Add(to.clone())))?;
-    tell_link(&from.key, &rel, &to, changed, session.json);
+    show_link(session, [&from.key, &rel, &to], changed)?;
     Ok(Outcome::Found)
 }
 
@@ -242,18 +236,17 @@ pub(super) fn unlink(session: &Session, typed: &Unlink) -> Result<Outcome> {
     let to = session.read(|snapshot| snapshot.entity_named(typed.to.trim()))?;
     let to = to.map_or_else(|| typed.to.trim().to_owned(), |to| to.key);
     let changed = change(session, &from, |text| amend(text, &typed.rel, &Change::Remove(to.clone())))?;
-    tell_link(&from.key, &typed.rel, &to, changed, session.json);
-    Ok(if changed { Outcome::Found } else { Outcome::Nothing })
+    show_link(session, [&from.key, &typed.rel, &to], changed)
 }
 
-fn tell_link(from: &str, rel: &str, to: &str, changed: bool, as_json: bool) {
-    if as_json {
-        output::json(&json!({ "from": from, "rel": rel, "to": to, "changed": changed }));
-    } else if changed {
-        output::line(&printable(&format!("{from} {rel} {to}")));
-    } else {
-        output::note("nothing to change");
-    }
+fn show_link(session: &Session, [from, rel, to]: [&str; 3], changed: bool) -> Result<Outcome> {
+    session.show(&json!({ "from": from, "rel": rel, "to": to, "changed": changed }), changed, || {
+        if changed {
+            output::line(&printable(&format!("{from} {rel} {to}")));
+        } else {
+            output::note("nothing to change");
+        }
+    })
 }
 
 pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
@@ -284,13 +277,10 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
         carried = tags_in(now.as_deref().unwrap_or(text));
         Ok(now)
     })?;
-    if session.json {
-        let action = if typed.action == Action::Add { "add" } else { "remove" };
-        output::json(&json!({ "id": entity.key, "action": action, "changed": changed, "tags": carried }));
-    } else {
-        output::line(&printable(&format!("{}  {}", entity.key, carried.join(", "))));
-    }
-    Ok(Outcome::Found)
+    let action = if typed.action == Action::Add { "add" } else { "remove" };
+    let json = json!({ "id": entity.key, "action": action, "changed": changed, "tags": carried });
+    session
+        .show(&json, true, || output::line(&printable(&format!("{}  {}", entity.key, carried.join(", ")))))
 }
 
 /// Where a file keeps its tags: the first field is where new ones go.
@@ -342,12 +332,9 @@ pub(super) fn edit(session: &Session, typed: &Edit) -> Result<Outcome> {
         }
         Ok(now)
     })?;
-    if session.json {
-        output::json(&json!({ "id": entity.key, "path": entity.path, "changed": changed }));
-    } else {
+    session.show(&json!({ "id": entity.key, "path": entity.path, "changed": changed }), true, || {
         output::note(if changed { "changed" } else { "nothing to change" });
-    }
-    Ok(Outcome::Found)
+    })
 }
 
 fn open_editor(session: &Session, entity: &StoredEntity) -> Result<Outcome> {
@@ -362,7 +349,7 @@ fn open_editor(session: &Session, entity: &StoredEntity) -> Result<Outcome> {
     let status =
         std::process::Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(&path).status();
     let status = status.map_err(|error| Error::io("start", Path::new(editor), error))?;
-    Ok(if status.success() { Outcome::Found } else { Outcome::Nothing })
+    Ok(Outcome::of(status.success()))
 }
 
 /// A field's name that is safe to write.

@@ -15,10 +15,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::entity::Way;
+use super::entity::direction;
 use super::{Outcome, Session, output};
 use crate::error::{Error, Result};
 use crate::query::entities;
+use crate::query::graph::Direction;
 use crate::store::Snapshot;
 
 /// Draw the knowledge graph or the neighborhood of one entity
@@ -33,8 +34,8 @@ pub(super) struct Arguments {
     #[arg(long, short, default_value_t = 2)]
     depth: u32,
     /// The direction in which to follow edges
-    #[arg(long, value_enum, default_value_t)]
-    direction: Way,
+    #[arg(long, value_parser = direction(), default_value = "both")]
+    direction: Direction,
     /// Only edges of this relationship; can be repeated
     #[arg(long)]
     rel: Vec<String>,
@@ -143,7 +144,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     if nodes == 0 {
         output::note("there are no entities to draw; begin with `ixmcp init`");
     }
-    Ok(if nodes == 0 { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(nodes > 0))
 }
 
 fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {
@@ -152,8 +153,7 @@ fn gather(snapshot: &Snapshot, typed: &Arguments) -> Result<Picture> {
         None => None,
         Some(id) => {
             let entity = entities::find(snapshot, id)?;
-            let direction = typed.direction.direction();
-            let ways = (direction.goes_out(), direction.goes_in());
+            let ways = (typed.direction.goes_out(), typed.direction.goes_in());
             let only = if let [rel] = typed.rel.as_slice() { Some(rel.as_str()) } else { None };
             let reached = snapshot.reached(entity.id, typed.depth.min(20), ways, only)?;
             Some(reached.into_iter().map(|(_, node)| node.key).collect())

@@ -86,23 +86,20 @@ fn list(session: &Session) -> Result<Outcome> {
     // Outside a repository nothing is in use.
     let used = session.workspace().ok().and_then(|workspace| workspace.model.selected());
     let table = &built_in().space().model;
-    if session.json {
-        let models: Vec<_> = models
-            .iter()
-            .map(|one| json!({ "name": one.name, "bytes": one.bytes, "path": one.folder, "used": used.as_ref() == Some(&one.name) }))
-            .collect();
-        output::json(&json!({ "built_in": table, "models": models, "used": used }));
-        return Ok(Outcome::Found);
-    }
-    output::line(&format!("  {table} (built in)"));
-    for one in &models {
-        let mark = if used.as_ref() == Some(&one.name) { '*' } else { ' ' };
-        output::line(&format!("{mark} {} ({} MB)", one.name, one.bytes >> 20));
-    }
-    if let Some(path) = used.filter(|used| used.starts_with('/')) {
-        output::line(&format!("* {}", printable(&path)));
-    }
-    Ok(Outcome::Found)
+    let shown: Vec<_> = models
+        .iter()
+        .map(|one| json!({ "name": one.name, "bytes": one.bytes, "path": one.folder, "used": used.as_ref() == Some(&one.name) }))
+        .collect();
+    session.show(&json!({ "built_in": table, "models": shown, "used": used }), true, || {
+        output::line(&format!("  {table} (built in)"));
+        for one in &models {
+            let mark = if used.as_ref() == Some(&one.name) { '*' } else { ' ' };
+            output::line(&format!("{mark} {} ({} MB)", one.name, one.bytes >> 20));
+        }
+        if let Some(path) = used.as_ref().filter(|used| used.starts_with('/')) {
+            output::line(&format!("* {}", printable(path)));
+        }
+    })
 }
 
 fn choose(session: &Session, typed: &Use) -> Result<Outcome> {

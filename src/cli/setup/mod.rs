@@ -155,7 +155,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     } else if any && !typed.remove {
         output::note("start the client again, or reload its servers, and ask it something about this repository");
     }
-    Ok(if declined { Outcome::Nothing } else { Outcome::Found })
+    Ok(Outcome::of(!declined))
 }
 
 /// What to change for a client, in which files and of which scope.

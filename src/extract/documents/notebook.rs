@@ -31,7 +31,6 @@ struct Cell {
     cell_type: String,
     #[serde(default, alias = "input")]
     source: Value,
-    #[serde(default)]
     level: Option<u8>,
     #[serde(default)]
     outputs: Vec<Value>,

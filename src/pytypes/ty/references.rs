@@ -209,7 +209,7 @@ fn to_references(
     let convert = |found: &Occurrence| {
         let span = lines.span(path.clone(), found.range);
         let preview = preview(lines.line_at(found.range.start()));
-        Reference { span, role: found.role, preview }
+        Reference { span, role: found.role.name().to_owned(), preview }
     };
     found.iter().filter(|found| keep(found)).map(convert).collect()
 }
