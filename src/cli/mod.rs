@@ -8,7 +8,6 @@ mod check;
 mod completions;
 mod daemon;
 mod def;
-mod diff;
 mod doctor;
 mod documents;
 mod embedder;

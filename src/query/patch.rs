@@ -1,8 +1,8 @@
-//! Edits of a text, applied to it or shown as a unified diff.
+//! Edits of a text, applied to it, and two texts as a unified diff.
 //!
 //! Owns the form of the diff. Does not own what is edited, and reads and writes no file.
 
-use std::fmt::Write;
+use similar::TextDiff;
 
 /// A span within one line that gets another text; an insertion if the span is empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,107 +18,49 @@ pub struct Edit {
 /// The text with the edits, which are sorted. `None` if the text lacks one of the lines: it is not the text that the edits are
 /// for.
 pub fn applied(text: &str, edits: &[Edit]) -> Option<String> {
-    let (lines, changes) = changes(text, edits)?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if edits.iter().any(|edit| !(1..=lines.len() + 1).contains(&edit.line) || edit.column == 0) {
+        return None;
+    }
     let (mut edited, mut from) = (String::with_capacity(text.len()), 0);
-    for change in &changes {
-        edited.extend(lines[from..change.at].iter().copied());
-        edited.push_str(&change.added);
-        from = change.at + change.removed;
+    for group in edits.chunk_by(|a, b| a.line == b.line) {
+        let at = group[0].line - 1;
+        edited.extend(lines[from..at].iter().copied());
+        push_edited(&mut edited, lines.get(at).copied().unwrap_or_default(), group);
+        from = (at + 1).min(lines.len());
     }
     edited.extend(lines[from..].iter().copied());
     Some(edited)
 }
 
-/// A unified diff of the edits, which are sorted. Only lines that are edited inside them are removed. `None` as for [`applied`].
-pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
-    let (lines, changes) = changes(text, edits)?;
-    let mut patch = String::new();
-    if !changes.is_empty() {
-        let _infallible = writeln!(patch, "--- a/{file}\n+++ b/{file}");
-    }
-    let mut added = 0;
-    for near in changes.chunk_by(|a, b| b.at - (a.at + a.removed) <= 2 * CONTEXT) {
-        let (first, last) = (&near[0], &near[near.len() - 1]);
-        let begin = first.at.saturating_sub(CONTEXT);
-        let end = (last.at + last.removed + CONTEXT).min(lines.len());
-        let mut hunk = String::new();
-        let (mut from, mut old, mut new) = (begin, 0, 0);
-        let mut put = |sign: char, line: &str| {
-            if line.is_empty() {
-                return;
-            }
-            old += usize::from(sign != '+');
-            new += usize::from(sign != '-');
-            let _infallible = write!(hunk, "{sign}{line}");
-            if !line.ends_with('\n') {
-                hunk.push_str("\n\\ No newline at end of file\n");
-            }
-        };
-        for change in near {
-            lines[from..change.at].iter().for_each(|line| put(' ', line));
-            from = change.at + change.removed;
-            lines[change.at..from].iter().for_each(|line| put('-', line));
-            change.added.split_inclusive('\n').for_each(|line| put('+', line));
-        }
-        lines[from..end].iter().for_each(|line| put(' ', line));
-        let (at, to) = (begin + usize::from(old > 0), begin + added + 1);
-        let _infallible = write!(patch, "@@ -{at},{old} +{to},{new} @@\n{hunk}");
-        added += new - old;
-    }
-    Some(patch)
-}
-
-/// The lines of the text, and which of them change.
-fn changes<'t>(text: &'t str, edits: &[Edit]) -> Option<(Vec<&'t str>, Vec<Change>)> {
-    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    if edits.iter().any(|edit| !(1..=lines.len() + 1).contains(&edit.line) || edit.column == 0) {
-        return None;
-    }
-    if edits.iter().any(|edit| edit.line > lines.len()) {
-        lines.push("");
-    }
-    let change = |group: &[Edit]| {
-        let at = group[0].line - 1;
-        Change::new(at, lines.get(at).copied().unwrap_or_default(), group)
+/// Adds `line` with the edits applied, each at its column.
+fn push_edited(edited: &mut String, line: &str, edits: &[Edit]) {
+    let mut done = 0;
+    // A byte order mark is not part of the line.
+    let first = line.len() - line.trim_start_matches('\u{feff}').len();
+    let position = |column: usize| {
+        line[first..].char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| first + at)
     };
-    let changes = edits.chunk_by(|a, b| a.line == b.line).map(change).collect();
-    Some((lines, changes))
-}
-
-/// Context lines around a change.
-const CONTEXT: usize = 3;
-
-/// Lines that replace one line, or are inserted before it.
-struct Change {
-    /// The number of lines before it.
-    at: usize,
-    removed: usize,
-    added: String,
-}
-
-impl Change {
-    /// `line` with the edits applied, each at its column.
-    fn new(at: usize, line: &str, edits: &[Edit]) -> Self {
-        let mut added = String::new();
-        let mut done = 0;
-        // A byte order mark is not part of the line.
-        let first = line.len() - line.trim_start_matches('\u{feff}').len();
-        let position = |column: usize| {
-            line[first..].char_indices().nth(column.saturating_sub(1)).map_or(line.len(), |(at, _)| first + at)
-        };
-        for edit in edits {
-            let at = position(edit.column).max(done);
-            added.push_str(&line[done..at]);
-            added.push_str(&edit.text);
-            done = position(edit.end_column).max(at);
-        }
-        // Only whole lines were inserted before it; the line itself is unchanged.
-        if done == 0 && added.ends_with('\n') {
-            return Self { at, removed: 0, added };
-        }
-        added.push_str(&line[done..]);
-        Self { at, removed: usize::from(!line.is_empty()), added }
+    for edit in edits {
+        let at = position(edit.column).max(done);
+        edited.push_str(&line[done..at]);
+        edited.push_str(&edit.text);
+        done = position(edit.end_column).max(at);
     }
+    edited.push_str(&line[done..]);
+}
+
+/// The edits, which are sorted, as a unified diff. `None` as for [`applied`].
+pub fn unified(file: &str, text: &str, edits: &[Edit]) -> Option<String> {
+    Some(diff((&format!("a/{file}"), &format!("b/{file}")), text, &applied(text, edits)?))
+}
+
+/// What changes from `before` to `after`, with the names of the two; empty if nothing does.
+pub fn diff((from, to): (&str, &str), before: &str, after: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let diff = TextDiff::configure().newline_terminated(true).diff_slices(&old, &new);
+    diff.unified_diff().header(from, to).to_string()
 }
 
 #[cfg(test)]
@@ -163,7 +105,7 @@ mod tests {
         assert_eq!(unified("a.py", &text, &[]).unwrap(), "");
         assert_eq!(
             unified("a.py", "", &[insert(1, 1, "y\n")]).unwrap(),
-            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1,1 @@\n+y\n"
+            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+y\n"
         );
     }
 

@@ -27,12 +27,12 @@ pub(super) use self::entry::{is_ours, value};
 use self::files::Edit;
 use self::undo::Undo;
 use super::known::Known;
-use super::{Outcome, Session, diff, output};
+use super::{Outcome, Session, output};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::paths::canonical;
-use crate::query::near;
+use crate::query::{near, patch};
 
 /// Add ixmcp to the settings of MCP clients
 ///
@@ -128,7 +128,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
             if changes && !typed.json {
                 let name = file.to_string_lossy();
                 let (before, after) = (edit.before.as_deref(), edit.after.as_deref());
-                let shown = diff::unified((&name, &name), before.unwrap_or_default(), after.unwrap_or_default());
+                let shown = patch::diff((&name, &name), before.unwrap_or_default(), after.unwrap_or_default());
                 shown.lines().for_each(|line| output::line(&printable(line)));
             }
             let is_wanted = changes && !typed.print && (typed.yes || (!typed.json && agreed(&file)?));
