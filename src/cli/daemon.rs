@@ -99,7 +99,7 @@ fn serve(session: &Session, options: &Options, is_detached: bool) -> Result<Outc
     }
     let root = session.workspaces.root(&session.start)?;
     let Some(claim) = SocketPath::of(&root, &session.sources.environment).claim(&session.sources.environment)? else {
-        output::note("the repository has a daemon already");
+        output::note("a daemon is already running for this repository");
         return Ok(Outcome::Found);
     };
     // Opening the index makes any folder a repository.
@@ -141,7 +141,7 @@ fn stop(session: &Session) -> Result<Outcome> {
     let was_running = launch::stop(&root, &session.sources.environment)?;
     session.show(&json!({ "stopped": was_running, "root": root }), was_running, || {
         if !was_running {
-            output::note("no daemon runs for this repository");
+            output::note("no daemon is running for this repository");
         }
     })
 }
@@ -152,7 +152,7 @@ fn status(session: &Session) -> Result<Outcome> {
     match &status {
         Some(status) => session.show(status, true, || print(status)),
         None => session.show(&json!({ "running": false, "root": root }), false, || {
-            output::note("no daemon runs for this repository");
+            output::note("no daemon is running for this repository");
         }),
     }
 }
@@ -175,7 +175,7 @@ fn print(status: &Status) {
     let pending = output::count(status.pending_changes, "change", "changes");
     output::line(&format!("watching   {}, {pending} pending", printable(&status.watch_mode)));
     output::line(&format!(
-        "memory     {}, of which {} its own, at most {}",
+        "memory     {}, {} private, peak {}",
         size(memory.rss_bytes),
         size(memory.own_bytes),
         size(memory.peak_bytes)

@@ -146,11 +146,11 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     session.show(&answer.json, true, || {
         let stay = match answer.unchanged {
             0 => String::new(),
-            1 => "; 1 stays, as the repository or a folder around indexes it".to_owned(),
-            files => format!("; {files} stay, as the repository or a folder around indexes them"),
+            1 => "; 1 stays, because the repository or a parent folder indexes it".to_owned(),
+            files => format!("; {files} stay, because the repository or a parent folder indexes them"),
         };
-        let removed = output::count(answer.removed as u64, "file has", "files have");
-        output::line(&format!("{removed} left the index{stay}"));
+        let removed = output::count(answer.removed as u64, "file", "files");
+        output::line(&format!("{removed} removed from the index{stay}"));
     })
 }
 
@@ -159,9 +159,9 @@ fn list(session: &Session) -> Result<Outcome> {
     let folders = &stats.document_folders;
     session.show_list(&json!({ "folders": folders }), folders, |folder| {
         let types = folder.file_types.as_deref().unwrap_or_default().join(" ");
-        let types = if types.is_empty() { types } else { format!(", of {} alone", printable(&types)) };
+        let types = if types.is_empty() { types } else { format!(", only {}", printable(&types)) };
         output::line(&format!(
-            "{}  {}, chunks of {} characters with {} of the one before{types}",
+            "{}  {}, chunks of {} characters, overlapping by {}{types}",
             printable(&folder.folder_path),
             output::count(folder.total_files as u64, "file", "files"),
             folder.chunk_size,
@@ -183,7 +183,7 @@ fn print_skipped(left: &LeftOut, partial: &Partial) {
     }
     if let Some(total) = partial.total {
         let documents = output::count(total as u64, "document is", "documents are");
-        output::note(&format!("{documents} in the index in part"));
+        output::note(&format!("{documents} only partly indexed"));
     }
 }
 
@@ -203,8 +203,8 @@ fn search(session: &Session, typed: &Search) -> Result<Outcome> {
         answer.note_rest(results.len());
         match answer.below_min_score {
             0 => {}
-            1 => output::note("1 more is less sure: --min-score 0 shows it"),
-            below => output::note(&format!("{below} more are less sure: --min-score 0 shows them")),
+            1 => output::note("1 more has a lower score: --min-score 0 shows it"),
+            below => output::note(&format!("{below} more have a lower score: --min-score 0 shows them")),
         }
     })
 }

@@ -87,11 +87,11 @@ impl Asked {
             return Err("the query is empty".to_owned());
         }
         if self.relevant.is_empty() && !self.is_unanswered() {
-            return Err("no place is relevant".to_owned());
+            return Err("no file is relevant".to_owned());
         }
         let is_turned = |target: &Target| target.lines.is_some_and(|(first, last)| first == 0 || first > last);
         match self.relevant.iter().map(Relevant::target).find(is_turned) {
-            Some(target) => Err(format!("the lines of {} are no range from 1", target.path)),
+            Some(target) => Err(format!("the lines of {} are not a range that starts at 1 or later", target.path)),
             None => Ok(self),
         }
     }
@@ -230,10 +230,12 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
     let mut ranking = Ranking::default();
     for change in &typed.set {
         let wrong = || {
-            Error::invalid_argument(format!("--set {change}: no weight of the ranking with its number")).hint(format!(
-                "Weights: {}; prose.NAME, documents.NAME and code.NAME for one kind of query.",
-                names(Part::ALL)
-            ))
+            Error::invalid_argument(format!("--set {change}: expected the name of a weight and a number")).hint(
+                format!(
+                    "Weights: {}; prose.NAME, documents.NAME and code.NAME for one kind of query.",
+                    names(Part::ALL)
+                ),
+            )
         };
         let (name, value) = change.split_once('=').ok_or_else(wrong)?;
         if !ranking.set(name, value.parse().map_err(|_| wrong())?) {
@@ -282,7 +284,7 @@ fn arms(name: &str) -> Result<Vec<Arm>> {
     arm.or_else(|| Arm::from_name(name).map(|stage| vec![stage])).ok_or_else(|| {
         let stages = Arm::VARIANTS.iter().map(|arm| arm.name());
         let known: Vec<&str> = ARMS.iter().map(|(name, _)| *name).chain(stages).collect();
-        Error::invalid_argument(format!("--arms: there is no {name:?}"))
+        Error::invalid_argument(format!("--arms: {name:?} is not an arm"))
             .hint(format!("There are: {}.", known.join(", ")))
     })
 }
@@ -298,7 +300,7 @@ fn root_of(session: &Session, tree: Option<&str>) -> Result<PathBuf> {
         return Ok(root);
     }
     Err(Error::invalid_path(format!("{} is not a folder", root.display()))
-        .hint("Name with --repo the folder that contains the trees of the queries."))
+        .hint("Set --repo to the folder that contains the trees of the queries."))
 }
 
 fn ask_all(

@@ -316,7 +316,11 @@ const PARTIAL_AFTER: Duration = Duration::from_secs(3);
 impl Session {
     /// Prints an answer, as JSON or by `print`.
     fn show(&self, json: &impl Serialize, is_found: bool, print: impl FnOnce()) -> Result<Outcome> {
-        if self.json { output::json(json) } else { print() }
+        if self.json {
+            output::json(json)
+        } else {
+            print()
+        }
         Ok(Outcome::of(is_found))
     }
 

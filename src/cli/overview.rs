@@ -54,7 +54,7 @@ impl Overview {
     /// Commands to go on with, and what for.
     fn next(&self) -> Vec<(&'static str, &'static str)> {
         let mut next = vec![match &self.index {
-            None => ("ixmcp sync", "index this repository; the first query does, too"),
+            None => ("ixmcp sync", "index this repository; the first query also does"),
             // Of an older version: the next command brings it up.
             Some(Err(error)) if error.kind == ErrorKind::ReadOnly => ("ixmcp sync", "bring the index up to date"),
             Some(Err(_)) => ("ixmcp doctor", "see what is wrong with the index"),
@@ -70,7 +70,7 @@ impl Overview {
             next.push(("ixmcp init", "keep decisions and issues next to the code"));
         }
         if matches!(self.index, Some(Ok(_))) {
-            next.push(("ixmcp ui", "look at it, and at what agents ask, in a browser"));
+            next.push(("ixmcp ui", "explore it and the calls of agents in a browser"));
         }
         next.push(("ixmcp --help", "all commands"));
         next
@@ -92,11 +92,11 @@ impl Overview {
             }
         }
         match &self.daemon {
-            Ok(Some(pid)) => row("daemon", &format!("process {pid} serves")),
-            Ok(None) => row("daemon", "none; a client starts it"),
+            Ok(Some(pid)) => row("daemon", &format!("running, process {pid}")),
+            Ok(None) => row("daemon", "not running; a client starts it"),
             Err(error) => row("daemon", &error.to_string()),
         }
-        let clients = if self.clients.is_empty() { "none is set up".to_owned() } else { self.clients.join(", ") };
+        let clients = if self.clients.is_empty() { "none set up".to_owned() } else { self.clients.join(", ") };
         row("clients", &clients);
         output::line("");
         for (command, what) in self.next() {

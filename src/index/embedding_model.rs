@@ -38,7 +38,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(300);
 /// Threads if a caller waits for all vectors; in the background it is one.
 const MAX_THREADS: usize = 2;
 /// The warning about a model that is not the one that was used before.
-const REPLACED: &str = "its files are others than when it was last used: what it knew of the index counts no more";
+const REPLACED: &str = "its files have changed since it was last used, so its vectors no longer apply";
 /// How often progress is reported to a caller that waits for all vectors.
 const REPORT_EVERY: Duration = Duration::from_secs(5);
 

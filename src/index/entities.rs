@@ -88,12 +88,13 @@ fn problems(snapshot: &Snapshot, folders: &[String], is_graph: impl Fn(&str) -> 
         problems.extend(snapshot.problems_below(folder)?.into_iter().filter(|problem| is_graph(&problem.path)));
     }
     for (path, key, first) in snapshot.doubled_entities()? {
-        let reason = format!("the id {} is taken by {}, which counts", shown(&key), printable(&first));
+        let reason = format!("the id {} is taken by {}, which takes precedence", shown(&key), printable(&first));
         problems.push(FileProblem { path, line: None, reason });
     }
     // Notes may link to pages that are not written yet.
     for link in snapshot.dangling_links(&folders[0])? {
-        let reason = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
+        let reason =
+            format!("`{}` leads to {}, which is not the id of an entity", shown(&link.rel), shown(&link.target));
         problems.push(FileProblem { path: link.path, line: Some(link.line), reason });
     }
     Ok(problems)

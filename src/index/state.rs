@@ -84,7 +84,7 @@ impl State {
         match parsed::<Self>(&file) {
             Some(state) => Ok(state.that_counts(root, folder, environment)),
             None if fs::symlink_metadata(&file).is_ok() => {
-                Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not written over"))
+                Err(Error::invalid_path(format!("{FOLDER}/{FILE} cannot be read, and is not overwritten"))
                     .hint(format!("Fix {FOLDER}/{FILE}, or remove it and select again.")))
             }
             None => Ok(Self::default()),
@@ -100,14 +100,19 @@ impl State {
         self.folders.retain(|folder| {
             let counts = !folder.is_outside() || own.folders.contains(&folder.path);
             if !counts {
-                warn_once(format!("{}: {FOLDER}/{FILE} names it, but you did not: it is not read", folder.path));
+                warn_once(format!(
+                    "{}: {FOLDER}/{FILE} names it, but you did not select it: it is not read",
+                    folder.path
+                ));
             }
             counts && folder.overlap < folder.chunk_size
         });
         self.model = self.model.filter(|model| {
             let counts = !model.starts_with('/') || own.model.as_ref() == Some(model);
             if !counts {
-                warn_once(format!("{model}: {FOLDER}/{FILE} names this model, but you did not: it is not read"));
+                warn_once(format!(
+                    "{model}: {FOLDER}/{FILE} names this model, but you did not select it: it is not read"
+                ));
             }
             counts
         });

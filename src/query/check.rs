@@ -55,7 +55,7 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     }
     let doubled = snapshot.doubled_entities()?;
     for (path, key, first) in &doubled {
-        let message = format!("the id {} is taken by {}, which counts", shown(key), printable(first));
+        let message = format!("the id {} is taken by {}, which takes precedence", shown(key), printable(first));
         findings.push(finding(path, None, Level::Error, message, Some("give one of the two another id".to_owned())));
     }
     let entities = snapshot.entities(None)?;
@@ -63,7 +63,8 @@ pub fn check(snapshot: &Snapshot, budget: &Budget) -> Result<Vec<Finding>> {
     let mut looked_up: BTreeMap<String, Option<String>> = BTreeMap::new();
     for link in snapshot.dangling_links(&folder)? {
         budget.check()?;
-        let message = format!("`{}` leads to {}, which nothing has for an id", shown(&link.rel), shown(&link.target));
+        let message =
+            format!("`{}` leads to {}, which is not the id of an entity", shown(&link.rel), shown(&link.target));
         let near = || near::did_you_mean(&near::nearest(&link.target, keys.iter().copied(), 3));
         let near = match looked_up.get(&link.target) {
             Some(known) => known.clone(),

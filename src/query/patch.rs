@@ -103,10 +103,7 @@ mod tests {
             "--- a/a.py\n+++ b/a.py\n@@ -1,5 +1,5 @@\n 1\n-2\n+2x\n 3\n 4\n 5\n@@ -16,5 +16,6 @@\n 16\n 17\n 18\n+y\n 19\n 20\n"
         );
         assert_eq!(unified("a.py", &text, &[]).unwrap(), "");
-        assert_eq!(
-            unified("a.py", "", &[insert(1, 1, "y\n")]).unwrap(),
-            "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+y\n"
-        );
+        assert_eq!(unified("a.py", "", &[insert(1, 1, "y\n")]).unwrap(), "--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+y\n");
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Store {
         let mut statement = writer.connection.prepare("PRAGMA foreign_key_check")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            faults.push(format!("a row of {} points at nothing", row.get::<_, String>(0)?));
+            faults.push(format!("a row of {} refers to a missing row", row.get::<_, String>(0)?));
         }
         for query in [DOUBLED, LEFT_BEHIND, STRAY_VECTORS, MISCOUNTED_VECTORS] {
             let mut statement = writer.connection.prepare(query)?;

@@ -12,7 +12,7 @@ fn the_program_alone_reports_the_state_of_the_repository() {
     let repo = Repo::new("//- /a.py\ndef f(): ...\n");
     let reported = repo.ok(&[]);
     assert!(reported.contains("index       none yet") && reported.contains("\nixmcp sync "), "{reported}");
-    assert!(reported.contains("clients     none is set up") && reported.contains("\nixmcp setup "), "{reported}");
+    assert!(reported.contains("clients     none set up") && reported.contains("\nixmcp setup "), "{reported}");
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
     repo.ok(&["setup", "cursor", "--yes"]);

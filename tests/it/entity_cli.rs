@@ -122,9 +122,9 @@ fn a_check_names_file_line_and_what_to_do() {
             put it in quotes: "2024"
         .ixchel/decisions/dec-1a2b3c.md:10: warning: the tag true is not text for other readers
             put it in quotes: "true"
-        .ixchel/decisions/dec-1a2b3c.md:11: error: `supersedes` leads to dec-0f0f0f, which nothing has for an id
+        .ixchel/decisions/dec-1a2b3c.md:11: error: `supersedes` leads to dec-0f0f0f, which is not the id of an entity
             make an entity with that id, or take the edge away
-        .ixchel/decisions/dec-copy.md: error: the id dec-1a2b3c is taken by .ixchel/decisions/dec-1a2b3c.md, which counts
+        .ixchel/decisions/dec-copy.md: error: the id dec-1a2b3c is taken by .ixchel/decisions/dec-1a2b3c.md, which takes precedence
             give one of the two another id
         .ixchel/ideas/sub/folder/idea-bbbbbb.md:2: warning: there is no `created_at`
             add `created_at: 2026-01-31T09:00:00Z`
@@ -132,7 +132,7 @@ fn a_check_names_file_line_and_what_to_do() {
             add `type: idea`
         .ixchel/ideas/sub/folder/idea-bbbbbb.md:2: warning: there is no `updated_at`
             add `updated_at: 2026-01-31T09:00:00Z`
-        .ixchel/ideas/sub/folder/idea-bbbbbb.md:14: error: `agent` leads to agt-1, which nothing has for an id
+        .ixchel/ideas/sub/folder/idea-bbbbbb.md:14: error: `agent` leads to agt-1, which is not the id of an entity
             make an entity with that id, or take the edge away
         .ixchel/issues/ISS-BBBBBB.md:2: warning: there is no `created_at`
             add `created_at: 2026-01-31T09:00:00Z`

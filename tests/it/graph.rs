@@ -35,9 +35,9 @@ fn a_sync_counts_net_changes_and_names_every_problem() {
     });
     expect![[r#"
         .ixchel/README.md:1 there is no front matter: the file is not an entity
-        .ixchel/decisions/dec-1a2b3c.md:11 `supersedes` leads to dec-0f0f0f, which nothing has for an id
-        .ixchel/decisions/dec-copy.md:null the id dec-1a2b3c is taken by .ixchel/decisions/dec-1a2b3c.md, which counts
-        .ixchel/ideas/sub/folder/idea-bbbbbb.md:14 `agent` leads to agt-1, which nothing has for an id
+        .ixchel/decisions/dec-1a2b3c.md:11 `supersedes` leads to dec-0f0f0f, which is not the id of an entity
+        .ixchel/decisions/dec-copy.md:null the id dec-1a2b3c is taken by .ixchel/decisions/dec-1a2b3c.md, which takes precedence
+        .ixchel/ideas/sub/folder/idea-bbbbbb.md:14 `agent` leads to agt-1, which is not the id of an entity
         .ixchel/issues/broken-yaml.md:3 the front matter is not YAML: mapping values are not allowed in this context
         .ixchel/issues/broken-yaml.md:6 the front matter is not YAML: while parsing a flow sequence, expected ',' or ']'
         .ixchel/issues/empty.md:1 there is no `id` in the front matter: the file is not an entity

@@ -297,7 +297,7 @@ fn facts_about_a_model_are_reported_without_reading_it() {
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();
     // A process that stays reads it by itself, sooner or later; others see that it is another.
     let model = repo.call("stats", &json!({}))["transformer"].clone();
-    assert!(model["warning"].as_str().unwrap().starts_with("its files are others"), "{model}");
+    assert!(model["warning"].as_str().unwrap().starts_with("its files have changed"), "{model}");
     assert_eq!((&model["vectors"], &model["answers"]), (&json!(0), &json!(false)), "{model}");
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     until("it is found to be broken", || {
@@ -314,7 +314,7 @@ fn after_waiting_for_a_model_it_finds_documents_that_share_no_word() {
     let folder = fixture("bert");
     let asked = json!({ "query": "zymurgy quokka", "options": { "minScore": 0.0 } });
     assert!(repo.call("search_documents", &asked)["total"].as_u64().unwrap() < 3);
-    assert!(repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]).contains("finds chunks by itself"));
+    assert!(repo.ok(&["model", "use", folder.to_str().unwrap(), "--now"]).contains("is used for search"));
     let model = repo.call("stats", &json!({}))["transformer"].clone();
     assert_eq!((&model["answers"], &model["vectors"]), (&json!(true), &json!(3)), "{model}");
     let found = repo.call("search_documents", &asked);
@@ -426,7 +426,7 @@ fn info_and_doctor_report_the_same_problems_of_a_model() {
     let repo = repository();
     let (_separate, folder) = own_copy();
     repo.ok(&["model", "use", folder.to_str().unwrap()]);
-    assert!(!repo.ok(&["model", "info"]).contains("answers no"));
+    assert!(!repo.ok(&["model", "info"]).contains("cannot be used"));
     let reported = |gpu: &str| {
         let run = |arguments: &[&str]| {
             let output = repo.command(arguments).env("IXMCP_GPU", gpu).output().unwrap();
@@ -444,7 +444,7 @@ fn info_and_doctor_report_the_same_problems_of_a_model() {
         assert!(info.contains(message) && info.contains(remedy), "{info}\n{found}");
         let json = json.as_str().unwrap();
         assert!(json.contains(message) && json.contains(remedy), "{json}\n{found}");
-        assert!(!info.contains("looks at the best hits") && !info.contains("finds chunks"), "{info}");
+        assert!(!info.contains("reranks the best hits") && !info.contains("used for search"), "{info}");
     };
     alike("required", "GPU");
     std::fs::write(folder.join("onnx/model.onnx"), "no model").unwrap();

@@ -197,7 +197,7 @@ fn unusable_labels_are_refused_or_reported() {
         repo.run(&["eval", "set.jsonl"])
     };
     for (line, wrong) in [
-        (r#"{"query": "a", "relevant": []}"#, "no place is relevant"),
+        (r#"{"query": "a", "relevant": []}"#, "no file is relevant"),
         (r#"{"query": " ", "relevant": ["a.py"]}"#, "the query is empty"),
         (r#"{"query": "a", "relevant": ["a.py:9-3"]}"#, "no range"),
         (r#"{"query": "a", "relevant": ["a.py:0-3"]}"#, "no range"),

@@ -325,7 +325,7 @@ fn settings_of_a_person_are_changed_behind_their_links_and_stay_private() {
     assert_eq!(desktop["mcpServers"]["ixmcp"]["args"][2], root.to_str().unwrap());
     // A project's settings that lie elsewhere are not the project's.
     std::os::unix::fs::symlink(kept.path(), repo.path().join(".cursor")).unwrap();
-    assert!(repo.fails(&["setup", "cursor"]).contains("leads out of the project"));
+    assert!(repo.fails(&["setup", "cursor"]).contains("links to a file outside the project"));
     let findings: Value = serde_json::from_str(&repo.ok(&["doctor", "clients", "--json"])).unwrap();
     assert_eq!(findings["findings"][0]["level"], "ok", "{findings}");
 }

@@ -68,9 +68,10 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
     })?;
     let held = output::count(files, "file", "files");
     Ok(if !is_built {
-        let message = format!("the index is incomplete: its first build goes on or was broken off, with {held} so far");
+        let message =
+            format!("the index is incomplete: its first build is running or was interrupted, with {held} so far");
         Finding::new(Level::Warning, message)
-            .remedy("Run `ixmcp sync`, which goes on with it. On a full disk, free some space first.")
+            .remedy("Run `ixmcp sync`, which continues it. On a full disk, free some space first.")
             .fixed_by(sync)
     } else if files == 0 {
         let rules = Rules::new(&context.session.sources.load(&context.root)?.index)?;
@@ -78,7 +79,7 @@ fn content(context: &DoctorContext, path: &Path, was_looked_through: bool) -> Re
     } else if was_looked_through {
         Finding::new(Level::Ok, format!("the index is sound: {held}, schema {}", store::schema_version()))
     } else {
-        Finding::new(Level::Note, "the index can be read but not written, so it was not looked through")
+        Finding::new(Level::Note, "the index is read-only, so it was not checked")
             .remedy("Make the folder .ixmcp writable.")
     })
 }

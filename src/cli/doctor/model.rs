@@ -12,7 +12,9 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let space = embedder.space();
     let knows_words = embedder.embed(Purpose::Query, &["open a file"])?.iter().any(|vector| !vector.is_zero());
     if !knows_words {
-        return Ok(vec![Finding::new(Level::Error, "the built-in model knows no words").remedy("Reinstall ixmcp.")]);
+        return Ok(vec![
+            Finding::new(Level::Error, "the built-in embedding table is empty").remedy("Reinstall ixmcp."),
+        ]);
     }
     let key = SpaceKey { model: &space.model, hash: &space.hash, dimension: space.dimension };
     let pending = context.ask(|snapshot| snapshot.vectors_pending(&key));
@@ -21,7 +23,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
             let message = format!("{pending} chunks have no vector yet: they are found by their words");
             Finding::new(Level::Note, message).remedy("Run `ixmcp sync`.")
         }
-        _ => Finding::new(Level::Ok, format!("{}, built in, {} numbers a vector", space.model, space.dimension)),
+        _ => Finding::new(Level::Ok, format!("{}, built in, {} dimensions", space.model, space.dimension)),
     };
     Ok(std::iter::once(table).chain(chosen(context)?).collect())
 }

@@ -7,7 +7,7 @@ use super::{DoctorContext, Finding, Level};
 use crate::error::Result;
 use crate::serve::{TcpStatus, launch};
 
-const TAKEN: &str = "The daemon goes on without it. Give it another by the setting daemon.tcp, or turn it off.";
+const TAKEN: &str = "The daemon works without it. Choose another port with the setting daemon.tcp, or turn it off.";
 
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let Some(address) = &context.session.config.daemon.tcp else {
@@ -21,7 +21,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
                 Finding::new(Level::Ok, format!("the daemon listens on {}", addresses.join(", ")))
             }
             Some(TcpStatus::Failed(reason)) => Finding::new(Level::Note, reason).remedy(TAKEN),
-            _ => Finding::new(Level::Ok, "the daemon serves no port"),
+            _ => Finding::new(Level::Ok, "the daemon listens on no port"),
         }]);
     }
     let host: IpAddr = address.host.parse().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));

@@ -10,17 +10,20 @@ const PYTHON: &str = "python";
 pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let has_python = context.ask(|snapshot| Ok(!snapshot.paths(Some(PYTHON))?.is_empty()));
     if has_python == Some(false) {
-        return Ok(vec![Finding::new(Level::Ok, "there is no Python here")]);
+        return Ok(vec![Finding::new(Level::Ok, "the repository contains no Python")]);
     }
     let environment = &context.session.sources.environment;
     let mut findings = Vec::new();
     if let Some(program) = &context.session.config.python.server {
         let is_there = program.is_file() || program.to_str().and_then(|name| environment.on_path(name)).is_some();
         findings.push(if is_there {
-            Finding::new(Level::Ok, format!("{} answers of types", program.display()))
+            Finding::new(Level::Ok, format!("{} answers requests about types", program.display()))
         } else {
-            Finding::new(Level::Error, format!("{} is to answer of types, and is not there", program.display()))
-                .remedy("Install ty, name it by the setting python.ty, or set python.engine = \"embedded\".")
+            Finding::new(
+                Level::Error,
+                format!("{} does not exist, and python.engine is \"ty-server\"", program.display()),
+            )
+            .remedy("Install ty, set its path as python.ty, or set python.engine = \"embedded\".")
         });
     }
     let own = context.root.join(".venv");
@@ -34,7 +37,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         None => match environment.on_path("python3") {
             Some(program) => Finding::new(Level::Ok, format!("libraries come from {}", program.display())),
             None => Finding::new(Level::Note, "there is no Python environment: types of libraries are unknown")
-                .remedy("Make one by `python3 -m venv .venv`, and install the project in it."),
+                .remedy("Create one with `python3 -m venv .venv`, and install the project in it."),
         },
     });
     Ok(findings)

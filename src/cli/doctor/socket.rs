@@ -15,12 +15,12 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let socket_path = socket_path(context);
     let shown = socket_path.socket.display();
     if !socket_path.check()? {
-        return Ok(vec![Finding::new(Level::Ok, format!("the daemon will make {shown}"))]);
+        return Ok(vec![Finding::new(Level::Ok, format!("the daemon will create {shown}"))]);
     }
     let is_open = |path: &Path| path.symlink_metadata().is_ok_and(|data| !files::is_private(&data));
     let is_open = is_open(&socket_path.socket) || socket_path.socket.parent().is_some_and(is_open);
     if is_open {
-        let message = format!("others may use {shown} or its folder");
+        let message = format!("other users can access {shown} or its folder");
         let remedy = format!("Run `chmod 700` on its folder and `chmod 600` on {shown}.");
         return Ok(vec![Finding::new(Level::Error, message).remedy(remedy).fixed_by(close)]);
     }
@@ -28,7 +28,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
         let message = format!("a daemon that was killed left {shown} behind");
         return Ok(vec![Finding::new(Level::Note, message).remedy("Nothing to do: the next daemon creates it again.")]);
     }
-    Ok(vec![Finding::new(Level::Ok, format!("{shown} is yours alone"))])
+    Ok(vec![Finding::new(Level::Ok, format!("only you can access {shown}"))])
 }
 
 fn close(context: &DoctorContext) -> Result<()> {

@@ -19,7 +19,7 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     }
     let limit = |file: &str| std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let Some(watches) = limit(WATCHES) else {
-        return Ok(vec![Finding::new(Level::Ok, "this system sets no limit to watches")]);
+        return Ok(vec![Finding::new(Level::Ok, "this system does not limit file watches")]);
     };
     let folders = context.ask(|snapshot| {
         let mut folders: HashSet<String> = HashSet::new();
@@ -33,20 +33,20 @@ pub(super) fn look(context: &DoctorContext) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     // Half of them are for everybody else.
     if folders > watches / 2 {
-        let message = format!("{folders} folders need a watch each, and the system has {watches} in all");
+        let message = format!("{folders} folders need one watch each, but the system allows {watches}");
         let remedy = format!(
-            "Run `sudo sysctl fs.inotify.max_user_watches={}`; until then reads may have to look at all files.",
+            "Run `sudo sysctl fs.inotify.max_user_watches={}`; until then, reads may have to check all files.",
             (4 * folders).next_power_of_two()
         );
         findings.push(Finding::new(Level::Warning, message).remedy(remedy));
     }
     if let Some(instances) = limit(INSTANCES).filter(|instances| *instances < FEW_INSTANCES) {
-        let message = format!("the system lets a user watch from {instances} places at once");
+        let message = format!("the system allows {instances} inotify instances per user");
         findings
             .push(Finding::new(Level::Note, message).remedy("Run `sudo sysctl fs.inotify.max_user_instances=512`."));
     }
     if findings.is_empty() {
-        findings.push(Finding::new(Level::Ok, format!("watches: {folders} needed, {watches} to be had")));
+        findings.push(Finding::new(Level::Ok, format!("watches: {folders} needed, {watches} available")));
     }
     Ok(findings)
 }

@@ -26,8 +26,7 @@ pub enum Change {
 /// The changed text; `None` where all is as asked for already.
 pub fn amend(text: &str, field: &str, change: &Change) -> Result<Option<String>> {
     let FrontMatterRange::Between { yaml, .. } = front_matter::find(text) else {
-        return Err(Error::invalid_argument("the file has no front matter that ends")
-            .hint("Open it between two lines of `---`."));
+        return Err(Error::invalid_argument("the front matter has no end").hint("Put it between two lines of `---`."));
     };
     let front = FrontMatter::read(text, yaml.clone());
     let file = File { text, yaml, front: &front };

@@ -120,7 +120,7 @@ pub(in crate::cli) fn init(session: &Session) -> Result<Outcome> {
     }
     session.show(&json!({ "root": root, "folder": FOLDER, "made": !was_there }), true, || {
         let shown = printable(&folder.to_string_lossy());
-        output::line(&if was_there { format!("{shown} is there") } else { format!("made {shown}") });
+        output::line(&if was_there { format!("{shown} already exists") } else { format!("created {shown}") });
         output::note("next: ixmcp entity create decision \"What was decided\"");
     })
 }
@@ -200,7 +200,7 @@ pub(super) fn create(session: &Session, typed: &Create) -> Result<Outcome> {
     let shown = RepoPath::under(&root, &path).map_or_else(String::new, |path| path.to_string());
     session.show(&json!({ "id": id, "kind": kind.name, "title": title, "path": shown }), true, || {
         output::line(&id);
-        output::note(&format!("made {shown}"));
+        output::note(&format!("created {shown}"));
     })
 }
 
@@ -279,8 +279,7 @@ pub(super) fn tag(session: &Session, typed: &Tag) -> Result<Outcome> {
     })?;
     let action = if typed.action == Action::Add { "add" } else { "remove" };
     let json = json!({ "id": entity.key, "action": action, "changed": changed, "tags": carried });
-    session
-        .show(&json, true, || output::line(&printable(&format!("{}  {}", entity.key, carried.join(", ")))))
+    session.show(&json, true, || output::line(&printable(&format!("{}  {}", entity.key, carried.join(", ")))))
 }
 
 /// Where a file keeps its tags: the first field is where new ones go.
@@ -315,9 +314,8 @@ pub(super) fn edit(session: &Session, typed: &Edit) -> Result<Outcome> {
                 .hint("Write it as --set priority=1.")
         })?;
         if field.trim() == "id" {
-            return Err(
-                Error::invalid_argument("an id is never changed: others link to it").hint("Create another entity.")
-            );
+            return Err(Error::invalid_argument("an id cannot be changed, because other entities link to it")
+                .hint("Create another entity."));
         }
         fields.push((field_name(field)?, Change::SetValue(value.to_owned())));
     }
@@ -361,7 +359,7 @@ fn field_name(name: &str) -> Result<String> {
     if fits {
         return Ok(name.to_owned());
     }
-    Err(Error::invalid_argument(format!("{:?} is not a name of a field", printable(name)))
+    Err(Error::invalid_argument(format!("{:?} is not a valid field name", printable(name)))
         .hint("Use letters, digits, _ and -, such as depends_on."))
 }
 

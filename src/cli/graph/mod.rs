@@ -142,7 +142,7 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
         None => output::raw(&drawn),
     }
     if nodes == 0 {
-        output::note("there are no entities to draw; begin with `ixmcp init`");
+        output::note("there are no entities to draw; run `ixmcp init` to begin");
     }
     Ok(Outcome::of(nodes > 0))
 }

@@ -85,10 +85,10 @@ impl Hub {
                 Ok(Some(_)) => {
                     let _ = fs::remove_file(&part);
                     if !resumed {
-                        return Err(Error::internal(format!("{file} came with another checksum than the hub says"))
-                            .hint(
-                                "The download was discarded. Try again; if this persists, do not trust the source.",
-                            ));
+                        return Err(Error::internal(format!(
+                            "the checksum of {file} differs from the one that the hub reports"
+                        ))
+                        .hint("The download was discarded. Try again; if this persists, do not trust the source."));
                     }
                     // What lay there may have been the beginning of another file.
                     resumed = false;
@@ -96,8 +96,8 @@ impl Hub {
                 Err(Failed::Broken(reason)) => {
                     tries = if length(&part) > before { 0 } else { tries + 1 };
                     if tries >= MOST_TRIES {
-                        return Err(unreachable(format!("{file}: the transfer broke off: {reason}"))
-                            .hint(format!("A next try goes on where this one ended. {WAYS}")));
+                        return Err(unreachable(format!("{file}: the download was interrupted: {reason}"))
+                            .hint(format!("The next attempt resumes it. {WAYS}")));
                     }
                     resumed = length(&part) > 0;
                     std::thread::sleep(Duration::from_millis(200) * u32::try_from(tries).unwrap_or(1));
@@ -136,7 +136,7 @@ impl Hub {
                     if !(url.starts_with("https://")
                         || (url.starts_with("http://") && self.base.starts_with("http://")))
                     {
-                        return Err(refused(format!("{file}: the hub sends on to {:?}", printable(&url))));
+                        return Err(refused(format!("{file}: the hub redirects to {:?}", printable(&url))));
                     }
                 }
                 StatusCode::OK | StatusCode::PARTIAL_CONTENT => {
@@ -153,11 +153,13 @@ impl Hub {
                         ),
                     ));
                 }
-                status if status.is_server_error() => return Err(Failed::Broken(format!("the hub answers {status}"))),
-                status => return Err(refused(format!("{file}: the hub answers {status}"))),
+                status if status.is_server_error() => {
+                    return Err(Failed::Broken(format!("the hub responds with {status}")));
+                }
+                status => return Err(refused(format!("{file}: the hub responds with {status}"))),
             }
         }
-        Err(refused(format!("{file}: the hub sends on and on")))
+        Err(refused(format!("{file}: too many redirects")))
     }
 
     /// There is no way to the hub: another try would not find one.
@@ -187,8 +189,8 @@ const NO_WAY: &[ErrorKind] =
 /// What the standard library reports for an unknown name: its kind has no name of its own.
 const NO_NAME: &str = "failed to lookup address";
 
-const WAYS: &str = "Look at the network, at HTTPS_PROXY and NO_PROXY, and at HF_ENDPOINT where a mirror is to be asked; or bring the \
-    model's folder here from elsewhere and use `--from FOLDER`.";
+const WAYS: &str = "Check the network, HTTPS_PROXY, NO_PROXY, and HF_ENDPOINT if you use a mirror; or copy the model's folder from another \
+    machine and use `--from FOLDER`.";
 
 fn unreachable(message: String) -> Error {
     Error::new(crate::error::ErrorKind::Unreachable, message).hint(WAYS)
@@ -257,7 +259,7 @@ fn receive(
     }
     out.sync_all().map_err(failed)?;
     if total.is_some_and(|total| done < total) {
-        return Err(Failed::Broken(format!("{done} bytes came")));
+        return Err(Failed::Broken(format!("{done} bytes were received")));
     }
     Ok(())
 }

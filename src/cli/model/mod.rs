@@ -107,7 +107,7 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     let budget = Budget::unlimited();
     if typed.model == BUILT_IN {
         workspace.model.select(None, &budget)?;
-        output::line("The built-in table alone is used here.");
+        output::line("This repository uses only the built-in embeddings.");
         return Ok(Outcome::Found);
     }
     let store = store_folder(session)?;
@@ -129,14 +129,14 @@ fn choose(session: &Session, typed: &Use) -> Result<Outcome> {
     if let Some(warning) = model.warning() {
         warn_once(warning.to_owned());
     }
-    output::line(&format!("{} is used here, on {}.", printable(&name), model.device()));
+    output::line(&format!("This repository uses {}, on {}.", printable(&name), model.device()));
     if typed.now {
         super::freshen(&workspace, &budget)?;
         workspace.model.embed_all(&budget, &|state| {
             let left = state.seconds_left.map_or_else(String::new, |left| format!(", {}", time_left(left)));
             output::note(&format!("{} of {} chunks{left}", state.done, state.total));
         })?;
-        output::line("It finds chunks by itself.");
+        output::line("All chunks are embedded: it is used for search.");
     }
     Ok(Outcome::Found)
 }
@@ -149,7 +149,7 @@ fn resolved_folder(session: &Session, typed: &str) -> Result<PathBuf> {
         Some(folder) if folder.is_dir() && typed.contains('/') => Ok(folder),
         Some(folder) if folder.is_dir() => {
             Err(Error::not_found(format!("the model {shown} was not found")).hint(format!(
-                "The folder here is meant by `ixmcp model use ./{shown}`, the model by `ixmcp model pull {shown}`."
+                "For the folder, run `ixmcp model use ./{shown}`; to download the model, `ixmcp model pull {shown}`."
             )))
         }
         Some(_) => Err(Error::invalid_path(format!("{shown} is a file")).hint(MODEL_FOLDER_HINT)),
@@ -167,7 +167,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     let partial = store.join(".partial").join(&typed.name);
     let _ = std::fs::remove_dir_all(&partial);
     if !model_store::is_model(&folder) {
-        output::note(&format!("There is no model {}.", printable(&typed.name)));
+        output::note(&format!("The model {} is not installed.", printable(&typed.name)));
         return Ok(Outcome::Nothing);
     }
     std::fs::remove_dir_all(&folder).map_err(|error| Error::io("remove", &folder, error))?;
@@ -180,7 +180,7 @@ fn remove(session: &Session, typed: &Remove) -> Result<Outcome> {
     {
         workspace.model.select(None, &Budget::unlimited())?;
     }
-    output::line(&format!("{} is gone.", typed.name));
+    output::line(&format!("Removed {}.", typed.name));
     Ok(Outcome::Found)
 }
 
@@ -203,23 +203,23 @@ fn info(session: &Session) -> Result<Outcome> {
         output::json(&json!({ "built_in": table, "transformer": transformer }));
         return Ok(Outcome::Found);
     }
-    output::line(&format!("{}, {} numbers a vector", printable(&table.name), table.dimension));
+    output::line(&format!("{}, {} dimensions", printable(&table.name), table.dimension));
     let Some(model) = transformer else {
-        output::line("No other model is used here. `ixmcp model pull` fetches one, `ixmcp model use` chooses it.");
+        output::line("No other model is selected. `ixmcp model pull` downloads one, `ixmcp model use` selects it.");
         return Ok(Outcome::Found);
     };
     output::line(&printable(&model.name));
     if let Some(dimension) = model.dimension {
         let device = model.device.map_or_else(String::new, |device| format!(", on {}", printable(&device)));
-        output::line(&format!("  {dimension} numbers a vector{device}"));
+        output::line(&format!("  {dimension} dimensions{device}"));
         let left = model.seconds_left.map_or_else(String::new, |left| format!(", {}", time_left(left)));
-        output::line(&format!("  {} of {} chunks have its vector{left}", model.vectors, total_chunks));
+        output::line(&format!("  {} of {} chunks embedded{left}", model.vectors, total_chunks));
         let says = if wrong.is_some() {
-            "answers nothing"
+            "cannot be used"
         } else if model.answers {
-            "finds chunks by itself"
+            "is used for search"
         } else {
-            "looks at the best hits"
+            "reranks the best hits"
         };
         output::line(&format!("  it {says}"));
     }

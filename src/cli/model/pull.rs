@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let name = typed.name.as_deref().unwrap_or(model_store::DEFAULT);
     if name == BUILT_IN {
-        return Err(Error::invalid_argument("the built-in table is in the program already")
+        return Err(Error::invalid_argument("the built-in embeddings are part of the program")
             .hint("Run `ixmcp model use built-in` to use only the built-in embeddings; `pull` without a name downloads a transformer."));
     }
     let store = store_folder(session)?;
@@ -43,15 +43,15 @@ pub(super) fn run(session: &Session, typed: &Arguments) -> Result<Outcome> {
     let to = model_store::folder_of(&store, name)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if typed.revision.is_empty() || typed.revision.contains("..") || !typed.revision.chars().all(is_plain) {
-        return Err(Error::invalid_argument("--revision is not a name of a branch, a tag or a commit")
-            .hint("It is `main` where it is not given."));
+        return Err(Error::invalid_argument("--revision is not the name of a branch, tag or commit")
+            .hint("The default is `main`."));
     }
     // Until it is whole it lies where no list looks; the next try finds there what came already.
     let parts = store.join(".partial");
     let pulled = pull(session, typed, name, &parts.join(name), &to);
     remove_empty(&parts);
     pulled?;
-    output::note(&format!("To have it look at answers here: ixmcp model use {name}"));
+    output::note(&format!("To use it in this repository: ixmcp model use {name}"));
     Ok(Outcome::Found)
 }
 
@@ -61,10 +61,13 @@ fn is_here(typed: &str, path: &Path) -> Error {
     let error = Error::invalid_argument(format!("{shown} is a path; `pull` takes a name"));
     if model_store::is_model(path) {
         return error.hint(format!(
-            "`ixmcp model use {shown}` takes the model where it lies, `ixmcp model pull NAME --from {shown}` copies it."
+            "`ixmcp model use {shown}` uses the model in place, `ixmcp model pull NAME --from {shown}` copies it."
         ));
     }
-    error.hint(format!("It holds no model, either. {MODEL_FOLDER_HINT} A name is like {}.", model_store::DEFAULT))
+    error.hint(format!(
+        "It contains no model either. {MODEL_FOLDER_HINT} An example of a name is {}.",
+        model_store::DEFAULT
+    ))
 }
 
 fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &Path) -> Result<()> {
@@ -85,7 +88,7 @@ fn pull(session: &Session, typed: &Arguments, name: &str, partial: &Path, to: &P
     fs::rename(partial, to).map_err(|error| Error::io("put", to, error))?;
     let size = model_store::size(to);
     let dimension = crate::embed::Embedder::space(&model).dimension;
-    output::line(&format!("{name}: {} MB, {dimension} numbers a vector, runs on {}.", size >> 20, model.device()));
+    output::line(&format!("{name}: {} MB, {dimension} dimensions, runs on {}.", size >> 20, model.device()));
     Ok(())
 }
 
@@ -114,7 +117,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn fetch(session: &Session, name: &str, revision: &str, to: &Path) -> Result<()> {
     let hub = Hub::new(&session.sources.environment)?;
-    output::note(&format!("Fetching {name} from {}", hub.base()));
+    output::note(&format!("Downloading {name} from {}", hub.base()));
     for file in OTHER_FILES {
         let target = to.join(file);
         if !target.is_file() && !hub.fetch(name, revision, file, &target)? && *file == OTHER_FILES[0] {
@@ -131,7 +134,6 @@ fn fetch(session: &Session, name: &str, revision: &str, to: &Path) -> Result<()>
 }
 
 fn missing(name: &str, file: &str) -> Error {
-    Error::not_found(format!("the hub has no {file} of {name}")).hint(
-        "Look at the name. A model must have been exported as ONNX: the hub's `Xenova/…` and `onnx-community/…` are.",
-    )
+    Error::not_found(format!("the hub has no {file} of {name}"))
+        .hint("Check the name. The model must be exported to ONNX, as those of `Xenova/…` and `onnx-community/…` are.")
 }

@@ -60,10 +60,10 @@ pub(super) fn real(file: &Path, scope: Scope, root: &Path) -> Result<PathBuf> {
     let exists = file.symlink_metadata().is_ok();
     let anchor = if exists { Some(file) } else { file.ancestors().skip(1).find(|folder| folder.exists()) };
     let Some(resolved) = anchor.and_then(|anchor| canonical(anchor).ok()) else {
-        return Err(Error::invalid_path(format!("{} is a link to nothing", shown(file))).hint("Remove it."));
+        return Err(Error::invalid_path(format!("{} is a broken link", shown(file))).hint("Remove it."));
     };
     if scope == Scope::Project && file.starts_with(root) && !resolved.starts_with(root) {
-        return Err(Error::invalid_path(format!("{} leads out of the project", shown(file)))
+        return Err(Error::invalid_path(format!("{} links to a file outside the project", shown(file)))
             .hint("Use --scope user, or make it a file of the project."));
     }
     Ok(if exists { resolved } else { file.to_owned() })

@@ -68,14 +68,14 @@ const post = (path: string, given: object, signal?: AbortSignal) =>
 
 /// Calls a tool. While the index is being built, repeats the call, and reports the reason to `waiting`.
 export async function tool(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {
-  return patiently(() => post(`/api/tool/${name}`, given, signal), signal, waiting);
+  return retrying(() => post(`/api/tool/${name}`, given, signal), signal, waiting);
 }
 
 export async function view(name: string, given: object = {}, signal?: AbortSignal, waiting?: (why: string) => void): Promise<any> {
-  return patiently(() => post(`/api/view/${name}`, given, signal), signal, waiting);
+  return retrying(() => post(`/api/view/${name}`, given, signal), signal, waiting);
 }
 
-async function patiently(ask: () => Promise<any>, signal?: AbortSignal, waiting?: (why: string) => void) {
+async function retrying(ask: () => Promise<any>, signal?: AbortSignal, waiting?: (why: string) => void) {
   for (;;) {
     try {
       return await ask();

@@ -15,7 +15,7 @@ const KEPT = 500;
 
 /// The daemon's recent calls, newest first, while the view is shown.
 function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
-  const [told, setTold] = useState<{ calls: Map<number, Call>; daemon?: boolean; fault?: Fault }>({ calls: new Map() });
+  const [received, setReceived] = useState<{ calls: Map<number, Call>; daemon?: boolean; fault?: Fault }>({ calls: new Map() });
   useEffect(() => {
     const stop = new AbortController();
     const listen = async () => {
@@ -43,11 +43,11 @@ function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
             for (const call of answer.calls) calls.set(call.id, call);
             for (const id of [...calls.keys()].slice(0, Math.max(0, calls.size - KEPT))) calls.delete(id);
           }
-          setTold({ calls, daemon: answer.daemon });
+          setReceived({ calls, daemon: answer.daemon });
           if (!answer.daemon) await pause(2000, stop.signal);
         } catch (error) {
           if (stop.signal.aborted) return;
-          setTold({ calls, fault: asFault(error) });
+          setReceived({ calls, fault: asFault(error) });
           await pause(3000, stop.signal).catch(() => undefined);
         }
       }
@@ -55,7 +55,7 @@ function useCalls(): { calls: Call[]; daemon?: boolean; fault?: Fault } {
     listen().catch(() => undefined);
     return () => stop.abort();
   }, []);
-  return { calls: [...told.calls.values()].reverse(), daemon: told.daemon, fault: told.fault };
+  return { calls: [...received.calls.values()].reverse(), daemon: received.daemon, fault: received.fault };
 }
 
 export function Calls() {
@@ -84,7 +84,7 @@ export function Calls() {
       <header class="calls-head">
         <p class="live" role="status">
           <i class={`dot ${daemon ? 'is-live' : 'is-off'}`} />
-          {daemon ? (calls.length ? `${many(calls.length, 'call')}${failed ? `, ${count(failed)} failed` : ''}` : 'The daemon runs; it has received no calls yet.') : daemon === false ? 'No daemon runs for this repository.' : 'Connecting…'}
+          {daemon ? (calls.length ? `${many(calls.length, 'call')}${failed ? `, ${count(failed)} failed` : ''}` : 'The daemon is running and has received no calls yet.') : daemon === false ? 'No daemon is running for this repository.' : 'Connecting…'}
         </p>
         {calls.length > 0 && <Switch label="Hold" title="Stop the list from moving" value={isHeld} onPick={setHeld} />}
       </header>
@@ -115,14 +115,14 @@ export function Calls() {
 }
 
 /// The most important argument, and a short form of the others.
-function told(given: Record<string, unknown>): { main: string; rest: string } {
+function summary(given: Record<string, unknown>): { main: string; rest: string } {
   const first = ['text', 'query', 'symbol_name', 'id', 'file_path', 'filePath', 'file', 'folderPath'].find((name) => typeof given[name] === 'string');
   const rest = Object.entries(given).filter(([name]) => name !== first).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return { main: first ? String(given[first]) : '', rest: rest.join(' · ') };
 }
 
 function CallRow({ call }: { call: Call }) {
-  const { main, rest } = told(call.arguments);
+  const { main, rest } = summary(call.arguments);
   const { outcome } = call;
   const took = call.took_us ?? (Date.now() - call.begun_ms) * 1000;
   // A logarithmic scale from 100 µs to 10 s.

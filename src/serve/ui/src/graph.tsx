@@ -143,7 +143,7 @@ function Picture({ first, id }: { first: Part; id: string | null }) {
         <Canvas graph={graph} drawn={drawn} chosen={known} hidden={hidden} onChoose={choose} />
         <p class="stage-foot faint" role="status">
           {isBeginning ? `The ${count(drawn.size)} most connected of` : `${count(drawn.size)} of`} {many(total, 'entity', 'entities')}, {many(total_edges, 'edge')}
-          {drawn.size >= MOST && '. That is as many as a picture bears: look for one to begin anew.'}
+          {drawn.size >= MOST && '. No more can be shown: search for another entity to start from.'}
           {total > drawn.size && drawn.size < MOST && '. Click an entity to show more of its neighbors.'}
         </p>
       </div>
@@ -211,13 +211,13 @@ const CLOSEST: [number, number] = [0.1, 4];
 /// Characters of a name under a node.
 const LETTERS = 24;
 /// The font sizes of names and of edge labels on the screen.
-const [NAME, TOLD] = [11.5, 10.5];
+const [NAME, EDGE_LABEL] = [11.5, 10.5];
 
 /// The bounding box of a text.
 type Box = [left: number, right: number, top: number, bottom: number];
 
 /// Selects the labels to draw, the most important first, such that none overlap.
-function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; told: Set<Line> } {
+function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null, near: Set<string>, k: number): { named: Map<string, Box>; labeled: Set<Line> } {
   const taken: Box[] = [];
   const fits = (x: number, top: number, letters: number, size: number) => {
     const half = (0.29 * size * letters) / k;
@@ -234,14 +234,14 @@ function legible(graph: Known, points: Spot[], lines: Line[], lit: string | null
     const box = fits(spot.x, spot.y + Math.max(spot.r, 5 / k) + 2 / k, Math.min(LETTERS + 1, (node.title || node.id).length), NAME);
     if (box) named.set(spot.id, box);
   }
-  const told = new Set<Line>();
+  const labeled = new Set<Line>();
   for (const line of lit ? lines : []) {
     if (lit !== line.source.id && lit !== line.target.id) continue;
     if (Math.hypot(line.target.x - line.source.x, line.target.y - line.source.y) * k < 60) continue;
     const [x, y] = middle(line);
-    if (fits(x, y - TOLD / k, Math.min(31, line.rels.join(', ').length), TOLD)) told.add(line);
+    if (fits(x, y - EDGE_LABEL / k, Math.min(31, line.rels.join(', ').length), EDGE_LABEL)) labeled.add(line);
   }
-  return { named, told };
+  return { named, labeled };
 }
 
 /// The distance from the center of a node at which a line in this direction leaves the box of its name; 0 if the name does not
@@ -387,10 +387,10 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     }
     if (best) svg.current?.querySelector<SVGGElement>(`[data-id="${CSS.escape(best.id)}"]`)?.focus();
   };
-  const WAYS: Record<string, [number, number]> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  const DIRECTIONS: Record<string, [number, number]> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
   const onKey = (event: KeyboardEvent) => {
     const id = (event.target as Element).getAttribute('data-id');
-    const way = WAYS[event.key];
+    const way = DIRECTIONS[event.key];
     if (way && id && !event.shiftKey) step(spots.current.get(id)!, ...way);
     else if (way) pan(-60 * way[0], -60 * way[1]);
     else if (event.key === '+' || event.key === '=') scale(1.3);
@@ -408,7 +408,7 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
     if (lit) for (const edge of graph.links.get(lit) ?? []) near.add(other(edge, lit));
     // Nodes stay visible when zoomed out.
     const radius = (spot: Spot) => Math.max(spot.r, 5 / view.k);
-    const { named, told } = legible(graph, points, lines, lit, near, view.k);
+    const { named, labeled } = legible(graph, points, lines, lit, near, view.k);
     const look = (spot: Spot) => [spot.id === chosen ? 'is-chosen' : '', lit && spot.id !== lit && !near.has(spot.id) ? 'is-dim' : ''].join(' ');
     // Names have the same size on the screen at all zoom levels.
     const letters = (size: number) => ({ fontSize: `${size / view.k}px`, strokeWidth: `${3.5 / view.k}px` });
@@ -444,9 +444,9 @@ function Canvas(props: { graph: Known; drawn: Set<string>; chosen: string | null
           );
         })}
         <g class="texts" aria-hidden="true">
-          {[...told].map((line) => {
+          {[...labeled].map((line) => {
             const [x, y] = middle(line);
-            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(TOLD)}>{cut(line.rels.join(', '), 30)}</text>;
+            return <text key={`${line.source.id}\n${line.target.id}`} class="of-edge" x={x} y={y} style={letters(EDGE_LABEL)}>{cut(line.rels.join(', '), 30)}</text>;
           })}
           {points.filter((spot) => named.has(spot.id)).map((spot) => {
             const node = graph.nodes.get(spot.id)!;

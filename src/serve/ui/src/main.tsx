@@ -79,7 +79,7 @@ function Page() {
             <a key={path} href={`#/${path}`} aria-current={route.path === `/${path}` ? 'page' : undefined} title={`${label} (${index + 1})`}><Icon name={path} /><span>{label}</span></a>
           ))}
         </nav>
-        <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon runs: this page’s own process answers'}>
+        <span class="daemon" title={isRunning ? `The daemon, process ${now.value!.daemon!.pid}, answers` : 'No daemon is running: the process of this page answers'}>
           <i class={`dot ${isRunning ? 'is-live' : 'is-off'}`} /><span>{now.fault ? 'gone' : isRunning ? 'daemon' : 'no daemon'}</span>
         </span>
         <button class="theme" onClick={nextTheme} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}><Icon name={theme} /></button>

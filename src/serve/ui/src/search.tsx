@@ -111,7 +111,7 @@ export function Search({ route }: { route: Route }) {
           {mode !== 'smart' && <Switch label="Aa" title="Match case" value={isCased} onPick={(on) => asked({ case: on ? '1' : '' })} />}
           {mode !== 'smart' && <Switch label="Word" title="Whole words only" value={isWord} onPick={(on) => asked({ word: on ? '1' : '' })} />}
           {mode === 'smart' && <Switch label="Explain" title="Show what each score is made of" value={explain} onPick={(on) => asked({ explain: on ? '1' : '' })} />}
-          <span class="told" role="status" aria-live="polite">
+          <span class="counts" role="status" aria-live="polite">
             {isAsked && answer.value && (answer.value.total !== undefined ? many(answer.value.total, 'hit') : hits.length ? `first ${count(hits.length)} hits` : '')}
           </span>
         </div>

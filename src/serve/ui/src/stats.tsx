@@ -72,7 +72,7 @@ export function Stats() {
               {daemon.memory.own_bytes !== undefined && daemon.memory.own_bytes !== null && <><dt>Memory</dt><dd>{bytes(daemon.memory.own_bytes)}</dd></>}
               <dt>Version</dt><dd>{daemon.version}</dd>
             </dl>
-          ) : now.value ? <p class="faint">No daemon runs; the process of this page answers.</p> : <Pending answer={now} />}
+          ) : now.value ? <p class="faint">No daemon is running: the process of this page answers.</p> : <Pending answer={now} />}
         </div>
         {requests.length > 0 && (
           <div class="card is-wide">

@@ -22,7 +22,7 @@ export function TagsView({ route }: { route: Route }) {
         <div class="options">
           <Choice label="Tags of" value={of} of={[['entities', 'Entities'], ['documents', 'Documents']]} onPick={(of) => go(address('/tags', { of: of === 'documents' ? of : '' }))} />
           <input type="search" value={filter} placeholder="Filter tags" aria-label="Filter tags" onInput={(event) => setFilter(event.currentTarget.value)} />
-          <span class="told" role="status">{tags.value && many(shown.length, 'tag')}</span>
+          <span class="counts" role="status">{tags.value && many(shown.length, 'tag')}</span>
         </div>
         <Pending answer={tags} />
         {tags.value && tags.value.total === 0 && (
