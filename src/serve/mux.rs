@@ -245,7 +245,7 @@ impl Connection {
         let budget = if self.is_long(&tool) { Budget::unlimited() } else { Budget::lasting(DEADLINE) };
         let ticket = match self.begin(id, dialect, route, budget, &meta) {
             Ok(ticket) => ticket,
-            Err(CannotBegin::Busy(error)) => return outcome(Err(error)).map(|busy| Some(envelope::result(id, &busy))),
+            Err(BeginError::Full) => return outcome(Err(full())).map(|busy| Some(envelope::result(id, &busy))),
             Err(refusal) => return Err(refusal.into()),
         };
         let cap = (dialect == Dialect::Mcp).then_some(mcp::RESULT_BYTES);
@@ -273,20 +273,14 @@ impl Connection {
         route: &Route,
         budget: Budget,
         meta: &Map<String, Value>,
-    ) -> Result<Ticket, CannotBegin> {
+    ) -> Result<Ticket, BeginError> {
         let progress = match meta.get("progressToken") {
             Some(token @ (Value::String(_) | Value::Number(_))) => {
                 Some(ProgressReporter::new(token.clone(), self.outbox.clone()))
             }
             _ => None,
         };
-        self.in_flight.begin(id, dialect, route.clone(), budget, progress).map_err(|refusal| match refusal {
-            BeginError::IdTaken => CannotBegin::IdTaken,
-            BeginError::Full => CannotBegin::Busy(
-                Error::new(ErrorKind::Busy, format!("{MAX_IN_FLIGHT} requests are in flight on this connection"))
-                    .hint("Wait for an answer, then send this request again."),
-            ),
-        })
+        self.in_flight.begin(id, dialect, route.clone(), budget, progress)
     }
 
     /// Calls the service on a blocking thread. If a tool panics, its call fails; the connection continues.
@@ -414,17 +408,17 @@ enum Next {
     InFlight,
 }
 
-/// Why a request is rejected, with an error for the client.
-enum CannotBegin {
-    IdTaken,
-    Busy(Error),
+/// The error for a request beyond the limit.
+fn full() -> Error {
+    Error::new(ErrorKind::Busy, format!("{MAX_IN_FLIGHT} requests are in flight on this connection"))
+        .hint("Wait for an answer, then send this request again.")
 }
 
-impl From<CannotBegin> for RpcError {
-    fn from(refusal: CannotBegin) -> Self {
+impl From<BeginError> for RpcError {
+    fn from(refusal: BeginError) -> Self {
         match refusal {
-            CannotBegin::IdTaken => Self::request("a request with this id is still open"),
-            CannotBegin::Busy(error) => Self::from(&error),
+            BeginError::IdTaken => Self::request("a request with this id is still open"),
+            BeginError::Full => Self::from(&full()),
         }
     }
 }
