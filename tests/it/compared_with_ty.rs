@@ -27,8 +27,16 @@ fn found(output: &Output) -> BTreeSet<String> {
     lines(output).into_iter().filter(|line| !(line.starts_with("Found ") || line.starts_with("All checks"))).collect()
 }
 
-const WRONG: &str =
-    "//- /a.py\nx: int = \"\"\n//- /b.py\ny: int = 1\n//- /sub/c.py\nx: int = \"\"\n//- /docs/x.txt\nwords\n";
+const WRONG: &str = r#"
+//- /a.py
+x: int = ""
+//- /b.py
+y: int = 1
+//- /sub/c.py
+x: int = ""
+//- /docs/x.txt
+words
+"#;
 
 #[test]
 fn it_ends_as_theirs_whatever_the_settings() {
@@ -102,7 +110,18 @@ fn it_takes_the_files_and_folders_that_theirs_takes() {
 #[test]
 fn a_file_that_the_settings_leave_out_is_checked_by_name_alone() {
     let repo = Repo::new(
-        "//- /ty.toml\n[src]\nexclude = [\"left.py\"]\n//- /left.py\ndef f(x=1):\n    return x\n\n\ny: str = f(\"\")\nz: int = \"\"\n",
+        r#"
+//- /ty.toml
+[src]
+exclude = ["left.py"]
+//- /left.py
+def f(x=1):
+    return x
+
+
+y: str = f("")
+z: int = ""
+"#,
     );
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     for _ in 0..2 {
@@ -132,7 +151,19 @@ fn annotations_for_github_are_those_of_theirs() {
 #[test]
 fn sarif_has_what_its_readers_need() {
     let repo = Repo::new(
-        "//- /a b/ü.py\ndef f(x: int) -> None: ...\n\n\nf(\n    \"é\",\n)\nf(\"é\" * 2)\n//- /ty.toml\n[rules]\nnope = \"warn\"\n",
+        r#"
+//- /a b/ü.py
+def f(x: int) -> None: ...
+
+
+f(
+    "é",
+)
+f("é" * 2)
+//- /ty.toml
+[rules]
+nope = "warn"
+"#,
     );
     let sarif: Value = serde_json::from_slice(&ours(&repo, "", &["--output-format", "sarif"]).stdout).unwrap();
     assert_eq!(sarif["version"], "2.1.0");
@@ -169,7 +200,16 @@ fn sarif_has_what_its_readers_need() {
 #[test]
 fn errors_in_a_scripts_own_settings_are_reported_at_their_position() {
     let repo = Repo::new(
-        "//- /s.py\n\"\"\"A script.\"\"\"\n# /// script\n# requires-python = \">=3.11\"\n# [tool.ty]\n# nope = 1\n# ///\nx = 1\n",
+        r#"
+//- /s.py
+"""A script."""
+# /// script
+# requires-python = ">=3.11"
+# [tool.ty]
+# nope = 1
+# ///
+x = 1
+"#,
     );
     let arguments = ["s.py", "--output-format", "concise"];
     let (ours, theirs) = (ours(&repo, "", &arguments), theirs(&repo, "", &arguments));

@@ -1,5 +1,9 @@
 //! Fixtures with cursors: blocks of files in which marks name positions, so that no test has to count lines and columns.
 
+use std::fmt::{self, Display, Formatter};
+
+use serde_json::{Value, json};
+
 /// Files as [`Repo::new`](crate::harness::Repo::new) takes them, and the positions that were marked in them.
 ///
 /// `$0`, `$1`, … mark a position of that group; `$0?` marks one that a test starts from, too.
@@ -8,12 +12,43 @@ pub struct Cursors {
     marks: Vec<Mark>,
 }
 
+#[derive(Clone)]
 pub struct Mark {
     group: u32,
     is_start: bool,
     pub file: String,
     pub line: u32,
     pub column: u32,
+}
+
+impl Mark {
+    /// The position of an item of an answer.
+    pub fn of(item: &Value) -> Self {
+        let number = |field: &str| u32::try_from(item[field].as_u64().unwrap()).unwrap();
+        let file = item["file"].as_str().unwrap().to_owned();
+        Self { group: 0, is_start: true, file, line: number("line"), column: number("column") }
+    }
+
+    /// The arguments of a tool that takes a position.
+    pub fn arguments(&self) -> Value {
+        json!({ "file": self.file, "line": self.line, "column": self.column })
+    }
+}
+
+impl Display for Mark {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// The position that `$0` marks in `marked`, which without the mark occurs once in these files.
+pub fn at(files: &str, marked: &str) -> Mark {
+    let plain = marked.replace("$0", "");
+    assert_eq!(files.matches(&plain).count(), 1, "{plain:?} in {files}");
+    let Ok([mark]) = <[Mark; 1]>::try_from(Cursors::new(&files.replace(&plain, marked)).marks) else {
+        panic!("not one mark: {marked}");
+    };
+    mark
 }
 
 impl Cursors {
@@ -45,8 +80,20 @@ impl Cursors {
 
     /// All positions of a group as `file:line:column`, in order of files.
     pub fn positions(&self, group: u32) -> Vec<String> {
+        self.marks.iter().filter(|mark| mark.group == group).map(Mark::to_string).collect()
+    }
+
+    /// The lines of a group as `file:line`, in order of files.
+    pub fn lines(&self, group: u32) -> Vec<String> {
         let of_group = self.marks.iter().filter(|mark| mark.group == group);
-        of_group.map(|mark| format!("{}:{}:{}", mark.file, mark.line, mark.column)).collect()
+        of_group.map(|mark| format!("{}:{}", mark.file, mark.line)).collect()
+    }
+
+    /// The one position of a group that a test starts from.
+    pub fn start(&self, group: u32) -> &Mark {
+        let starts = self.starts(group);
+        assert_eq!(starts.len(), 1, "${group}? in {}", self.files);
+        starts[0]
     }
 
     /// The positions of a group that a test starts from; at least one.

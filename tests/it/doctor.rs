@@ -31,7 +31,14 @@ fn only(findings: &[Value]) -> (&str, String) {
 
 #[test]
 fn a_repository_that_is_well_has_notes_at_most() {
-    let repo = Repo::new("//- /a.py\ndef f(): ...\n//- /.venv/pyvenv.cfg\nhome = /usr\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+def f(): ...
+//- /.venv/pyvenv.cfg
+home = /usr
+",
+    );
     let (code, findings) = doctor(&repo, "database");
     assert_eq!((code, only(&findings).0), (0, "note"), "an index that was never made");
     assert!(!repo.database().exists(), "looking makes nothing");
@@ -162,7 +169,13 @@ fn an_index_whose_first_build_was_broken_off_is_not_called_sound() {
 
 #[test]
 fn ignored_settings_are_reported() {
-    let repo = Repo::new("//- /.ixmcp.toml\n[index]\nchunk_sizes = 3\n");
+    let repo = Repo::new(
+        r"
+//- /.ixmcp.toml
+[index]
+chunk_sizes = 3
+",
+    );
     let (code, findings) = doctor(&repo, "settings");
     let (level, reported) = only(&findings);
     assert_eq!((code, level), (0, "warning"));
@@ -214,7 +227,13 @@ fn a_socket_that_others_may_use_is_an_error_and_is_closed() {
 
 #[test]
 fn an_invalid_python_environment_is_reported() {
-    let repo = Repo::new("//- /a.py\nx = 1\n//- /empty/note\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+x = 1
+//- /empty/note
+",
+    );
     repo.sync();
     let with = |name: &str, value: &str| {
         let mut command = repo.command(&["doctor", "--json", "python"]);

@@ -358,7 +358,7 @@ fn nesting_costs_no_stack() {
     let boundary = |level: usize| format!("Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n");
     let deep = format!("Subject: deep\r\n{}\r\nat the bottom", (0..5000).map(boundary).collect::<String>());
     assert!(read("x.eml", deep.as_bytes(), &in_folder(1000, 0)).is_ok());
-    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(started.elapsed() < Duration::from_secs(100));
 }
 
 /// Bytes changed, cut and doubled at random: whatever comes of it, it is an answer. PDF's reader has its own process
@@ -414,13 +414,20 @@ fn a_pdf_is_read_in_a_process_that_may_die() {
         let started = Instant::now();
         asked(&fixture("typeset.pdf")[..end]);
         asked(looped);
-        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < Duration::from_secs(100));
     }
 }
 
 #[test]
 fn a_repository_of_mixed_documents_is_searched_as_one() {
-    let repo = Repo::new("//- /notes.md\n# Garden\n\nRoses and thyme.\n");
+    let repo = Repo::new(
+        r"
+//- /notes.md
+# Garden
+
+Roses and thyme.
+",
+    );
     for name in fixtures() {
         repo.write(&format!("docs/{name}"), fixture(&name));
     }

@@ -53,7 +53,16 @@ fn of_two_files_with_one_id_the_first_counts_and_the_next_takes_over() {
 
 #[test]
 fn a_file_that_becomes_an_entity_by_a_rename_is_read_again() {
-    let repo = Repo::new("//- /docs/a.md\n---\nid: dec-1\ntags: [x]\n---\n# A\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+---
+id: dec-1
+tags: [x]
+---
+# A
+",
+    );
     let workspace = open(repo.path());
     sync(&workspace);
     for (from, to) in

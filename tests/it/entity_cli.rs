@@ -199,7 +199,15 @@ fn a_check_names_file_line_and_what_to_do() {
 
 #[test]
 fn commands_at_once_lose_nothing_of_each_other() {
-    let repo = Repo::new("//- /.ixchel/issues/iss-1.md\n---\nid: iss-1\ntags: []\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/issues/iss-1.md
+---
+id: iss-1
+tags: []
+---
+",
+    );
     repo.ok(&["sync"]);
     let tags: Vec<String> = (0..12).map(|at| format!("t{at:02}")).collect();
     let add =
@@ -365,8 +373,22 @@ fn a_chain_of_hundreds_with_edges_across_it_is_drawn() {
 #[test]
 fn a_search_shows_the_text_next_to_the_title() {
     let repo = Repo::new(
-        "//- /.ixchel/issues/a.md\n---\nid: iss-1\ntitle: \"Checkout fails\"\n---\n\n# Checkout fails\n\nThe basket is empty by then.\n\
-         //- /.ixchel/issues/b.md\n---\nid: iss-2\ntitle: Checkout is slow\n---\n",
+        r#"
+//- /.ixchel/issues/a.md
+---
+id: iss-1
+title: "Checkout fails"
+---
+
+# Checkout fails
+
+The basket is empty by then.
+//- /.ixchel/issues/b.md
+---
+id: iss-2
+title: Checkout is slow
+---
+"#,
     );
     let snippets = |text: &str| -> Vec<(String, String)> {
         let answer = json_of(&repo, &["entity", "search", text]);
@@ -387,9 +409,33 @@ fn a_search_shows_the_text_next_to_the_title() {
 #[test]
 fn links_in_comments_of_a_note_are_no_edges() {
     let repo = Repo::new(
-        "//- /.ixmcp.toml\n[entities]\nnotes = [\"notes\"]\n\
-         //- /notes/a.md\n# A\n\n[[b]] %%[[c]] #hidden%% #shown\n\n%%\nrel:: [[d]]\n\n- [[e]]\n%%\n\n[[f]]\n\
-         //- /notes/b.md\n# B\n//- /notes/c.md\n# C\n//- /notes/d.md\n# D\n//- /notes/e.md\n# E\n//- /notes/f.md\n# F\n",
+        r#"
+//- /.ixmcp.toml
+[entities]
+notes = ["notes"]
+//- /notes/a.md
+# A
+
+[[b]] %%[[c]] #hidden%% #shown
+
+%%
+rel:: [[d]]
+
+- [[e]]
+%%
+
+[[f]]
+//- /notes/b.md
+# B
+//- /notes/c.md
+# C
+//- /notes/d.md
+# D
+//- /notes/e.md
+# E
+//- /notes/f.md
+# F
+"#,
     );
     let graph = json_of(&repo, &["graph"]);
     let to: BTreeSet<&str> =

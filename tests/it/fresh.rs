@@ -115,7 +115,14 @@ fn copy(tree: &Path, repo: &Repo) {
 }
 
 fn write_and_ask(name: &str, command: impl Fn(&Repo) -> Option<Command> + Sync) {
-    let repo = Repo::new("//- /lib.py\nvalue = 1\n//- /src/shop.py\nclass Cart: pass\n");
+    let repo = Repo::new(
+        r"
+//- /lib.py
+value = 1
+//- /src/shop.py
+class Cart: pass
+",
+    );
     if let Some(tree) = std::env::var_os("IXMCP_SOAK_TREE") {
         copy(Path::new(&tree), &repo);
         repo.sync();

@@ -388,7 +388,15 @@ fn a_kind_narrows_a_query_to_entities_or_documents() {
 
 #[test]
 fn a_link_resolves_when_its_target_comes_and_incoming_links_survive_edits() {
-    let repo = Repo::new("//- /.ixchel/a.md\n---\nid: iss-1\nblocks: [iss-2, plain]\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/a.md
+---
+id: iss-1
+blocks: [iss-2, plain]
+---
+",
+    );
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let outgoing = |server: &mut Server| server.call("ixchel_graph", &json!({ "id": "iss-1" }))["outgoing"].clone();
     let dangling = json!([{ "rel": "blocks", "targets": [{ "id": "iss-2", "title": null }] }]);
@@ -440,7 +448,14 @@ fn cycles_and_self_links_end_every_walk() {
 
 #[test]
 fn a_hub_is_shown_in_pages_that_fit() {
-    let repo = Repo::new("//- /.ixchel/hub.md\n---\nid: dec-hub\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/hub.md
+---
+id: dec-hub
+---
+",
+    );
     for at in 0..1500 {
         let text = format!("---\nid: iss-{at:04}\ntitle: {}\nblocks: dec-hub\n---\n", "long title ".repeat(6));
         repo.write(&format!(".ixchel/iss-{at:04}.md"), text);
@@ -468,7 +483,15 @@ fn a_hub_is_shown_in_pages_that_fit() {
 
 #[test]
 fn hostile_entity_files_are_problems_and_nothing_more() {
-    let repo = Repo::new("//- /.ixchel/good.md\n---\nid: dec-good\ntags: [fine]\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/good.md
+---
+id: dec-good
+tags: [fine]
+---
+",
+    );
     let tags: String = (0..10_000).fold(String::new(), |mut all, at| {
         writeln!(all, "  - tag-{at}").unwrap();
         all
@@ -517,7 +540,14 @@ fn hostile_entity_files_are_problems_and_nothing_more() {
 
 #[test]
 fn a_sync_over_the_port_needs_the_token() {
-    let repo = Repo::new("//- /.ixchel/a.md\n---\nid: iss-1\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/a.md
+---
+id: iss-1
+---
+",
+    );
     repo.ok(&["daemon", "start", "--tcp", "localhost:0"]);
     let address = repo.status()["tcp"]["listening"][0].as_str().unwrap().to_owned();
     assert_eq!(Wire::tcp(&address).call("ixchel_show", json!({ "id": "iss-1" }))["result"]["id"], "iss-1");
@@ -531,7 +561,15 @@ fn a_sync_over_the_port_needs_the_token() {
 
 /// A repository of one entity, and code that takes a while.
 fn much_code() -> Repo {
-    let repo = Repo::new("//- /.ixchel/a.md\n---\nid: iss-1\ntitle: First\n---\n");
+    let repo = Repo::new(
+        r"
+//- /.ixchel/a.md
+---
+id: iss-1
+title: First
+---
+",
+    );
     for at in 0..1500 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n").repeat(40));
     }

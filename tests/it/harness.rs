@@ -23,11 +23,16 @@ impl Repo {
         // The root must be found here, not further up.
         fs::create_dir(folder.path().join(".git")).unwrap();
         let repo = Self { folder, home: tempfile::tempdir().unwrap() };
+        repo.write_files(files);
+        repo
+    }
+
+    /// The same into this one.
+    pub fn write_files(&self, files: &str) {
         for block in files.split("//- /").skip(1) {
             let (path, text) = block.split_once('\n').unwrap();
-            repo.write(path.trim(), text);
+            self.write(path.trim(), text);
         }
-        repo
     }
 
     pub fn path(&self) -> &Path {

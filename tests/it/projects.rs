@@ -95,7 +95,14 @@ fn folders_without_checker_settings_inherit_them() {
 
 #[test]
 fn added_changed_and_removed_projects_are_noticed() {
-    let repo = Repo::new("//- /lib.py\nx: int = \"\"\n//- /b/main.py\ny: int = \"\"\n");
+    let repo = Repo::new(
+        r#"
+//- /lib.py
+x: int = ""
+//- /b/main.py
+y: int = ""
+"#,
+    );
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     let mut check = |expected: &str| {
         let answer = server.call("check", &json!({}));
@@ -117,13 +124,30 @@ fn added_changed_and_removed_projects_are_noticed() {
 
 #[test]
 fn invalid_settings_are_reported_at_their_position() {
-    let repo = Repo::new("//- /b/pyproject.toml\n[tool.ty.src]\nincluding = []\n//- /b/main.py\nx = 1\n");
+    let repo = Repo::new(
+        r"
+//- /b/pyproject.toml
+[tool.ty.src]
+including = []
+//- /b/main.py
+x = 1
+",
+    );
     assert_eq!(found(&repo.call("check", &json!({}))), ["b/pyproject.toml:2:1 error[invalid-setting]"]);
 }
 
 #[test]
 fn projects_without_an_environment_use_the_enclosing_one() {
-    let repo = Repo::new("//- /a/ty.toml\n[rules]\n//- /a/main.py\nimport box\n\nbox.lid()\n");
+    let repo = Repo::new(
+        r"
+//- /a/ty.toml
+[rules]
+//- /a/main.py
+import box
+
+box.lid()
+",
+    );
     let site = ".venv/lib/python3.12/site-packages/box/__init__.py";
     repo.write(".venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.1\n");
     repo.write(site, "def lid() -> int: ...\n");
@@ -152,7 +176,14 @@ match x:
 
 #[test]
 fn a_script_is_a_program_of_its_own() {
-    let repo = Repo::new("//- /ty.toml\n[environment]\npython-version = \"3.13\"\n//- /beside.py\n");
+    let repo = Repo::new(
+        r#"
+//- /ty.toml
+[environment]
+python-version = "3.13"
+//- /beside.py
+"#,
+    );
     repo.write("tool.py", SCRIPT);
     let of_script = [
         "tool.py:7:8 error[unresolved-import]",
@@ -188,7 +219,13 @@ fn notebook(cells: &[(&str, &str)]) -> String {
 
 #[test]
 fn notebook_lines_are_relative_to_cells() {
-    let repo = Repo::new("//- /lib.py\ndef f(n: int) -> str:\n    return str(n)\n");
+    let repo = Repo::new(
+        r"
+//- /lib.py
+def f(n: int) -> str:
+    return str(n)
+",
+    );
     let cells =
         [("markdown", "# Title\n"), ("code", "from lib import f\n%matplotlib inline\n"), ("code", "\nf(\"x\")\n")];
     repo.write("book.ipynb", notebook(&cells));

@@ -1,55 +1,39 @@
 //! Renaming by types, and the project summary.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
+use crate::cursors::{Cursors, Mark};
 use crate::harness::{Repo, Server};
+use crate::rename::{apply, edited, rename};
 
-/// Renames and returns the edited positions, or the reasons for the refusal.
-fn renamed(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Result<Vec<String>, Vec<String>> {
-    let arguments = json!({ "file": file, "line": line, "column": column, "new_name": new_name });
-    let answer = crate::rename::flat(repo.call("rename_symbol", &arguments));
-    let shown = |item: &Value, rest: &str| format!("{}:{}{rest}", item["file"].as_str().unwrap(), item["line"]);
+/// Renames and returns the edited positions, or the lines and reasons of the refusal.
+fn renamed(repo: &Repo, start: &Mark, new_name: &str) -> Result<Vec<String>, Vec<String>> {
+    let answer = rename(repo, start, new_name);
     if let Some(refused) = answer["refused"].as_array() {
         assert_eq!(answer["edits"], json!([]), "half a rename: {answer}");
-        return Err(refused.iter().map(|one| shown(one, &format!(" {}", one["reason"].as_str().unwrap()))).collect());
+        let shown = |one: &Value| {
+            let [file, reason] = ["file", "reason"].map(|field| one[field].as_str().unwrap());
+            format!("{file}:{} {reason}", one["line"])
+        };
+        return Err(refused.iter().map(shown).collect());
     }
     apply(repo, &answer);
-    Ok(answer["edits"].as_array().unwrap().iter().map(|one| shown(one, &format!(":{}", one["column"]))).collect())
+    Ok(edited(&answer))
 }
 
-fn apply(repo: &Repo, answer: &Value) {
-    let mut by_file: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for edit in answer["edits"].as_array().unwrap() {
-        by_file.entry(edit["file"].as_str().unwrap()).or_default().push(edit);
-    }
-    for (file, edits) in by_file {
-        let text = std::fs::read_to_string(repo.path().join(file)).unwrap();
-        let mut lines: Vec<Vec<char>> = text.split('\n').map(|line| line.chars().collect()).collect();
-        for edit in edits.into_iter().rev() {
-            let number = |name: &str| usize::try_from(edit[name].as_u64().unwrap()).unwrap() - 1;
-            let new: Vec<char> = edit["new_text"].as_str().unwrap().chars().collect();
-            lines[number("line")].splice(number("column")..number("end_column"), new);
-        }
-        let text: Vec<String> = lines.into_iter().map(|line| line.into_iter().collect()).collect();
-        repo.write(file, text.join("\n"));
-    }
-}
-
-const SHOP: &str = "
+const SHOP: &str = r#"
 //- /shop.py
-__all__ = [\"Cart\", \"pay\"]
+__all__ = ["$0Cart", "$3pay"]
 
 
-class Cart:
-    def total(self, tax: float = 0.0) -> float:
+class $0?Cart:
+    def $1total(self, tax: float = 0.0) -> float:
         return tax
 
 
-class Basket(Cart):
-    def total(self, tax: float = 0.0) -> float:
-        return super().total(tax=tax)
+class Basket($0Cart):
+    def $1?total(self, tax: float = 0.0) -> float:
+        return super().$1total(tax=tax)
 
 
 class Other:
@@ -57,78 +41,88 @@ class Other:
         return 0
 
 
-def pay(cart: \"Cart\") -> float:
-    return cart.total(tax=1.0)
+def $3?pay(cart: "$0Cart") -> float:
+    return cart.$1total(tax=1.0)
 //- /main.py
 import shop
-from shop import Cart, pay as settle
+from shop import $0Cart, $3pay as $2?settle
 
-settle(Cart())
-print(shop.Basket().total(tax=2.0), shop.Other().total(), \"Cart\")
-";
+$2settle($0Cart())
+print(shop.Basket().$1total(tax=2.0), shop.Other().total(), "Cart")
+"#;
 
 #[test]
 fn a_class_is_renamed_in_imports_and_strings() {
-    let repo = Repo::new(SHOP);
-    let places = renamed(&repo, "shop.py", 4, 7, "Trolley").unwrap();
-    let expected = ["main.py:2:18", "main.py:4:8", "shop.py:1:13", "shop.py:4:7", "shop.py:9:14", "shop.py:19:16"];
-    assert_eq!(places, expected);
+    let shop = Cursors::new(SHOP);
+    let repo = Repo::new(&shop.files);
+    assert_eq!(renamed(&repo, shop.start(0), "Trolley").unwrap(), shop.positions(0));
     assert_eq!(repo.call("check", &json!({}))["total"], 0);
 }
 
 #[test]
 fn a_method_is_renamed_with_its_overrides_only() {
-    let repo = Repo::new(SHOP);
-    let places = renamed(&repo, "shop.py", 10, 9, "amount").unwrap();
-    assert_eq!(places, ["main.py:5:21", "shop.py:5:9", "shop.py:10:9", "shop.py:11:24", "shop.py:20:17"]);
+    let shop = Cursors::new(SHOP);
+    let repo = Repo::new(&shop.files);
+    assert_eq!(renamed(&repo, shop.start(1), "amount").unwrap(), shop.positions(1));
     assert_eq!(repo.call("check", &json!({}))["total"], 0);
 }
 
 #[test]
 fn an_alias_is_renamed_alone() {
-    let repo = Repo::new(SHOP);
-    assert_eq!(renamed(&repo, "main.py", 2, 31, "finish").unwrap(), ["main.py:2:31", "main.py:4:1"]);
-    assert_eq!(renamed(&repo, "shop.py", 19, 5, "charge").unwrap(), ["main.py:2:24", "shop.py:1:21", "shop.py:19:5"]);
+    let shop = Cursors::new(SHOP);
+    let repo = Repo::new(&shop.files);
+    assert_eq!(renamed(&repo, shop.start(2), "finish").unwrap(), shop.positions(2));
+    assert_eq!(renamed(&repo, shop.start(3), "charge").unwrap(), shop.positions(3));
     assert_eq!(repo.call("check", &json!({}))["total"], 0);
 }
 
 #[test]
 fn a_rename_that_would_capture_shadow_or_break_is_refused() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r"
 //- /a.py
-import json
+import $3?json
 
-limit = 1
+$1?limit = 1
 
 
-def outer(size: int) -> int:
+def outer($0?size: int) -> int:
     def inner() -> int:
-        return limit + size
+        $4return limit + $0size
 
     return inner()
 
 
 class Decoder(json.JSONDecoder):
-    def decode(self, s: str) -> int:
+    def $2?decode(self, s: str) -> int:
         return 1
 
 
-outer(size=2)
+outer($0size=2)
 ",
     );
-    let reasons = |line, column, new_name| renamed(&repo, "a.py", line, column, new_name).unwrap_err();
+    let repo = Repo::new(&fixture.files);
+    let [parameter, global, method, module] = [0, 1, 2, 3].map(|group| fixture.start(group));
+    let reasons = |start: &Mark, new_name: &str| renamed(&repo, start, new_name).unwrap_err().join("\n");
+    let inner = &fixture.lines(4)[0];
     // The parameter would capture the global that `inner` refers to, and vice versa.
-    assert!(reasons(6, 11, "limit").iter().any(|reason| reason.contains("a.py:8")), "{:?}", reasons(6, 11, "limit"));
-    assert!(reasons(3, 1, "size").iter().any(|reason| reason.contains("a.py:8")));
-    assert!(reasons(3, 1, "outer").iter().any(|reason| reason.contains("an existing")));
-    assert!(reasons(14, 9, "parse")[0].contains("outside the project"));
-    assert!(reasons(1, 8, "js")[0].contains("outside the project"));
-    for wrong in ["class", "a b", "1x", ""] {
-        let arguments = json!({ "file": "a.py", "line": 3, "column": 1, "new_name": wrong }).to_string();
-        assert!(repo.fails(&["call", "rename_symbol", "--args", &arguments]).contains("INVALID_ARGUMENT"), "{wrong:?}");
+    for (start, new_name, reason) in [
+        (parameter, "limit", inner.as_str()),
+        (global, "size", inner),
+        (global, "outer", "an existing"),
+        (method, "parse", "outside the project"),
+        (module, "js", "outside the project"),
+    ] {
+        let reasons = reasons(start, new_name);
+        assert!(reasons.contains(reason), "{start} as {new_name}: {reasons}");
     }
-    assert_eq!(renamed(&repo, "a.py", 6, 11, "width").unwrap(), ["a.py:6:11", "a.py:8:24", "a.py:18:7"]);
+    for wrong in ["class", "a b", "1x", ""] {
+        let mut arguments = global.arguments();
+        arguments["new_name"] = json!(wrong);
+        let reported = repo.fails(&["call", "rename_symbol", "--args", &arguments.to_string()]);
+        assert!(reported.contains("INVALID_ARGUMENT"), "{wrong:?}");
+    }
+    assert_eq!(renamed(&repo, parameter, "width").unwrap(), fixture.positions(0));
 }
 
 #[test]
@@ -206,7 +200,25 @@ fn a_project_summary_is_bounded() {
 #[test]
 fn a_broken_project_has_a_summary() {
     let repo = Repo::new(
-        "//- /pyproject.toml\n[project\n//- /setup.cfg\n[options.entry_points\nx\n//- /half.py\ndef f(:\nclass\n//- /whole.py\nfrom half import f\n\n\nclass A: ...\n//- /inner/pyproject.toml\n[project.scripts]\ngo = \"a:b\"\n[tool.ty]\n",
+        r#"
+//- /pyproject.toml
+[project
+//- /setup.cfg
+[options.entry_points
+x
+//- /half.py
+def f(:
+class
+//- /whole.py
+from half import f
+
+
+class A: ...
+//- /inner/pyproject.toml
+[project.scripts]
+go = "a:b"
+[tool.ty]
+"#,
     );
     repo.write("bytes.py", b"x = \"\xff\"\n");
     repo.write("empty.py", "");
@@ -221,16 +233,24 @@ fn a_broken_project_has_a_summary() {
 #[test]
 fn a_rename_past_its_deadline_completes_in_the_background() {
     const USERS: usize = 120;
-    let repo =
-        Repo::new("//- /lib.py\nclass Query:\n    def only(self, *names: str) -> \"Query\":\n        return self\n");
+    let fixture = Cursors::new(
+        r#"
+//- /lib.py
+class Query:
+    def $0?only(self, *names: str) -> "Query":
+        return self
+"#,
+    );
+    let repo = Repo::new(&fixture.files);
     for number in 0..USERS {
         let use_it =
             format!("from lib import Query\n\n\ndef f_{number}(q: Query) -> Query:\n    return q.only(\"a\")\n");
         repo.write(&format!("user_{number:03}.py"), use_it);
     }
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
-    let mut rename = json!({ "file": "lib.py", "line": 2, "column": 9, "new_name": "just" });
-    assert_eq!(server.call("type_at", &json!({ "file": "lib.py", "line": 2, "column": 9 }))["expression"], "only");
+    let mut rename = fixture.start(0).arguments();
+    assert_eq!(server.call("type_at", &rename)["expression"], "only");
+    rename["new_name"] = json!("just");
     // A second engine does not start within this time.
     rename["timeout_ms"] = json!(5);
     let answer = server.call("rename_symbol", &rename);

@@ -4,35 +4,36 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::harness::Repo;
+use crate::cursors::{Cursors, Mark, at};
+use crate::harness::{Repo, Server};
 
-const SHOP: &str = "
+const SHOP: &str = r#"
 //- /shop/__init__.py
-from .cart import Cart as Cart, Basket
+from .cart import $0Cart as $0Cart, Basket
 
-__all__ = [\"Cart\", 'Basket']
+__all__ = ["$0Cart", 'Basket']
 //- /shop/cart.py
 from collections.abc import Iterator
 
 
-class Cart:
-    kind: str = \"cart\"
+class $0?Cart:
+    $6?kind: str = "cart"
 
-    def __init__(self, owner: str, size: int = 1) -> None:
-        self.owner = owner
+    def __init__(self, $3?owner: str, size: int = 1) -> None:
+        self.$5?owner = $3owner
         self.items: list[int] = [0] * size
 
-    def total(self, tax: float = 0.0) -> float:
-        items = 2
-        return sum(self.items) * (1 + tax) * items
+    def $1?total(self, $2?tax: float = 0.0) -> float:
+        $8?items = 2
+        return sum(self.items) * (1 + $2tax) * $8items
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.items)
 
 
-class Basket(Cart):
-    def total(self, tax: float = 0.5) -> float:
-        return super().total(tax=tax)
+class Basket($0Cart):
+    def $1total(self, $2tax: float = 0.5) -> float:
+        return super().$1total($2tax=$2tax)
 
 
 class Other:
@@ -40,33 +41,35 @@ class Other:
         return 0
 
 
-RATE = 0.2
+$7?RATE = 0.2
 
 
-def rate(limit: int) -> float:
-    global RATE
-    RATE = limit / 10
-    return RATE
+def rate($4?limit: int) -> float:
+    global $7RATE
+    $7RATE = $4limit / 10
+    return $7RATE
 //- /main.py
 import shop
-import shop.cart as carts
-from shop import Basket as Box, Cart
-from shop.cart import RATE, Other, rate
+import shop.cart as $10?carts
+from shop import Basket as $9?Box, $0Cart
+from shop.cart import $7RATE, Other, rate
 
 
-def pay(cart: \"Cart\", other: Other) -> float:
+def pay(cart: "$0Cart", other: Other) -> float:
     # total is no reference here
-    print(f\"{cart.total()} of {cart.owner}\", other.total(), carts.RATE, RATE)
-    return cart.total(tax=rate(limit=2)) + shop.Basket(\"x\").total(tax=1)
+    print(f"{cart.$1?total()} of {cart.$5owner}", other.total(), $10carts.$7RATE, $7RATE)
+    return cart.$1total($2tax=rate($4limit=2)) + shop.Basket("x").$1total($2tax=1)
 
 
-def build(basket: Box) -> \"list[shop.Cart | Box]\":
-    items = [basket, Cart(owner=\"me\", size=2)]
-    return [one for one in items if one.items]
-";
+def build(basket: $9Box) -> "list[shop.$0Cart | $9Box]":
+    items = [basket, $0Cart($3owner="me", size=2)]
+    return [$11?one for $11one in items if $11one.items]
+"#;
 
-pub fn rename(repo: &Repo, file: &str, line: u32, column: u32, new_name: &str) -> Value {
-    flat(repo.call("rename_symbol", &json!({ "file": file, "line": line, "column": column, "new_name": new_name })))
+pub fn rename(repo: &Repo, at: &Mark, new_name: &str) -> Value {
+    let mut arguments = at.arguments();
+    arguments["new_name"] = json!(new_name);
+    flat(repo.call("rename_symbol", &arguments))
 }
 
 /// The answer with its edits as one list: each names its file.
@@ -85,7 +88,7 @@ pub fn flat(mut answer: Value) -> Value {
 }
 
 /// Applies the edits to the files, from last to first.
-fn apply(repo: &Repo, answer: &Value) {
+pub fn apply(repo: &Repo, answer: &Value) {
     let mut by_file: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for edit in answer["edits"].as_array().unwrap() {
         by_file.entry(edit["file"].as_str().unwrap()).or_default().push(edit);
@@ -103,66 +106,116 @@ fn apply(repo: &Repo, answer: &Value) {
     }
 }
 
-pub fn findings(repo: &Repo) -> Vec<String> {
-    let answer = repo.call("check", &json!({}));
-    let found = answer["diagnostics"].as_array().unwrap().iter();
-    found.map(|one| format!("{}:{} {}", one["file"], one["line"], one["code"])).collect()
+/// The positions of the items of a list.
+pub fn positions(answer: &Value, list: &str) -> Vec<String> {
+    answer[list].as_array().unwrap().iter().map(|item| Mark::of(item).to_string()).collect()
 }
 
 pub fn edited(answer: &Value) -> Vec<String> {
-    let edits = answer["edits"].as_array().unwrap().iter();
-    edits.map(|one| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"])).collect()
+    positions(answer, "edits")
+}
+
+/// A fixture, with a process that answers for it.
+pub struct Project {
+    pub fixture: Cursors,
+    repo: Repo,
+    server: Server,
+}
+
+impl Project {
+    pub fn new(text: &str) -> Self {
+        let fixture = Cursors::new(text);
+        let repo = Repo::new(&fixture.files);
+        let server = Server::start(repo.command(&["mcp", "--no-daemon"]));
+        Self { fixture, repo, server }
+    }
+
+    /// Undoes all edits.
+    pub fn restore(&self) {
+        self.repo.write_files(&self.fixture.files);
+    }
+
+    pub fn call(&mut self, tool: &str, at: &Mark) -> Value {
+        self.server.call(tool, &at.arguments())
+    }
+
+    fn rename(&mut self, at: &Mark, new_name: &str) -> Value {
+        let mut arguments = at.arguments();
+        arguments["new_name"] = json!(new_name);
+        flat(self.server.call("rename_symbol", &arguments))
+    }
+
+    fn findings(&mut self) -> Vec<String> {
+        let answer = self.server.call("check", &json!({}));
+        let found = answer["diagnostics"].as_array().unwrap().iter();
+        found.map(|one| format!("{}:{} {}", one["file"], one["line"], one["code"])).collect()
+    }
+
+    /// Renames in the files of the fixture, and applies the edits: they are at the positions of the group, and the
+    /// meaning is unchanged.
+    fn renamed(&mut self, start: &Mark, group: u32) -> Value {
+        self.restore();
+        let before = self.findings();
+        let answer = self.rename(start, "zed");
+        assert!(answer.get("refused").is_none(), "{start}: {answer}");
+        assert_eq!(edited(&answer), self.fixture.positions(group), "{start}: {answer}");
+        apply(&self.repo, &answer);
+        assert_eq!(self.findings(), before, "{start}");
+        answer
+    }
+
+    /// Renames a group from each of its starts: every time all its positions are edited, and nothing else. The last
+    /// answer.
+    pub fn renamed_together(&mut self, group: u32) -> Value {
+        let starts: Vec<Mark> = self.fixture.starts(group).into_iter().cloned().collect();
+        starts.iter().map(|start| self.renamed(start, group)).last().unwrap()
+    }
 }
 
 #[test]
 fn edits_preserve_the_semantics_of_a_project() {
-    for (what, file, line, column, count) in [
-        ("a class, its re-exports, quoted, in __all__", "shop/cart.py", 4, 7, 9),
-        ("a method with its overrides", "shop/cart.py", 11, 9, 6),
-        ("a method, asked at a use", "main.py", 9, 19, 6),
-        ("a parameter of a method with those of overrides", "shop/cart.py", 11, 21, 7),
-        ("a parameter of __init__", "shop/cart.py", 7, 24, 3),
-        ("a parameter of a function", "shop/cart.py", 32, 10, 3),
-        ("an attribute that __init__ gives", "shop/cart.py", 8, 14, 2),
-        ("a variable of a class", "shop/cart.py", 5, 5, 1),
-        ("a global variable", "shop/cart.py", 29, 1, 7),
-        ("a local variable", "shop/cart.py", 12, 9, 2),
-        ("an alias alone", "main.py", 3, 28, 3),
-        ("an alias of a module", "main.py", 2, 22, 2),
-        ("a variable of a comprehension", "main.py", 15, 13, 3),
-    ] {
-        let repo = Repo::new(SHOP);
-        assert_eq!(findings(&repo), Vec::<String>::new());
-        let answer = rename(&repo, file, line, column, "renamed");
-        assert!(answer.get("refused").is_none(), "{what}: {answer}");
-        assert_eq!(edited(&answer).len(), count, "{what}: {:?}", edited(&answer));
-        apply(&repo, &answer);
-        assert_eq!(findings(&repo), Vec::<String>::new(), "{what}");
-        // Rename it back: the same number of edits.
-        let first = &answer["edits"][0];
-        let place = |field: &str| u32::try_from(first[field].as_u64().unwrap()).unwrap();
-        let back = rename(&repo, first["file"].as_str().unwrap(), place("line"), place("column"), "renamed2");
-        assert_eq!(edited(&back).len(), edited(&answer).len(), "{what}: {back}");
+    let mut shop = Project::new(SHOP);
+    assert_eq!(shop.findings(), Vec::<String>::new());
+    for (group, what) in (0..).zip([
+        "a class, its re-exports, quoted, in __all__",
+        "a method with its overrides, asked at the definition and at a use",
+        "a parameter of a method with those of overrides",
+        "a parameter of __init__",
+        "a parameter of a function",
+        "an attribute that __init__ gives",
+        "a variable of a class",
+        "a global variable",
+        "a local variable",
+        "an alias alone",
+        "an alias of a module",
+        "a variable of a comprehension",
+    ]) {
+        println!("{what}");
+        let answer = shop.renamed_together(group);
+        // The first of them is where it was: nothing before it has changed.
+        let back = shop.rename(&Mark::of(&answer["edits"][0]), "renamed2");
+        assert_eq!(edited(&back).len(), edited(&answer).len(), "{what}, again: {back}");
     }
 }
 
 #[test]
 fn renames_that_capture_shadow_or_break_are_refused() {
-    for (what, file, line, column, new_name, said) in [
-        ("a name of the module", "shop/cart.py", 4, 7, "Other", "an existing"),
-        ("a member of a subclass", "shop/cart.py", 5, 5, "total", "an existing"),
-        ("a member of a class above", "shop/cart.py", 20, 9, "items", "an existing"),
-        ("a builtin that is used", "shop/cart.py", 32, 5, "sum", "an existing"),
-        ("a parameter beside", "shop/cart.py", 7, 24, "size", "an existing"),
-        ("a local name where it is used", "main.py", 3, 37, "items", "items"),
-        ("a local name that hides a global one", "shop/cart.py", 12, 9, "tax", "an existing"),
-        ("a name that Python looks for", "shop/cart.py", 15, 9, "walk", "Python looks up"),
-        ("to such a name", "shop/cart.py", 11, 9, "__len__", "Python looks up"),
-        ("a class of the library", "shop/cart.py", 1, 29, "Walker", "outside the project"),
-        ("a module", "main.py", 1, 8, "store", "module"),
-        ("a private name", "shop/cart.py", 11, 9, "__total", "underscores"),
+    let mut shop = Project::new(SHOP);
+    for (what, marked, new_name, said) in [
+        ("a name of the module", "class $0Cart:", "Other", "an existing"),
+        ("a member of a subclass", "$0kind: str", "total", "an existing"),
+        ("a member of a class above", "def $0total(self, tax: float = 0.5)", "items", "an existing"),
+        ("a builtin that is used", "def $0rate(", "sum", "an existing"),
+        ("a parameter beside", "def __init__(self, $0owner", "size", "an existing"),
+        ("a local name where it is used", "import Basket as Box, Cart$0", "items", "items"),
+        ("a local name that hides a global one", "$0items = 2", "tax", "an existing"),
+        ("a name that Python looks for", "def $0__iter__", "walk", "Python looks up"),
+        ("to such a name", "def $0total(self, tax: float = 0.0)", "__len__", "Python looks up"),
+        ("a class of the library", "from collections.abc import $0Iterator", "Walker", "outside the project"),
+        ("a module", "import $0shop\n", "store", "module"),
+        ("a private name", "def $0total(self, tax: float = 0.0)", "__total", "underscores"),
     ] {
-        let answer = rename(&Repo::new(SHOP), file, line, column, new_name);
+        let answer = shop.rename(&at(&shop.fixture.files, marked), new_name);
         assert_eq!(answer["edits"], json!([]), "{what}: {answer}");
         let reasons = answer["refused"].to_string();
         assert!(reasons.contains(said), "{what}: {reasons}");
@@ -171,92 +224,82 @@ fn renames_that_capture_shadow_or_break_are_refused() {
 
 #[test]
 fn invalid_identifiers_are_rejected() {
-    let repo = Repo::new(SHOP);
+    let files = Cursors::new(SHOP).files;
+    let repo = Repo::new(&files);
+    let function = at(&files, "def $0pay");
+    let tried = |at: &Mark, new_name: &str| {
+        let mut arguments = at.arguments();
+        arguments["new_name"] = json!(new_name);
+        repo.fails(&["call", "rename_symbol", "--args", &arguments.to_string()])
+    };
     for new_name in ["", "class", "None", "a b", "1a", "a.b", " a", "(a)", "a\n"] {
-        let arguments = json!({ "file": "main.py", "line": 7, "column": 5, "new_name": new_name }).to_string();
-        assert!(
-            repo.fails(&["call", "rename_symbol", "--args", &arguments]).contains("INVALID_ARGUMENT"),
-            "{new_name:?}"
-        );
+        assert!(tried(&function, new_name).contains("INVALID_ARGUMENT"), "{new_name:?}");
     }
-    let nothing = json!({ "file": "main.py", "line": 8, "column": 8, "new_name": "x" }).to_string();
-    let said = repo.run(&["call", "rename_symbol", "--args", &nothing]).stderr;
+    let mut arguments = at(&files, "# t$0otal is no reference here").arguments();
+    arguments["new_name"] = json!("x");
+    let said = repo.run(&["call", "rename_symbol", "--args", &arguments.to_string()]).stderr;
     assert!(String::from_utf8(said).unwrap().contains("NOT_FOUND"));
-    assert_eq!(rename(&repo, "main.py", 7, 5, "pay")["edits"], json!([]));
+    assert_eq!(rename(&repo, &function, "pay")["edits"], json!([]));
 }
 
 #[test]
 fn a_member_of_a_library_class_is_not_renamed() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r"
 //- /a.py
 import threading
 
 
 class Work(threading.Thread):
-    def run(self) -> None: ...
+    def $0?run(self) -> None: ...
 
-    def stop(self) -> None: ...
+    def $1?stop(self) -> None: ...
 ",
     );
-    assert!(rename(&repo, "a.py", 5, 9, "go")["refused"].to_string().contains("outside the project"));
+    let repo = Repo::new(&fixture.files);
+    let refused = |group: u32, new_name: &str| rename(&repo, fixture.start(group), new_name)["refused"].to_string();
+    assert!(refused(0, "go").contains("outside the project"));
     // Nor may a rename create an override of a library member.
-    assert!(rename(&repo, "a.py", 7, 9, "join")["refused"].to_string().contains("outside the project"));
-    assert_eq!(edited(&rename(&repo, "a.py", 7, 9, "halt")), ["a.py:7:9"]);
+    assert!(refused(1, "join").contains("outside the project"));
+    assert_eq!(edited(&rename(&repo, fixture.start(1), "halt")), fixture.positions(1));
 }
 
 #[test]
 fn occurrences_of_unknown_type_are_reported_and_not_edited() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r#"
 //- /a.py
 class A:
-    def go(self) -> None: ...
+    def $0?go(self) -> None: ...
 
 
 def f(x):
-    x.go()
-    return getattr(x, "go")
+    x.$1go()
+    return getattr(x, "$1go")
 "#,
     );
-    let answer = rename(&repo, "a.py", 2, 9, "walk");
-    assert_eq!(edited(&answer), ["a.py:2:9"]);
-    let lines: Vec<&Value> = answer["unsure"].as_array().unwrap().iter().map(|one| &one["line"]).collect();
-    assert_eq!(lines, [&json!(6), &json!(7)]);
+    let answer = rename(&Repo::new(&fixture.files), fixture.start(0), "walk");
+    assert_eq!((edited(&answer), unsure(&answer)), (fixture.positions(0), fixture.lines(1)));
 }
 
 #[test]
 fn interchangeable_classes_are_renamed_together() {
-    let repo = Repo::new(
+    let mut project = Project::new(
         r"
 //- /a.py
 class A:
-    def go(self) -> int: return 1
+    def $0?go(self) -> int: return 1
 
 
 class B:
-    def go(self) -> int: return 2
+    def $0go(self) -> int: return 2
 
 
 def f(x: A | B) -> int:
-    return x.go()
+    return x.$0go()
 ",
     );
-    let answer = rename(&repo, "a.py", 2, 9, "walk");
-    assert_eq!(edited(&answer), ["a.py:2:9", "a.py:6:9", "a.py:10:14"]);
-    apply(&repo, &answer);
-    assert_eq!(findings(&repo), Vec::<String>::new());
-}
-
-/// Renames, applies the edits, and checks that the meaning is unchanged.
-pub fn renamed(files: &str, file: &str, line: u32, column: u32, expected: &[&str]) -> (Repo, Value) {
-    let repo = Repo::new(files);
-    let before = findings(&repo);
-    let answer = rename(&repo, file, line, column, "zed");
-    assert_eq!(edited(&answer), expected, "{answer}");
-    apply(&repo, &answer);
-    assert_eq!(findings(&repo), before);
-    (repo, answer)
+    project.renamed_together(0);
 }
 
 pub fn unsure(answer: &Value) -> Vec<String> {
@@ -264,22 +307,21 @@ pub fn unsure(answer: &Value) -> Vec<String> {
     all.map(|one| format!("{}:{}", one["file"].as_str().unwrap(), one["line"])).collect()
 }
 
-const NEWEST: &str = "//- /ty.toml\n[environment]\npython-version = \"3.13\"\n";
-
 #[test]
 fn a_member_is_renamed_in_the_lists_of_its_class() {
-    let class = r#"
+    let mut project = Project::new(
+        r#"
 //- /a.py
 class Base:
-    __slots__ = ("x", "y")
+    __slots__ = ("$0x", "y")
 
 
 class Point(Base):
     __slots__: tuple[str, ...] = ()
-    __match_args__ = ("x", 'y')
+    __match_args__ = ("$0x", 'y')
 
     def __init__(self, x: int) -> None:
-        self.x = x
+        self.$0?x = x
         self.y = 1
 
 
@@ -294,10 +336,11 @@ def f(p: Point) -> int:
     match p:
         case Point(0, 1):
             return 1
-    return p.x
-"#;
-    let (repo, _) = renamed(class, "a.py", 10, 14, &["a.py:2:19", "a.py:7:24", "a.py:10:14", "a.py:25:14"]);
-    let text = std::fs::read_to_string(repo.path().join("a.py")).unwrap();
+    return p.$0x
+"#,
+    );
+    project.renamed_together(0);
+    let text = std::fs::read_to_string(project.repo.path().join("a.py")).unwrap();
     assert!(
         text.contains("__slots__ = (\"zed\", \"y\")") && text.contains("__match_args__ = (\"zed\", 'y')"),
         "{text}"
@@ -306,67 +349,90 @@ def f(p: Point) -> int:
 
 #[test]
 fn member_lists_in_one_string_are_reported() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r#"
 //- /a.py
 class Point:
-    __slots__ = "x y".split()
+    $1__slots__ = "x y".split()
 
     def __init__(self, x: int) -> None:
-        self.x = x
+        self.$0?x = x
 "#,
     );
-    let answer = rename(&repo, "a.py", 5, 14, "zed");
-    assert_eq!(
-        (edited(&answer), unsure(&answer)),
-        (vec!["a.py:5:14".to_owned()], vec!["a.py:2".to_owned()]),
-        "{answer}"
-    );
+    let answer = rename(&Repo::new(&fixture.files), fixture.start(0), "zed");
+    assert_eq!((edited(&answer), unsure(&answer)), (fixture.positions(0), fixture.lines(1)), "{answer}");
 }
 
 #[test]
 fn a_member_is_renamed_in_class_patterns() {
-    let files = r"
+    let mut project = Project::new(
+        r"
 //- /a.py
 from dataclasses import dataclass
 
 
 @dataclass
 class Point:
-    x: int
+    $0?x: int
 
 
 class Plain:
     def __init__(self) -> None:
-        self.x = 1
+        self.$1x = 1
 
 
-def f(p: object, x: int) -> int:
+# A local variable with the same name is a different symbol.
+def f(p: object, $2?x: int) -> int:
     match p:
-        case Point(x=0) | Plain(x=1):
-            return x
-        case Point(x=x):
-            return x
+        case Point($0x=0) | Plain($1?x=1):
+            return $2x
+        case Point($0x=$2x):
+            return $2x
     return 0
-";
-    renamed(files, "a.py", 6, 5, &["a.py:6:5", "a.py:16:20", "a.py:18:20"]);
-    renamed(files, "a.py", 16, 33, &["a.py:11:14", "a.py:16:33"]);
-    // A local variable with the same name is a different symbol.
-    renamed(files, "a.py", 14, 18, &["a.py:14:18", "a.py:17:20", "a.py:18:22", "a.py:19:20"]);
+",
+    );
+    for group in 0..=2 {
+        project.renamed_together(group);
+    }
 }
 
 #[test]
 fn a_member_is_renamed_in_copying_calls() {
-    let files = format!(
-        "{NEWEST}//- /a.py\nimport copy\nimport dataclasses\nfrom dataclasses import dataclass, replace\nfrom typing import NamedTuple\n\n\n@dataclass\nclass Point:\n    x: int\n\n\nclass Pair(NamedTuple):\n    x: int\n\n\np = Point(x=1)\nq = dataclasses.replace(p, x=2), replace(p, x=3), copy.replace(p, x=4)\nr = Pair(x=1)._replace(x=2), copy.replace(Pair(1), x=3)\ntext = \"a\".replace(\"x\", \"y\")\n"
+    let mut project = Project::new(
+        r#"
+//- /ty.toml
+[environment]
+python-version = "3.13"
+//- /a.py
+import copy
+import dataclasses
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+@dataclass
+class Point:
+    $0?x: int
+
+
+class Pair(NamedTuple):
+    $1?x: int
+
+
+p = Point($0x=1)
+q = dataclasses.replace(p, $0x=2), replace(p, $0x=3), copy.replace(p, $0x=4)
+r = Pair($1x=1)._replace($1x=2), copy.replace(Pair(1), $1x=3)
+text = "a".replace("x", "y")
+"#,
     );
-    renamed(&files, "a.py", 9, 5, &["a.py:9:5", "a.py:16:11", "a.py:17:28", "a.py:17:45", "a.py:17:67"]);
-    renamed(&files, "a.py", 13, 5, &["a.py:13:5", "a.py:18:10", "a.py:18:24", "a.py:18:52"]);
+    project.renamed_together(0);
+    project.renamed_together(1);
 }
 
 #[test]
 fn fields_declared_in_strings_are_refused() {
-    let files = r#"
+    let fixture = Cursors::new(
+        r#"
 //- /a.py
 from collections import namedtuple
 from typing import NamedTuple, TypedDict
@@ -379,21 +445,22 @@ class Record(TypedDict):
     x: int
 
 
-print(Old(1, 2).x, New(1).x)
+print(Old(1, 2).$0?x, New(1).$0?x)
 record: Record = {"x": 1}
 print(record["x"])
-"#;
-    let repo = Repo::new(files);
-    for (line, column, said) in [(12, 17, "looked up by its name"), (12, 27, "looked up by its name")] {
-        let answer = rename(&repo, "a.py", line, column, "zed");
+"#,
+    );
+    let repo = Repo::new(&fixture.files);
+    for start in fixture.starts(0) {
+        let answer = rename(&repo, start, "zed");
         assert_eq!(answer["edits"], json!([]), "{answer}");
-        assert!(answer["refused"].to_string().contains(said), "{line}: {answer}");
+        assert!(answer["refused"].to_string().contains("looked up by its name"), "{start}: {answer}");
     }
 }
 
 #[test]
 fn lookups_by_string_are_reported() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r#"
 //- /a.py
 import functools
@@ -401,39 +468,39 @@ import operator
 
 
 class A:
-    go: int = 1
+    $0?go: int = 1
 
 
 class B:
-    go: int = 1
+    $2?go: int = 1
 
 
-def run(step: int) -> int:
-    return step
+def $4?run($6?step: int) -> int:
+    return $6step
 
 
 a = A()
-print(getattr(a, "go"), getattr(B(), "go"), operator.attrgetter("go")(a))
-print(vars(a)["go"], a.__dict__["go"], {"go": 1}["go"], "go")
-print(globals()["run"], globals().get("run"), vars()["run"], functools.partial(run, step=1))
+$1$3print(getattr(a, "go"), getattr(B(), "go"), operator.attrgetter("go")(a))
+$1print(vars(a)["go"], a.__dict__["go"], {"go": 1}["go"], "go")
+$5print(globals()["run"], globals().get("run"), vars()["run"], functools.partial(run, $6step=1))
 //- /b.py
 from unittest import mock
 
-with mock.patch("a.run"), mock.patch("a.A.go", 2), mock.patch("other.run"):
+$1$5with mock.patch("a.run"), mock.patch("a.A.go", 2), mock.patch("other.run"):
     pass
 "#,
     );
-    let lines = |line: u32, column: u32| unsure(&rename(&repo, "a.py", line, column, "zed"));
-    assert_eq!(lines(6, 5), ["a.py:18", "a.py:19", "b.py:3"]);
-    assert_eq!(lines(10, 5), ["a.py:18"]);
-    assert_eq!(lines(13, 5), ["a.py:20", "b.py:3"]);
+    let repo = Repo::new(&fixture.files);
+    for (group, reported) in [(0, 1), (2, 3), (4, 5)] {
+        assert_eq!(unsure(&rename(&repo, fixture.start(group), "zed")), fixture.lines(reported));
+    }
     // A forwarded keyword is a reference.
-    assert_eq!(edited(&rename(&repo, "a.py", 13, 9, "zed")), ["a.py:13:9", "a.py:14:12", "a.py:20:85"]);
+    assert_eq!(edited(&rename(&repo, fixture.start(6), "zed")), fixture.positions(6));
 }
 
 #[test]
 fn keyword_arguments_of_unknown_callees_are_reported() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r#"
 //- /a.py
 import dataclasses
@@ -442,57 +509,56 @@ from typing import NamedTuple
 
 
 class Base:
-    def __init_subclass__(cls, tag: str = "", **kw: object) -> None:
+    def __init_subclass__(cls, $0?tag: str = "", **kw: object) -> None:
         cls.label = tag
 
 
-class B(Base, tag="b"):
+class B(Base, $1tag="b"):
     pass
 
 
 @functools.lru_cache(maxsize=None)
-def h(q: int) -> int:
+def h($2?q: int) -> int:
     return q
 
 
-print(h(q=2))
+print(h($3q=2))
 
 
 @dataclasses.dataclass
 class A:
-    name: str
+    $4?name: str
 
 
-kw = {"name": "z"}
+kw = {"$5name": "z"}
 other = {"name": "z"}
-a = A(**kw), A(**{"name": "y"})
-print(dataclasses.asdict(a[0])["name"], other["name"])
+a = A(**kw), A(**{"$5name": "y"})
+print(dataclasses.asdict(a[0])["$5name"], other["name"])
 
 
 class N(NamedTuple):
-    aa: int
+    $6?aa: int
 
 
-print(N(1)._asdict()["aa"])
+print(N(1)._asdict()["$7aa"])
 "#,
     );
-    let lines = |line: u32, column: u32| unsure(&rename(&repo, "a.py", line, column, "zed"));
-    assert_eq!(lines(7, 32), ["a.py:11"]);
-    assert_eq!(lines(16, 7), ["a.py:20"]);
-    assert_eq!(lines(25, 5), ["a.py:28", "a.py:30", "a.py:31"]);
-    assert_eq!(lines(35, 5), ["a.py:38"]);
+    let repo = Repo::new(&fixture.files);
+    for (group, reported) in [(0, 1), (2, 3), (4, 5), (6, 7)] {
+        assert_eq!(unsure(&rename(&repo, fixture.start(group), "zed")), fixture.lines(reported));
+    }
 }
 
 #[test]
 fn names_that_would_be_mangled_are_refused() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r"
 //- /a.py
-def helper() -> int:
+def $0?helper() -> int:
     return 1
 
 
-def alone() -> int:
+def $1?alone() -> int:
     return 2
 
 
@@ -501,153 +567,114 @@ class A:
         return helper()
 
 
-print(alone())
+print($1alone())
 ",
     );
-    let answer = rename(&repo, "a.py", 1, 5, "__zed");
+    let repo = Repo::new(&fixture.files);
+    let answer = rename(&repo, fixture.start(0), "__zed");
     assert_eq!(answer["edits"], json!([]), "{answer}");
     assert!(answer["refused"].to_string().contains("inside a class"), "{answer}");
-    assert_eq!(edited(&rename(&repo, "a.py", 5, 5, "__zed")), ["a.py:5:5", "a.py:14:7"]);
+    assert_eq!(edited(&rename(&repo, fixture.start(1), "__zed")), fixture.positions(1));
 }
 
 const STUBBED: &str = r"
 //- /shop.pyi
-class Cart:
-    size: int
+class $0?Cart:
+    $3?size: int
     def __init__(self, size: int) -> None: ...
-    def total(self, tax: float = ...) -> float: ...
+    def $1?total(self, $2?tax: float = ...) -> float: ...
 
-def pay(cart: Cart) -> float: ...
+def $4?pay(cart: $0Cart) -> float: ...
 //- /shop.py
-class Cart:
+class $0?Cart:
     def __init__(self, size):
-        self.size = size
+        self.$3?size = size
 
-    def total(self, tax=0.0):
-        return self.size * (1 + tax)
+    def $1?total(self, $2?tax=0.0):
+        return self.$3size * (1 + $2tax)
 
 
-def pay(cart):
+def $4?pay(cart):
     return cart.total(tax=1)
 //- /main.py
-from shop import Cart, pay
+from shop import $0?Cart, $4pay
 
-cart = Cart(size=3)
-print(pay(cart), cart.total(tax=0.5), cart.size)
+cart = $0Cart(size=3)
+print($4?pay(cart), cart.$1?total($2?tax=0.5), cart.$3?size)
 ";
 
 #[test]
 fn a_stub_and_its_module_are_renamed_together() {
-    for (what, places, expected) in [
-        (
-            "a class",
-            &[("shop.pyi", 1, 7), ("shop.py", 1, 7), ("main.py", 1, 18)][..],
-            &["main.py:1:18", "main.py:3:8", "shop.py:1:7", "shop.pyi:1:7", "shop.pyi:6:15"][..],
-        ),
-        (
-            "a method",
-            &[("shop.pyi", 4, 9), ("shop.py", 5, 9), ("main.py", 4, 23)],
-            &["main.py:4:23", "shop.py:5:9", "shop.pyi:4:9"],
-        ),
-        (
-            "a parameter",
-            &[("shop.pyi", 4, 21), ("shop.py", 5, 21), ("main.py", 4, 29)],
-            &["main.py:4:29", "shop.py:5:21", "shop.py:6:33", "shop.pyi:4:21"],
-        ),
-        (
-            "an attribute",
-            &[("shop.pyi", 2, 5), ("shop.py", 3, 14), ("main.py", 4, 44)],
-            &["main.py:4:44", "shop.py:3:14", "shop.py:6:21", "shop.pyi:2:5"],
-        ),
-        (
-            "a function",
-            &[("shop.pyi", 6, 5), ("shop.py", 9, 5), ("main.py", 4, 7)],
-            &["main.py:1:24", "main.py:4:7", "shop.py:9:5", "shop.pyi:6:5"],
-        ),
-    ] {
-        for (file, line, column) in places {
-            let (repo, _) = renamed(STUBBED, file, *line, *column, expected);
-            drop(repo);
-            let repo = Repo::new(STUBBED);
-            let answer = repo.call("find_references", &json!({ "file": file, "line": line, "column": column }));
-            let found = answer["references"].as_array().unwrap().iter();
-            let found: Vec<String> = found
-                .map(|one| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"]))
-                .collect();
-            assert_eq!(found, expected, "{what} asked in {file}: {answer}");
+    let mut project = Project::new(STUBBED);
+    for (group, what) in (0..).zip(["a class", "a method", "a parameter", "an attribute", "a function"]) {
+        project.renamed_together(group);
+        project.restore();
+        let expected = project.fixture.positions(group);
+        for start in project.fixture.starts(group).into_iter().cloned().collect::<Vec<_>>() {
+            let answer = project.call("find_references", &start);
+            assert_eq!(positions(&answer, "references"), expected, "{what} asked at {start}: {answer}");
         }
     }
 }
 
 #[test]
 fn a_stub_definition_and_its_re_export_are_renamed_together() {
-    let files = r#"
+    let mut project = Project::new(
+        r#"
 //- /pack/__init__.py
-from ._impl import field, other
+from ._impl import $0?field, other
 
-__all__ = ["field", "other"]
+__all__ = ["$0field", "other"]
 //- /pack/__init__.pyi
-def field(x: int = ...) -> int: ...
+def $0?field(x: int = ...) -> int: ...
 def other() -> int: ...
 //- /pack/_impl.py
-def field(x=1):
+def $0?field(x=1):
     return x
 
 
 def other():
-    return field()
+    return $0field()
 //- /more.py
-from pack import field
+from pack import $0field
 
-print(field(x=2))
-"#;
-    let expected = [
-        "more.py:1:18",
-        "more.py:3:7",
-        "pack/__init__.py:1:20",
-        "pack/__init__.py:3:13",
-        "pack/__init__.pyi:1:5",
-        "pack/_impl.py:1:5",
-        "pack/_impl.py:6:12",
-    ];
-    for (file, line, column) in
-        [("pack/_impl.py", 1, 5), ("pack/__init__.pyi", 1, 5), ("more.py", 3, 7), ("pack/__init__.py", 1, 20)]
-    {
-        renamed(files, file, line, column, &expected);
-    }
+print($0?field(x=2))
+"#,
+    );
+    project.renamed_together(0);
 }
 
 #[test]
 fn lookups_of_enum_members_by_string_are_reported() {
-    let repo = Repo::new(
+    let fixture = Cursors::new(
         r#"
 //- /a.py
 from enum import Enum
 
 
 class Color(Enum):
-    RED = 1
+    $0?RED = 1
 
 
 class Shade(Enum):
     RED = 2
 
 
-print(Color.RED, Color["RED"], Shade["RED"])
+$1print(Color.$0RED, Color["RED"], Shade["RED"])
 print(Shade["RED"])
 "#,
     );
-    let answer = rename(&repo, "a.py", 5, 5, "zed");
-    assert_eq!(edited(&answer), ["a.py:5:5", "a.py:12:13"]);
-    assert_eq!(unsure(&answer), ["a.py:12"]);
+    let answer = rename(&Repo::new(&fixture.files), fixture.start(0), "zed");
+    assert_eq!((edited(&answer), unsure(&answer)), (fixture.positions(0), fixture.lines(1)));
 }
 
 #[test]
 fn the_diff_of_a_rename_makes_the_same_changes_as_its_edits() {
-    let (edited, patched) = (Repo::new(SHOP), Repo::new(SHOP));
-    let asked = json!({ "file": "shop/cart.py", "line": 4, "column": 7, "new_name": "Trolley" });
-    apply(&edited, &flat(edited.call("rename_symbol", &asked)));
-    let mut asked = asked;
+    let fixture = Cursors::new(SHOP);
+    let (edited, patched) = (Repo::new(&fixture.files), Repo::new(&fixture.files));
+    apply(&edited, &rename(&edited, fixture.start(0), "Trolley"));
+    let mut asked = fixture.start(0).arguments();
+    asked["new_name"] = json!("Trolley");
     asked["format"] = json!("diff");
     let answer = patched.call("rename_symbol", &asked);
     assert_eq!((&answer["edits"], &answer["total"], &answer["total_edits"]), (&json!([]), &json!(3), &json!(9)));
@@ -685,7 +712,7 @@ fn a_rename_with_many_edits_is_paged_by_file() {
     }
     repo.write("huge.py", format!("from lib import Query\n\n{}", "x: Query = Query()\n".repeat(60)));
     let total = 1 + FILES * 41 + 121;
-    let mut server = crate::harness::Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
+    let mut server = Server::start_mcp(repo.command(&["mcp", "--no-daemon"]));
     for (format, entries) in [("edits", FILES + 3), ("diff", FILES + 2)] {
         let (mut offset, mut pages, mut edits, mut lines) = (json!(0), 0, 0, 0);
         while !offset.is_null() {
@@ -710,7 +737,7 @@ fn a_rename_with_many_edits_is_paged_by_file() {
 
 #[test]
 fn the_command_prints_a_patch_and_applies_it_on_request() {
-    let repo = Repo::new(SHOP);
+    let repo = Repo::new(&Cursors::new(SHOP).files);
     let text = || std::fs::read_to_string(repo.path().join("shop/cart.py")).unwrap();
     let before = text();
     let patch = repo.ok(&["rename", "Cart.total", "sum_up"]);
@@ -722,7 +749,7 @@ fn the_command_prints_a_patch_and_applies_it_on_request() {
     assert_eq!(text(), before, "nothing is written without --apply");
     assert_eq!(repo.ok(&["rename", "Cart.total", "sum_up", "--apply"]), "6 edits in 2 files\n");
     assert!(text().contains("return super().sum_up(tax=tax)"));
-    assert_eq!(findings(&repo), Vec::<String>::new());
+    assert_eq!(repo.call("check", &json!({}))["diagnostics"], json!([]));
     assert_eq!(repo.run(&["rename", "Cart.total", "again", "--apply"]).status.code(), Some(1), "that name is gone");
     let several = repo.run(&["rename", "sum_up", "again", "--apply"]);
     assert_eq!(several.status.code(), Some(1));

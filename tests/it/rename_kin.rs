@@ -1,26 +1,13 @@
 //! `rename_symbol`: what must be renamed along, because it is the same to Python: properties that `super()` reaches,
 //! parameters of overloads, strings that spell a name.
 
-use serde_json::{Value, json};
-
 use crate::cursors::Cursors;
 use crate::harness::Repo;
-use crate::rename::{edited, rename, renamed, unsure};
-
-/// Renames a group from each of its starts: every time all its positions are edited, and nothing else. The last answer.
-fn renamed_together(fixture: &Cursors, group: u32) -> Value {
-    let positions = fixture.positions(group);
-    let expected: Vec<&str> = positions.iter().map(String::as_str).collect();
-    let mut last = Value::Null;
-    for start in fixture.starts(group) {
-        (_, last) = renamed(&fixture.files, &start.file, start.line, start.column, &expected);
-    }
-    last
-}
+use crate::rename::{Project, edited, rename, unsure};
 
 #[test]
 fn a_property_is_renamed_with_those_that_super_reaches() {
-    let fixture = Cursors::new(
+    let mut project = Project::new(
         r"
 //- /a.py
 class A:
@@ -47,10 +34,10 @@ print(b.$0?p, Other().p)
 A().$0p = 2
 ",
     );
-    renamed_together(&fixture, 0);
-    let (first, read) = (fixture.starts(0)[0], fixture.starts(1)[0]);
-    let arguments = json!({ "file": read.file, "line": read.line, "column": read.column });
-    let found = Repo::new(&fixture.files).call("goto_definition", &arguments);
+    project.renamed_together(0);
+    let (first, read) = (project.fixture.starts(0)[0].clone(), project.fixture.start(1).clone());
+    project.restore();
+    let found = project.call("goto_definition", &read);
     assert_eq!(found["definitions"][0]["line"], first.line, "{found}");
 }
 
@@ -88,9 +75,9 @@ print(over($0v=1), over($0v="", $1w=2), other(v=1), M().m($2q=1))
 
 #[test]
 fn a_parameter_is_renamed_in_all_overloads_and_what_implements_them() {
-    let fixture = Cursors::new(OVERLOADED);
+    let mut project = Project::new(OVERLOADED);
     for group in 0..=2 {
-        renamed_together(&fixture, group);
+        project.renamed_together(group);
     }
 }
 
@@ -117,9 +104,9 @@ def same(one: $0T, other: "$1K", label: str = "T") -> tuple[$0T, $1K]:
 
 #[test]
 fn a_name_that_its_value_is_given_as_text_is_renamed_there_too() {
-    let fixture = Cursors::new(NAMED);
+    let mut project = Project::new(NAMED);
     for (group, width) in (0..).zip([1, 1, 1, 6, 3, 3, 6, 5]) {
-        let answer = renamed_together(&fixture, group);
+        let answer = project.renamed_together(group);
         assert_eq!(
             answer["edits"][1]["end_column"].as_u64().unwrap() - answer["edits"][1]["column"].as_u64().unwrap(),
             width
@@ -170,16 +157,16 @@ print(a.movie["$0title"])
 
 #[test]
 fn a_key_of_a_typed_dictionary_is_renamed_wherever_it_is_spelt() {
-    let fixture = Cursors::new(KEYED);
-    let answer = renamed_together(&fixture, 0);
+    let mut project = Project::new(KEYED);
+    let answer = project.renamed_together(0);
     assert!(unsure(&answer).contains(&"b.py:2".to_owned()), "{answer}");
-    renamed_together(&fixture, 1);
-    renamed_together(&fixture, 2);
+    project.renamed_together(1);
+    project.renamed_together(2);
 }
 
 #[test]
 fn of_an_import_with_another_name_each_name_is_renamed_by_itself() {
-    let fixture = Cursors::new(
+    let mut project = Project::new(
         r"
 //- /lib.py
 def $1?thing() -> int:
@@ -190,8 +177,8 @@ from lib import $1?thing as $0?other
 print($0?other())
 ",
     );
-    renamed_together(&fixture, 0);
-    renamed_together(&fixture, 1);
+    project.renamed_together(0);
+    project.renamed_together(1);
     let same = Cursors::new(
         r"
 //- /lib.py
@@ -204,6 +191,6 @@ print($0thing())
 ",
     );
     let start = same.starts(0)[0];
-    let answer = rename(&Repo::new(&same.files), &start.file, start.line, start.column, "zed");
+    let answer = rename(&Repo::new(&same.files), start, "zed");
     assert_eq!(edited(&answer), same.positions(0));
 }

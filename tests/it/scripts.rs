@@ -112,9 +112,27 @@ fn a_query_that_nothing_answers_finds_nothing_in_any_script() {
 #[test]
 fn a_function_word_alone_is_not_a_query_in_any_language() {
     let repo = Repo::new(
-        "//- /haus.md\n# Haus und Hof\n\nBienen und Blumen.\n//- /und.md\n# Und\n\nund so weiter\n\
-         //- /avec.md\n# Avec ou sans\n\nune ruche avec des abeilles\n//- /cipher.md\n# DES\n\nDES is an old cipher.\n\
-         //- /test.py\ndef und(a, b):\n    return a\n",
+        r"
+//- /haus.md
+# Haus und Hof
+
+Bienen und Blumen.
+//- /und.md
+# Und
+
+und so weiter
+//- /avec.md
+# Avec ou sans
+
+une ruche avec des abeilles
+//- /cipher.md
+# DES
+
+DES is an old cipher.
+//- /test.py
+def und(a, b):
+    return a
+",
     );
     let scores = |query: &str| {
         let options = json!({ "minScore": 0 });
@@ -132,7 +150,14 @@ fn a_function_word_alone_is_not_a_query_in_any_language() {
 
 #[test]
 fn both_spellings_are_found_and_exact_search_distinguishes_them() {
-    let repo = Repo::new("//- /a.md\nFrau Müller\n//- /b.md\nMister Muller\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+Frau Müller
+//- /b.md
+Mister Muller
+",
+    );
     let paths = |found: Value, field: &str| {
         let hits = found[field].as_array().cloned().unwrap_or_default();
         hits.iter().map(|hit| hit["file_path"].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
@@ -149,7 +174,16 @@ fn both_spellings_are_found_and_exact_search_distinguishes_them() {
 
 #[test]
 fn phrases_and_exclusions_hold_in_any_script() {
-    let repo = Repo::new("//- /a.md\n图书馆在星期一开门\n//- /b.md\n图书馆在星期二开门\n//- /c.md\nthe café au lait\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+图书馆在星期一开门
+//- /b.md
+图书馆在星期二开门
+//- /c.md
+the café au lait
+",
+    );
     let paths = |text: &str| {
         let found = repo.call("query", &json!({ "text": text }));
         let hits = found["results"].as_array().unwrap().clone();
@@ -162,7 +196,18 @@ fn phrases_and_exclusions_hold_in_any_script() {
 
 #[test]
 fn a_name_of_a_file_is_found_by_its_pieces() {
-    let repo = Repo::new("//- /設計ガイド.md\n# x\n\nnothing\n//- /Übersicht.md\n# y\n\nnothing\n");
+    let repo = Repo::new(
+        r"
+//- /設計ガイド.md
+# x
+
+nothing
+//- /Übersicht.md
+# y
+
+nothing
+",
+    );
     for (query, path) in [("設計", "設計ガイド.md"), ("ubersicht", "Übersicht.md")] {
         let found = repo.call("query", &json!({ "text": query }));
         assert_eq!(found["results"][0]["file_path"], path, "{found}");

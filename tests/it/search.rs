@@ -135,7 +135,14 @@ fn a_filter_that_matches_nothing_gives_no_hits_and_near_values() {
 #[test]
 fn what_is_not_a_filter_is_text() {
     let repo = Repo::new(
-        "//- /a.rs\nuse std::path::Path;\n// see http://example.org/kind\nfn open(path: &Path) {}\n//- /b.txt\nlang: en\n",
+        r"
+//- /a.rs
+use std::path::Path;
+// see http://example.org/kind
+fn open(path: &Path) {}
+//- /b.txt
+lang: en
+",
     );
     for text in ["std::path:", "path::Path", "path:", "http://example.org", "fn open(path: &Path)", "open(path:&Path)"]
     {
@@ -325,8 +332,16 @@ fn a_name_is_found_by_the_package_that_people_import_it_from() {
 #[test]
 fn a_filter_of_kinds_shows_what_is_of_that_kind() {
     let repo = Repo::new(
-        "//- /a.py\nclass Field:\n    widget = 1\n    def as_widget(self): pass\n\ndef widget(): pass\n\
-         //- /b.py\nwidget = 2\n",
+        r"
+//- /a.py
+class Field:
+    widget = 1
+    def as_widget(self): pass
+
+def widget(): pass
+//- /b.py
+widget = 2
+",
     );
     let answer = repo.call("query", &json!({ "text": "kind:class widget" }));
     let hits: Vec<_> = answer["results"].as_array().unwrap().iter().map(|hit| &hit["preview"]).collect();
@@ -377,8 +392,23 @@ fn pages_of_punctuation_are_parts_of_one_order_however_large_they_are() {
 #[test]
 fn punctuation_next_to_words_lifts_what_has_it_as_written() {
     let repo = Repo::new(
-        "//- /c.py\nclass C:\n    def c(self): return c\n//- /langs.py\nNAMES = [\n    'a',\n    'C++ for all',\n]\n\
-         //- /foo.py\nclass Foo:\n    def bar(self): pass\n//- /use.c\nint f(void) {\n  return foo->bar;\n}\n",
+        r"
+//- /c.py
+class C:
+    def c(self): return c
+//- /langs.py
+NAMES = [
+    'a',
+    'C++ for all',
+]
+//- /foo.py
+class Foo:
+    def bar(self): pass
+//- /use.c
+int f(void) {
+  return foo->bar;
+}
+",
     );
     assert_eq!(first(&repo, "C++").0, "langs.py");
     assert_eq!(first(&repo, "foo->bar").0, "use.c");
@@ -393,7 +423,13 @@ fn what_is_found_by_a_prefix_is_shown_where_it_is() {
 
 #[test]
 fn a_line_break_in_a_pattern_is_refused_unless_lines_may_be_crossed() {
-    let repo = Repo::new("//- /a.py\na\nb\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+a
+b
+",
+    );
     for arguments in [["-m", "regex", "a\\nb"], ["-m", "literal", "a\nb"], ["-m", "regex", "x|a\\nb"]] {
         let said = repo.fails(&[&["query"], &arguments[..]].concat());
         assert!(said.contains("multiline"), "{arguments:?}: {said}");

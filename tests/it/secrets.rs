@@ -95,7 +95,14 @@ fn a_secret_that_was_found_by_its_content_is_not_read_again() {
 
 #[test]
 fn files_that_git_ignores_are_looked_at_before_they_are_shown() {
-    let repo = Repo::new("//- /.gitignore\n/local\n//- /local/notes.txt\nan ignored note\n");
+    let repo = Repo::new(
+        r"
+//- /.gitignore
+/local
+//- /local/notes.txt
+an ignored note
+",
+    );
     repo.write("local/mykey", key("OPENSSH"));
     repo.ok(&["sync"]);
     let note = slice(&repo, "local/notes.txt");
@@ -154,7 +161,13 @@ fn a_setting_masks_tokens_in_hits_and_slices_without_moving_anything() {
 
 #[test]
 fn a_repository_cannot_switch_masking() {
-    let repo = Repo::new("//- /.ixmcp.toml\n[secrets]\nmask = false\n");
+    let repo = Repo::new(
+        r"
+//- /.ixmcp.toml
+[secrets]
+mask = false
+",
+    );
     repo.write("main.py", format!("TOKEN = '{}'\n", token()));
     let output = repo.command(&["query", "-m", "literal", "TOKEN"]).env("IXMCP_MASK_SECRETS", "true").output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("ghp_****"), "{output:?}");
@@ -162,8 +175,16 @@ fn a_repository_cannot_switch_masking() {
 
 #[test]
 fn secrets_that_come_and_go_leave_what_a_fresh_build_makes() {
-    let repo =
-        Repo::new("//- /a.txt\nplain text\n//- /b.json\n{\"password\": \"hunter2secret\"}\n//- /g/config\n[core]\n");
+    let repo = Repo::new(
+        r#"
+//- /a.txt
+plain text
+//- /b.json
+{"password": "hunter2secret"}
+//- /g/config
+[core]
+"#,
+    );
     let workspace = watched(repo.path());
     let steps: &[&dyn Fn()] = &[
         &|| repo.write("a.txt", key("OPENSSH")),

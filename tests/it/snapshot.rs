@@ -21,7 +21,17 @@ fn clone_of(repo: &Repo) -> Repo {
 
 fn repository() -> Repo {
     let repo = Repo::new(
-        "//- /.ixchel/a.md\n---\nid: iss-1\ntags: [t]\nblocks: iss-2\n---\n# A\n//- /.env\nKEY=secret-word\n",
+        r"
+//- /.ixchel/a.md
+---
+id: iss-1
+tags: [t]
+blocks: iss-2
+---
+# A
+//- /.env
+KEY=secret-word
+",
     );
     for at in 0..60 {
         repo.write(&format!("src/m{at}.py"), format!("def f{at}(x):\n    return g{at}(x)\n"));

@@ -78,7 +78,13 @@ fn what_is_found_is_coloured_on_a_terminal_that_wants_it_and_is_the_same_text() 
 
 #[test]
 fn a_command_that_finds_nothing_says_so_next_to_its_result() {
-    let repo = Repo::new("//- /a.py\nx = 1\n# words\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+x = 1
+# words
+",
+    );
     for arguments in [
         &["query", "zzznowhere"][..],
         &["query", "-m", "literal", "zzznowhere"],
@@ -136,7 +142,21 @@ fn errors_of_a_command_that_prints_json_are_json() {
 #[test]
 fn one_thing_is_reported_in_the_singular() {
     let repo = Repo::new(
-        "//- /.ixchel/a.md\n---\nid: iss-1\ntitle: One\nblocks: iss-2\n---\nA body of its own.\n//- /.ixchel/b.md\n---\nid: iss-2\ntitle: Two\n---\nAnother body, which is long enough not to fit.\n",
+        r"
+//- /.ixchel/a.md
+---
+id: iss-1
+title: One
+blocks: iss-2
+---
+A body of its own.
+//- /.ixchel/b.md
+---
+id: iss-2
+title: Two
+---
+Another body, which is long enough not to fit.
+",
     );
     let output = repo.run(&["entity", "context", "iss-1", "--budget", "50"]);
     let reported = String::from_utf8(output.stderr).unwrap();
@@ -218,7 +238,17 @@ fn a_result_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn a_file_that_cannot_be_created_is_a_fault_of_its_path() {
-    let repo = Repo::new("//- /src/a.py\nx = 1\n//- /.ixchel/ideas/one.md\n---\nid: idea-1\ntitle: One\n---\n");
+    let repo = Repo::new(
+        r"
+//- /src/a.py
+x = 1
+//- /.ixchel/ideas/one.md
+---
+id: idea-1
+title: One
+---
+",
+    );
     for place in ["nowhere/new", "src", "src/a.py/new"] {
         for arguments in [&["snapshot", "save", place][..], &["graph", "--format", "dot", "--output", place]] {
             let reported = repo.fails(arguments);

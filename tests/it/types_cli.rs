@@ -16,7 +16,12 @@ fn at(file: &str, line: u32, column: u32) -> Value {
     json!({ "file": file, "line": line, "column": column })
 }
 
-const WARNED: &str = "//- /a.py\ndef f() -> int:\n    # ty: ignore[nope]\n    return 1\n";
+const WARNED: &str = r"
+//- /a.py
+def f() -> int:
+    # ty: ignore[nope]
+    return 1
+";
 
 #[test]
 fn warnings_do_not_fail_a_check_for_errors_only() {
@@ -39,7 +44,16 @@ fn warnings_do_not_fail_a_check_for_errors_only() {
 
 #[test]
 fn paths_are_printed_relative_to_the_current_folder() {
-    let repo = Repo::new("//- /top.py\nx: int = \"\"\n//- /sub/low.py\nfrom top import x\n\ny: str = x\n");
+    let repo = Repo::new(
+        r#"
+//- /top.py
+x: int = ""
+//- /sub/low.py
+from top import x
+
+y: str = x
+"#,
+    );
     let root = repo.path().canonicalize().unwrap();
     let root = root.to_str().unwrap();
     let (_, shown, _) = check_in(&repo, "sub", &["--output-format", "concise"]);

@@ -2,145 +2,130 @@
 
 use serde_json::{Value, json};
 
+use crate::cursors::Cursors;
 use crate::harness::Repo;
+use crate::rename::positions;
 
-const MONEY: &str = "
+const MONEY: &str = r#"
 //- /money.py
-class Money:
-    def __init__(self, cents: int) -> None:
-        self.cents = cents
+class $6?Money:
+    def $0?__init__(self, cents: int) -> None:
+        self.$5?cents = cents
 
-    def __add__(self, other: \"Money\") -> \"Money\":
-        return Money(self.cents + other.cents)
+    def $1?__add__(self, other: "Money") -> "Money":
+        return $0Money(self.$5cents + other.$5cents)
 
-    def __neg__(self) -> \"Money\":
-        return Money(-self.cents)
+    def $2?__neg__(self) -> "Money":
+        return $0Money(-self.$5cents)
 
-    def __len__(self) -> int:
-        return self.cents
+    def $4?__len__(self) -> int:
+        return self.$5cents
 
 
 class Other:
-    def __add__(self, other: \"Other\") -> \"Other\":
+    def $3?__add__(self, other: "Other") -> "Other":
         return other
 //- /main.py
 import money
 from money import Money, Other
 
-total = Money(1) + -Money(2)
-more = Other() + Other()
-made = money.Money(cents=3)
+total = $0Money(1) $1+ $2-$0Money(2)
+more = Other() $3+ Other()
+made = money.$0Money(cents=3)
 print(len(made), 1 + 2, -3)
 
 
 def show(one: object) -> int:
     match one:
-        case Money(cents=amount):
+        case Money($5?cents=amount):
             return amount
     return 0
-";
+"#;
 
-fn references(repo: &Repo, line: u32, column: u32) -> (Vec<String>, Value) {
-    let answer = repo.call("find_references", &json!({ "file": "money.py", "line": line, "column": column }));
-    let all = answer["references"].as_array().unwrap().iter();
-    let shown = |one: &Value| {
-        let text = |name: &str| one[name].as_str().unwrap().to_owned();
-        format!("{}:{}:{} {}", text("file"), one["line"], one["column"], text("role"))
-    };
-    (all.map(shown).collect(), answer["left_out"].clone())
+/// The roles of the references of a group, which are at its positions; and what the answer leaves out.
+fn references(fixture: &Cursors, group: u32) -> (Vec<String>, Value) {
+    let answer = Repo::new(&fixture.files).call("find_references", &fixture.starts(group)[0].arguments());
+    assert_eq!(positions(&answer, "references"), fixture.positions(group));
+    let roles = answer["references"].as_array().unwrap().iter();
+    (roles.map(|one| one["role"].as_str().unwrap().to_owned()).collect(), answer["left_out"].clone())
 }
 
 #[test]
 fn constructions_are_references_to_the_constructor() {
-    let repo = Repo::new(MONEY);
-    let (found, left_out) = references(&repo, 2, 9);
-    assert_eq!(
-        found,
-        [
-            "main.py:4:9 call",
-            "main.py:4:21 call",
-            "main.py:6:14 call",
-            "money.py:2:9 definition",
-            "money.py:6:16 call",
-            "money.py:9:16 call",
-        ]
-    );
+    let (roles, left_out) = references(&Cursors::new(MONEY), 0);
+    assert_eq!(roles, ["call", "call", "call", "definition", "call", "call"]);
     assert!(left_out.as_str().unwrap().contains("`Money`"), "{left_out}");
 }
 
 #[test]
 fn operators_are_references_to_their_methods() {
-    let repo = Repo::new(MONEY);
-    assert_eq!(references(&repo, 5, 9).0, ["main.py:4:18 call", "money.py:5:9 definition"]);
-    assert_eq!(references(&repo, 8, 9).0, ["main.py:4:20 call", "money.py:8:9 definition"]);
-    assert_eq!(references(&repo, 16, 9).0, ["main.py:5:16 call", "money.py:16:9 definition"]);
+    let fixture = Cursors::new(MONEY);
+    for operator in 1..=3 {
+        assert_eq!(references(&fixture, operator).0, ["call", "definition"]);
+    }
 }
 
 #[test]
 fn implicit_calls_are_reported_as_left_out() {
-    let repo = Repo::new(MONEY);
-    let (found, left_out) = references(&repo, 11, 9);
-    assert_eq!(found, ["money.py:11:9 definition"]);
+    let fixture = Cursors::new(MONEY);
+    let (roles, left_out) = references(&fixture, 4);
+    assert_eq!(roles, ["definition"]);
     assert!(left_out.as_str().unwrap().contains("`__len__`"), "{left_out}");
-    assert_eq!(references(&repo, 1, 7).1, Value::Null);
+    let class = Repo::new(&fixture.files).call("find_references", &fixture.start(6).arguments());
+    assert_eq!(class["left_out"], Value::Null);
 }
 
 #[test]
 fn keywords_of_class_patterns_are_references_to_members() {
-    let repo = Repo::new(MONEY);
-    let at = json!({ "file": "main.py", "line": 12, "column": 20 });
-    let definitions = repo.call("goto_definition", &at);
+    let fixture = Cursors::new(MONEY);
+    let repo = Repo::new(&fixture.files);
+    let [keyword, member] = fixture.starts(5)[..] else { panic!("a keyword and a member") };
+    let definitions = repo.call("goto_definition", &keyword.arguments());
     let found = &definitions["definitions"][0];
-    assert_eq!((&found["file"], &found["line"]), (&json!("money.py"), &json!(3)), "{definitions}");
-    assert_eq!(repo.call("type_at", &at)["expression"], "cents");
-    let (found, _) = references(&repo, 3, 14);
-    assert!(found.contains(&"main.py:12:20 read".to_owned()), "{found:?}");
+    assert_eq!((&found["file"], &found["line"]), (&json!(member.file), &json!(member.line)), "{definitions}");
+    assert_eq!(repo.call("type_at", &keyword.arguments())["expression"], "cents");
+    assert_eq!(references(&fixture, 5).0[0], "read");
 }
-
-const LISTED: &str = "
-//- /shop.py
-class Cart:
-    __slots__ = (\"owner\", \"total\")
-    __match_args__ = (\"owner\",)
-
-    def __init__(self, owner: str) -> None:
-        self.owner = owner
-        self.total = len(\"owner\")
-
-
-class Other:
-    __slots__ = \"owner\"
-
-    def __init__(self) -> None:
-        self.owner = 1
-
-
-class Told:
-    __slots__ = {\"owner\": \"who pays\", \"more\": \"owner\"}
-    owner: str
-//- /main.py
-from shop import Cart, Other
-
-print(Cart(\"a\").owner, Other().owner)
-";
 
 #[test]
 fn strings_in_member_lists_are_references_to_members() {
-    let at = |file: &str, line: u32, column: u32| json!({ "file": file, "line": line, "column": column });
-    let found = |place: &Value| {
-        let answer = Repo::new(LISTED).call("find_references", place);
-        let all = answer["references"].as_array().unwrap().iter();
-        let shown = |one: &Value| format!("{}:{}:{}", one["file"].as_str().unwrap(), one["line"], one["column"]);
-        all.map(shown).collect::<Vec<_>>()
-    };
-    let of_cart = ["main.py:3:17", "shop.py:2:19", "shop.py:3:24", "shop.py:6:14"];
-    assert_eq!(found(&at("shop.py", 6, 14)), of_cart);
-    assert_eq!(found(&at("main.py", 3, 17)), of_cart);
-    assert_eq!(found(&at("shop.py", 7, 14)), ["shop.py:2:28", "shop.py:7:14"]);
-    assert_eq!(found(&at("shop.py", 14, 14)), ["main.py:3:32", "shop.py:11:18", "shop.py:14:14"]);
-    assert_eq!(found(&at("shop.py", 19, 5)), ["shop.py:18:19", "shop.py:19:5"]);
+    let fixture = Cursors::new(
+        r#"
+//- /shop.py
+class Cart:
+    __slots__ = ("$0$4owner", "$1total")
+    __match_args__ = ("$0$4owner",)
+
+    def __init__(self, owner: str) -> None:
+        self.$0?owner = owner
+        self.$1?total = len("owner")
+
+
+class Other:
+    __slots__ = "$2owner"
+
+    def __init__(self) -> None:
+        self.$2?owner = 1
+
+
+class Told:
+    __slots__ = {"$3owner": "who pays", "more": "owner"}
+    $3?owner: str
+//- /main.py
+from shop import Cart, Other
+
+print(Cart("a").$0?$4owner, Other().$2owner)
+"#,
+    );
+    let repo = Repo::new(&fixture.files);
+    for group in 0..=3 {
+        for start in fixture.starts(group) {
+            let answer = repo.call("find_references", &start.arguments());
+            assert_eq!(positions(&answer, "references"), fixture.positions(group), "{start}");
+        }
+    }
     // The list is not a declaration.
-    let mut references = at("shop.py", 6, 14);
-    references["include_declaration"] = json!(false);
-    assert_eq!(found(&references), ["main.py:3:17", "shop.py:2:19", "shop.py:3:24"]);
+    let mut without = fixture.starts(0)[1].arguments();
+    without["include_declaration"] = json!(false);
+    assert_eq!(positions(&repo.call("find_references", &without), "references"), fixture.positions(4));
 }

@@ -139,7 +139,14 @@ fn a_save_is_found_at_once_however_an_editor_saves() {
 
 #[test]
 fn a_file_renamed_over_another_replaces_it_at_once() {
-    let repo = Repo::new("//- /a.py\na = 1\n//- /b.py\nb = 1\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+a = 1
+//- /b.py
+b = 1
+",
+    );
     let workspace = watched(repo.path());
     fs::rename(repo.path().join("a.py"), repo.path().join("b.py")).unwrap();
     assert_eq!(ask(&workspace), ["b.py"]);
@@ -149,7 +156,16 @@ fn a_file_renamed_over_another_replaces_it_at_once() {
 
 #[test]
 fn renamed_swapped_and_remade_folders_stay_watched() {
-    let repo = Repo::new("//- /a/sub/one.py\none = 1\n//- /b/sub/two.py\ntwo = 2\n//- /c.py\nc = 1\n");
+    let repo = Repo::new(
+        r"
+//- /a/sub/one.py
+one = 1
+//- /b/sub/two.py
+two = 2
+//- /c.py
+c = 1
+",
+    );
     let workspace = watched(repo.path());
     let root = repo.path();
     let rename = |from: &str, to: &str| fs::rename(root.join(from), root.join(to)).unwrap();
@@ -194,7 +210,14 @@ fn renamed_swapped_and_remade_folders_stay_watched() {
 
 #[test]
 fn ignore_files_wherever_they_are_add_and_remove() {
-    let repo = Repo::new("//- /a.py\na = 1\n//- /sub/b.py\nb = 1\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+a = 1
+//- /sub/b.py
+b = 1
+",
+    );
     let workspace = watched(repo.path());
     for round in 0..2 {
         for (file, pattern, left) in [
@@ -226,7 +249,16 @@ fn ignore_files_wherever_they_are_add_and_remove() {
 
 #[test]
 fn what_git_tracks_counts_even_when_git_comes_later() {
-    let repo = Repo::new("//- /.gitignore\n*.log\n//- /kept.log\nkept\n//- /other.log\nother\n");
+    let repo = Repo::new(
+        r"
+//- /.gitignore
+*.log
+//- /kept.log
+kept
+//- /other.log
+other
+",
+    );
     let workspace = watched(repo.path());
     assert_eq!(ask(&workspace), [".gitignore"]);
     for round in 0..2 {
@@ -266,7 +298,14 @@ fn several_processes_may_watch_one_repository() {
 
 #[test]
 fn the_folder_of_cookies_may_be_removed() {
-    let repo = Repo::new("//- /a.py\na = 1\n//- /sub/b.py\nb = 1\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+a = 1
+//- /sub/b.py
+b = 1
+",
+    );
     let workspace = watched(repo.path());
     for round in 0..3 {
         fs::remove_dir_all(repo.path().join(".ixmcp/watch")).unwrap();
@@ -323,7 +362,16 @@ fn where_watches_run_out_answers_stay_right_and_stats_say_so() {
 
 #[test]
 fn a_queue_that_ran_over_costs_a_sweep_and_no_watch() {
-    let repo = Repo::new("//- /a/sub/one.py\none = 1\n//- /b/sub/two.py\ntwo = 2\n//- /c/f.py\nc = 1\n");
+    let repo = Repo::new(
+        r"
+//- /a/sub/one.py
+one = 1
+//- /b/sub/two.py
+two = 2
+//- /c/f.py
+c = 1
+",
+    );
     let mut server = Server::start(repo.command(&["mcp", "--no-daemon"]));
     assert_eq!(server.finds("two = 2").as_deref(), Some("b/sub/two.py"));
     let length = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
