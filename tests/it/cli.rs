@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use expect_test::expect;
 use serde_json::json;
 
 use crate::harness::Repo;
@@ -40,19 +41,41 @@ fn a_sync_counts_what_changed_since_the_last_one() {
 #[test]
 fn errors_name_commands_to_people_and_tools_to_clients() {
     let (repo, empty) = (Repo::new(SMALL), Repo::new(""));
-    for (repo, typed, hint) in [
-        (&empty, vec!["documents", "search", "x"], "Index a folder with `ixmcp documents index`."),
-        (&repo, vec!["documents", "update", "src"], "Index it with `ixmcp documents index` first."),
-        (&repo, vec!["documents", "remove", "src"], "Index one with `ixmcp documents index`."),
-        (&repo, vec!["documents", "show", "src"], "`ixmcp files` shows them."),
-        (&repo, vec!["type-at", "notes.txt:1:1"], "use `ixmcp def` or `ixmcp symbol`."),
-        (&repo, vec!["slice", "/etc/passwd", "1"], "index that folder with `ixmcp documents index` first."),
-    ] {
-        let said = repo.fails(&typed);
-        assert!(said.contains(hint), "{typed:?}: {said}");
-    }
-    let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "src"}"#]);
-    assert!(said.contains("Index it with `index_files` first."), "{said}");
+    let commands = repo.failures(
+        &[
+            &["documents", "update", "src"],
+            &["documents", "remove", "src"],
+            &["documents", "show", "src"],
+            &["type-at", "notes.txt:1:1"],
+            &["slice", "/etc/passwd", "1"],
+            &["slice", "src/shp.py", "1"],
+        ],
+        &[],
+    );
+    expect![[r#"
+        $ ixmcp documents update src
+        ixmcp: INDEX_NOT_FOUND: the folder REPOSITORY/src was never indexed. Index it with `ixmcp documents index` first.
+        $ ixmcp documents remove src
+        ixmcp: INDEX_NOT_FOUND: the folder REPOSITORY/src is not indexed as documents. No folder is indexed. Index one with `ixmcp documents index`.
+        $ ixmcp documents show src
+        ixmcp: INVALID_PATH: src is a folder. Name one of its files; `ixmcp files` shows them.
+        $ ixmcp type-at notes.txt:1:1
+        ixmcp: INVALID_ARGUMENT: argument `POSITION`: only Python files have types. For other languages use `ixmcp def` or `ixmcp symbol`.
+        $ ixmcp slice /etc/passwd 1
+        ixmcp: INVALID_PATH: /etc/passwd lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `ixmcp documents index` first.
+        $ ixmcp slice src/shp.py 1
+        ixmcp: INVALID_PATH: src/shp.py does not exist. Did you mean src/shop.py?
+    "#]].assert_eq(&commands);
+    expect![[r#"
+        $ ixmcp documents search x
+        ixmcp: INDEX_NOT_FOUND: nothing is indexed. Index a folder with `ixmcp documents index`.
+    "#]]
+    .assert_eq(&empty.failures(&[&["documents", "search", "x"]], &[]));
+    expect![[r#"
+        $ ixmcp call update_index --args '{"folderPath":"src"}'
+        ixmcp: INDEX_NOT_FOUND: the folder src was never indexed. Index it with `index_files` first.
+    "#]]
+    .assert_eq(&repo.refusals(&[("update_index", json!({ "folderPath": "src" }))], &[]));
 }
 
 #[test]
@@ -152,13 +175,6 @@ fn nothing_outside_the_repository_is_read() {
         assert!(error.contains("INVALID_PATH"), "{path:?}: {error}");
         assert!(!error.contains("secret") && !error.contains("root:"), "{path:?}: {error}");
     }
-}
-
-#[test]
-fn a_missing_file_is_refused_with_the_nearest_names() {
-    let repo = Repo::new(SMALL);
-    let error = repo.fails(&["slice", "src/shp.py", "1"]);
-    assert!(error.contains("INVALID_PATH") && error.contains("src/shop.py"), "{error}");
 }
 
 #[test]
@@ -400,7 +416,14 @@ fn white_space_is_a_pattern_but_not_a_query() {
 
 #[test]
 fn blank_patterns_name_nothing() {
-    let repo = Repo::new("//- /a.py\nx\n//- /b/c.py\ny\n");
+    let repo = Repo::new(
+        r"
+//- /a.py
+x
+//- /b/c.py
+y
+",
+    );
     for arguments in [json!({ "include": [""] }), json!({ "exclude": ["", " "] }), json!({ "include": ["."] })] {
         assert_eq!(repo.call("list_files", &arguments)["total"], 2, "{arguments}");
     }

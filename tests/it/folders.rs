@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -124,33 +125,58 @@ fn options_hold_for_the_nearest_folder() {
 fn what_cannot_be_indexed_is_refused_by_its_code() {
     let (repo, papers) = (Repo::new("//- /a.md\n# A\n"), papers());
     let at = text(&papers);
-    let refused = |tool: &str, arguments: Value| {
-        let text = arguments.to_string();
-        repo.fails(&["call", tool, "--args", &text])
-    };
-    for (arguments, code) in [
-        (json!({ "folderPath": "/etc" }), "INVALID_PATH"),
-        (json!({ "folderPath": "/" }), "INVALID_PATH"),
-        (json!({ "folderPath": "missing" }), "INVALID_PATH"),
-        (json!({ "folderPath": "a.md" }), "INVALID_PATH"),
-        (json!({ "folderPath": ".ixmcp" }), "INVALID_PATH"),
-        (json!({ "folderPath": "" }), "INVALID_PATH"),
-        (json!({ "folderPath": at, "options": { "fileTypes": [".xyz", "exe"] } }), "UNSUPPORTED_FORMAT"),
-        (json!({ "folderPath": at, "options": { "chunkSize": 100, "overlap": 100 } }), "INVALID_ARGUMENT"),
-        (json!({ "folderPath": at, "options": { "chunkSize": 0 } }), "INVALID_ARGUMENT"),
-        (json!({ "folderPath": at, "options": { "colour": 1 } }), "INVALID_ARGUMENT"),
-    ] {
-        let said = refused("index_files", arguments.clone());
-        assert!(said.contains(code), "{arguments}: {said}");
-    }
-    assert!(refused("update_index", json!({ "folderPath": at, "changes": [] })).contains("INDEX_NOT_FOUND"));
-    assert!(
-        refused("search_documents", json!({ "query": "x", "options": { "folderPath": at } })).contains("INVALID_PATH")
+    let index = |folder: &str| ("index_files", json!({ "folderPath": folder }));
+    let with = |options: Value| ("index_files", json!({ "folderPath": at, "options": options }));
+    let refused = repo.refusals(
+        &[
+            index("/etc"),
+            index("/"),
+            index("missing"),
+            index("a.md"),
+            index(".ixmcp"),
+            index(""),
+            with(json!({ "chunkSize": 100, "overlap": 100 })),
+            with(json!({ "chunkSize": 0 })),
+            with(json!({ "colour": 1 })),
+            ("update_index", json!({ "folderPath": at, "changes": [] })),
+            ("search_documents", json!({ "query": "x", "options": { "folderPath": at } })),
+            ("get_file_details", json!({ "filePath": format!("{at}/mail.eml") })),
+        ],
+        &[(&at, "PAPERS")],
     );
-    assert!(refused("get_file_details", json!({ "filePath": format!("{at}/mail.eml") })).contains("INVALID_PATH"));
-    let empty = Repo::new("");
-    let said = empty.fails(&["call", "search_documents", "--args", r#"{"query": "x"}"#]);
-    assert!(said.contains("INDEX_NOT_FOUND") && said.contains("index_files"), "{said}");
+    expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"/etc"}'
+        ixmcp: INVALID_PATH: /etc is a folder of the system and never indexed. Name a project's folder by --repo.
+        $ ixmcp call index_files --args '{"folderPath":"/"}'
+        ixmcp: INVALID_PATH: / is a folder of the system and never indexed. Name a project's folder by --repo.
+        $ ixmcp call index_files --args '{"folderPath":"missing"}'
+        ixmcp: INVALID_PATH: missing cannot be read. Give the path of a folder that exists.
+        $ ixmcp call index_files --args '{"folderPath":"a.md"}'
+        ixmcp: INVALID_PATH: a.md is not a folder. Give the path of a folder.
+        $ ixmcp call index_files --args '{"folderPath":".ixmcp"}'
+        ixmcp: INVALID_PATH: .ixmcp belongs to git or ixmcp. Name a folder of documents.
+        $ ixmcp call index_files --args '{"folderPath":""}'
+        ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
+        $ ixmcp call index_files --args '{"folderPath":"PAPERS","options":{"chunkSize":100,"overlap":100}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be from 0 to 99, less than the chunk size. Give fewer characters than a chunk has.
+        $ ixmcp call index_files --args '{"folderPath":"PAPERS","options":{"chunkSize":0}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
+        $ ixmcp call index_files --args '{"folderPath":"PAPERS","options":{"colour":1}}'
+        ixmcp: INVALID_ARGUMENT: unknown argument `colour` in `options`. It takes: chunkSize, fileTypes, maxFiles, overlap.
+        $ ixmcp call update_index --args '{"changes":[],"folderPath":"PAPERS"}'
+        ixmcp: INDEX_NOT_FOUND: the folder PAPERS was never indexed. Index it with `index_files` first.
+        $ ixmcp call search_documents --args '{"options":{"folderPath":"PAPERS"},"query":"x"}'
+        ixmcp: INVALID_PATH: PAPERS lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+        $ ixmcp call get_file_details --args '{"filePath":"PAPERS/mail.eml"}'
+        ixmcp: INVALID_PATH: PAPERS/mail.eml lies outside the repository and its indexed folders. Give a path inside the repository, or index that folder with `index_files` first.
+    "#]].assert_eq(&refused);
+    expect![[r#"
+        $ ixmcp call search_documents --args '{"query":"x"}'
+        ixmcp: INDEX_NOT_FOUND: nothing is indexed. Index a folder with `index_files`.
+    "#]]
+    .assert_eq(&Repo::new("").refusals(&[("search_documents", json!({ "query": "x" }))], &[]));
+    let unread = repo.refusals(&[with(json!({ "fileTypes": [".xyz", "exe"] }))], &[]);
+    assert!(unread.contains("UNSUPPORTED_FORMAT: no reader takes any of these types of files: .xyz, exe."), "{unread}");
     // Some types that cannot be read stop nothing.
     let answer = repo.call("index_files", &json!({ "folderPath": at, "options": { "fileTypes": [".txt", ".xyz"] } }));
     assert_eq!((&answer["processedFiles"], &answer["skipped"][0]["path"]), (&json!(1), &json!(".xyz")), "{answer}");
@@ -161,34 +187,54 @@ fn what_cannot_be_indexed_is_refused_by_its_code() {
 #[test]
 fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
     let repo = Repo::new("//- /docs/a.md\n# A\n");
-    let refused = |tool: &str, options: Value| {
-        let mut arguments = json!({ "options": options });
-        arguments[if tool == "index_files" { "folderPath" } else { "query" }] = json!("docs");
-        let said = repo.fails(&["call", tool, "--args", &arguments.to_string()]);
-        assert!(said.contains("INVALID_ARGUMENT"), "{options}: {said}");
-        said
-    };
-    for tool in ["index_files", "search_documents"] {
+    let index = |options: Value| ("index_files", json!({ "folderPath": "docs", "options": options }));
+    let search = |options: Value| ("search_documents", json!({ "query": "docs", "options": options }));
+    for call in [&index as &dyn Fn(Value) -> _, &search] {
         for options in [json!([500]), json!("x"), json!(7), json!(true)] {
-            let said = refused(tool, options);
-            assert!(said.contains("argument `options` must be an object, not "), "{said}");
+            let said = repo.refusals(&[call(options)], &[]);
+            assert!(said.contains("INVALID_ARGUMENT: argument `options` must be an object, not "), "{said}");
         }
-        assert!(refused(tool, json!({ "fileTypes": {} })).contains("argument `options.fileTypes` must be a list"));
     }
-    for (options, range) in [
-        (json!({ "chunkSize": 1e30 }), "`options.chunkSize` must be from 50 to 100000."),
-        (json!({ "chunkSize": 49 }), "`options.chunkSize` must be from 50 to 100000."),
-        (json!({ "chunkSize": 0.5 }), "not 0.5. Characters of a chunk (default 1000, 50 to 100000)."),
-        (json!({ "chunkSize": -1e30 }), "(default 1000, 50 to 100000)."),
-        (json!({ "overlap": 1e30 }), "`options.overlap` must be from 0 to 999, less than the chunk size."),
-        (json!({ "chunkSize": 80, "overlap": 80 }), "`options.overlap` must be from 0 to 79,"),
-        (json!({ "overlap": -1 }), "not -1. Characters shared with the chunk before"),
-        (json!({ "maxFiles": 2.5 }), "(default 10000; 1 or more)."),
-        (json!({ "maxFiles": 0 }), "Give 1 or more"),
-    ] {
-        let said = refused("index_files", options);
-        assert!(said.contains(range), "{said}");
-    }
+    let refused = repo.refusals(
+        &[
+            index(json!({ "fileTypes": {} })),
+            search(json!({ "fileTypes": {} })),
+            index(json!({ "chunkSize": 1e30 })),
+            index(json!({ "chunkSize": 49 })),
+            index(json!({ "chunkSize": 0.5 })),
+            index(json!({ "chunkSize": -1e30 })),
+            index(json!({ "overlap": 1e30 })),
+            index(json!({ "chunkSize": 80, "overlap": 80 })),
+            index(json!({ "overlap": -1 })),
+            index(json!({ "maxFiles": 2.5 })),
+            index(json!({ "maxFiles": 0 })),
+        ],
+        &[],
+    );
+    expect![[r#"
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"fileTypes":{}}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. What to read: extensions such as ".md", or names such as "markdown" (default: all that can be read).
+        $ ixmcp call search_documents --args '{"options":{"fileTypes":{}},"query":"docs"}'
+        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. Only files of these types: extensions such as ".md", or names such as "markdown".
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":1e+30}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":49}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":0.5}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not 0.5. Most characters of a chunk (default 1000, 50 to 100000).
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":-1e+30}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not -1e+30. Most characters of a chunk (default 1000, 50 to 100000).
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"overlap":1e+30}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be from 0 to 999, less than the chunk size. Give fewer characters than a chunk has.
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":80,"overlap":80}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be from 0 to 79, less than the chunk size. Give fewer characters than a chunk has.
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"overlap":-1}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be a whole number of 0 or more, not -1. Characters that a chunk repeats of the one before (default 200, or a fifth of chunkSize if that is less; less than chunkSize).
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"maxFiles":2.5}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.maxFiles` must be a whole number of 0 or more, not 2.5. Most files of the folder, in path order (default 10000; 1 or more).
+        $ ixmcp call index_files --args '{"folderPath":"docs","options":{"maxFiles":0}}'
+        ixmcp: INVALID_ARGUMENT: argument `options.maxFiles` is 0. Give 1 or more, or leave it out.
+    "#]].assert_eq(&refused);
     let answer = repo.call("index_files", &json!({ "folderPath": "docs", "options": null }));
     assert_eq!(answer["processedFiles"], 1);
 }
@@ -252,7 +298,16 @@ fn hand_over(folder: &Path) {
 
 #[test]
 fn a_folder_that_cannot_be_read_is_named_wherever_it_matters() {
-    let repo = Repo::new("//- /docs/a.md\n# A\n//- /docs/closed/b.md\n# B\n//- /docs/closed/deep/c.md\n# C\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+# A
+//- /docs/closed/b.md
+# B
+//- /docs/closed/deep/c.md
+# C
+",
+    );
     let papers = tempfile::tempdir().unwrap();
     let at = text(&papers);
     fs::create_dir(papers.path().join("closed")).unwrap();
@@ -403,7 +458,14 @@ fn a_hit_reports_the_line_that_its_content_begins_on() {
 
 #[test]
 fn ids_stay_with_the_text() {
-    let repo = Repo::new("//- /a.md\n# One\n\nfirst words\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+# One
+
+first words
+",
+    );
     let id = |query: &str| {
         let found = repo.call("search_documents", &json!({ "query": query, "options": { "minScore": 0 } }));
         found["results"][0]["id"].as_str().unwrap().to_owned()
@@ -426,7 +488,14 @@ fn ids_stay_with_the_text() {
 /// As many as say the same, in one file or in several.
 #[test]
 fn no_two_chunks_have_one_id() {
-    let repo = Repo::new("//- /b.md\n# One\n\nsame words\n");
+    let repo = Repo::new(
+        r"
+//- /b.md
+# One
+
+same words
+",
+    );
     let ids = || {
         let options = json!({ "minScore": 0, "limit": 100 });
         let found = repo.call("search_documents", &json!({ "query": "same words", "options": options }));
@@ -541,8 +610,19 @@ fn a_repository_in_an_update_means_its_files() {
 
 #[test]
 fn incremental_equals_full_with_folders_within_and_outside_the_repository() {
-    let (repo, papers) =
-        (Repo::new("//- /.gitignore\nbooks/\n//- /a.md\n# A\n//- /books/b.html\n<h1>B</h1><p>text</p>\n"), papers());
+    let (repo, papers) = (
+        Repo::new(
+            r"
+//- /.gitignore
+books/
+//- /a.md
+# A
+//- /books/b.html
+<h1>B</h1><p>text</p>
+",
+        ),
+        papers(),
+    );
     let at = text(&papers);
     for folder in [at.as_str(), "books", "."] {
         repo.call(
@@ -678,7 +758,12 @@ fn answers_report_which_indexed_folders_are_gone() {
 #[test]
 fn a_filtered_query_finds_semantically_whatever_is_nearer_elsewhere() {
     let repo = Repo::new(
-        "//- /few/one.md\nThe kitten played with a rat.\n//- /few/two.txt\nA puppy sat beside two hamsters.\n",
+        r"
+//- /few/one.md
+The kitten played with a rat.
+//- /few/two.txt
+A puppy sat beside two hamsters.
+",
     );
     for number in 0..150 {
         repo.write(&format!("many/n{number}.md"), format!("A cat chases mice in barn {number}.\n"));
@@ -713,7 +798,19 @@ fn a_filtered_query_finds_semantically_whatever_is_nearer_elsewhere() {
 
 #[test]
 fn a_folder_that_is_removed_leaves_the_index() {
-    let (repo, papers) = (Repo::new("//- /a.md\n# A\n\nAbout otters.\n//- /.gitignore\nbooks/\n"), papers());
+    let (repo, papers) = (
+        Repo::new(
+            r"
+//- /a.md
+# A
+
+About otters.
+//- /.gitignore
+books/
+",
+        ),
+        papers(),
+    );
     repo.write("books/b.md", "# B\n\nAbout badgers.\n");
     repo.write("docs/c.html", "<h1>C</h1><p>About <b>cranes</b></p>\n");
     let at = text(&papers);
@@ -775,13 +872,14 @@ fn what_is_not_there_is_reported_with_its_reason() {
     let at = text(&papers);
     fs::write(papers.path().join("locked.pdf"), fixture("locked.pdf")).unwrap();
     repo.call("index_files", &json!({ "folderPath": at }));
-    let asked = |file: String| -> String {
-        repo.fails(&["call", "get_file_details", "--args", &json!({ "filePath": file }).to_string()])
-    };
-    let refused = asked(format!("{at}/locked.pdf"));
-    assert!(refused.contains("left out of the index (encrypted"), "{refused}");
-    assert!(asked(at.clone()).contains("is a folder"), "{}", asked(at));
-
+    let asked = |file: String| ("get_file_details", json!({ "filePath": file }));
+    let refused = repo.refusals(&[asked(format!("{at}/locked.pdf")), asked(at.clone())], &[(&at, "PAPERS")]);
+    expect![[r#"
+        $ ixmcp call get_file_details --args '{"filePath":"PAPERS/locked.pdf"}'
+        ixmcp: INVALID_PATH: PAPERS/locked.pdf was left out of the index (encrypted: it requires a password). It is read again when it changes.
+        $ ixmcp call get_file_details --args '{"filePath":"PAPERS"}'
+        ixmcp: INVALID_PATH: PAPERS is a folder. Name one of its files; `list_files` shows them.
+    "#]].assert_eq(&refused);
     drop(papers);
     let refused = repo.fails(&["documents", "search", "anything"]);
     assert!(refused.contains("INDEX_NOT_FOUND") && refused.contains("documents remove"), "{refused}");
@@ -789,7 +887,18 @@ fn what_is_not_there_is_reported_with_its_reason() {
 
 #[test]
 fn changes_are_counted_however_the_index_came_to_be() {
-    let repo = Repo::new("//- /docs/a.md\n# A\n\nAbout otters.\n//- /docs/b.md\n# B\n\nAbout badgers.\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+# A
+
+About otters.
+//- /docs/b.md
+# B
+
+About badgers.
+",
+    );
     let update = || {
         let answer = repo.call("update_index", &json!({ "folderPath": "docs" }));
         ["added", "updated", "removed", "unchanged"].map(|name| answer[name].as_u64().unwrap())
@@ -811,7 +920,13 @@ fn changes_are_counted_however_the_index_came_to_be() {
 
 #[test]
 fn answers_say_whose_lines_they_count_and_report_encodings() {
-    let repo = Repo::new("//- /page.html\n<h1>Pets</h1>\n<p>Dogs and <b>cats</b></p>\n");
+    let repo = Repo::new(
+        r"
+//- /page.html
+<h1>Pets</h1>
+<p>Dogs and <b>cats</b></p>
+",
+    );
     repo.write(
         "docs/page.html",
         b"<head><meta charset=windows-1252></head>\n\n<p>Dogs and <b>cats</b> at the caf\xe9</p>\n",
@@ -850,23 +965,53 @@ fn answers_say_whose_lines_they_count_and_report_encodings() {
 
 #[test]
 fn the_empty_text_is_not_a_folder_in_any_tool() {
-    let repo = Repo::new("//- /docs/a.md\n# Harbour\n\nPilots and tugs.\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+# Harbour
+
+Pilots and tugs.
+",
+    );
     repo.ok(&["documents", "index", "."]);
-    for arguments in [
-        ["documents", "index", ""].as_slice(),
-        &["documents", "update", ""],
-        &["documents", "remove", ""],
-        &["documents", "search", "tugs", "--folder", ""],
-        &["documents", "show", ""],
-        &["check", ""],
-        &["infer", ""],
-    ] {
-        let said = repo.fails(arguments);
-        assert!(said.contains("INVALID_PATH") && said.contains("empty"), "{arguments:?}: {said}");
-    }
-    let said = repo.fails(&["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#]);
-    assert!(said.contains("the empty text is not a path"), "{said}");
-    assert!(repo.fails(&["--repo", "", "stats"]).contains("--repo"));
+    let update = ["call", "update_index", "--args", r#"{"folderPath": "", "forget": true}"#];
+    let refused = repo.failures(
+        &[
+            &["documents", "index", ""],
+            &["documents", "update", ""],
+            &["documents", "remove", ""],
+            &["documents", "search", "tugs", "--folder", ""],
+            &["documents", "show", ""],
+            &["check", ""],
+            &["infer", ""],
+            &update,
+            &["--repo", "", "stats"],
+        ],
+        &[],
+    );
+    expect![[r#"
+        $ ixmcp documents index ''
+        ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
+        $ ixmcp documents update ''
+        ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
+        $ ixmcp documents remove ''
+        ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
+        $ ixmcp documents search tugs --folder ''
+        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        $ ixmcp documents show ''
+        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        $ ixmcp check ''
+        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        $ ixmcp infer ''
+        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        $ ixmcp call update_index --args '{"folderPath": "", "forget": true}'
+        ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
+        $ ixmcp --repo '' stats
+        error: a value is required for '--repo <PATH>' but none was supplied
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&refused);
     let reported: Value = serde_json::from_str(&repo.ok(&["documents", "update", ".", "", "--json"])).unwrap();
     assert_eq!(reported["skipped"][0]["reason"], "not a path", "{reported}");
     assert!(repo.ok(&["documents", "list"]).starts_with(".  1 file"), "nothing was forgotten");
@@ -895,7 +1040,16 @@ fn the_repository_counts_no_file_of_a_folder_outside() {
 
 #[test]
 fn a_query_with_unknown_file_types_is_refused() {
-    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n//- /b.odd\npilots and tugs\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+# Harbour
+
+Pilots and tugs.
+//- /b.odd
+pilots and tugs
+",
+    );
     let asked = |types: Value| json!({ "query": "pilots", "options": { "minScore": 0, "fileTypes": types } });
     for types in [json!(["bogus"]), json!([""]), json!(["bogus", ".zzz"])] {
         let said = repo.fails(&["call", "search_documents", "--args", &asked(types).to_string()]);
@@ -915,7 +1069,14 @@ fn a_query_with_unknown_file_types_is_refused() {
 
 #[test]
 fn a_least_score_is_a_number_from_0_to_1() {
-    let repo = Repo::new("//- /a.md\n# Harbour\n\nPilots and tugs.\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+# Harbour
+
+Pilots and tugs.
+",
+    );
     for score in ["nan", "NaN", "inf", "-inf", "-0.1", "1.1", "1e999", "", "x"] {
         let said = repo.fails(&["documents", "search", "tugs", &format!("--min-score={score}")]);
         assert!(said.contains("--min-score"), "{score}: {said}");
@@ -993,7 +1154,14 @@ fn limits_are_what_their_schemas_say() {
 
 #[test]
 fn errors_on_the_command_line_name_what_a_person_types() {
-    let repo = Repo::new("//- /docs/a.md\n# Tugs\n\nTugs pull barges.\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+# Tugs
+
+Tugs pull barges.
+",
+    );
     for (arguments, named) in [
         (&["documents", "index", "docs", "--chunk-size", "3"][..], "option `--chunk-size` must be from 50"),
         (&["documents", "index", "docs", "--overlap", "3000"], "option `--overlap` must be from 0 to 999"),
@@ -1013,7 +1181,14 @@ fn errors_on_the_command_line_name_what_a_person_types() {
 
 #[test]
 fn a_chunk_size_alone_brings_an_overlap_below_it() {
-    let repo = Repo::new("//- /docs/a.md\n# Tugs\n\nTugs pull barges.\n");
+    let repo = Repo::new(
+        r"
+//- /docs/a.md
+# Tugs
+
+Tugs pull barges.
+",
+    );
     for (size, overlap) in [(50, 10), (51, 10), (199, 39), (1000, 200), (100_000, 200)] {
         repo.call("index_files", &json!({ "folderPath": "docs", "options": { "chunkSize": size } }));
         let folder = &repo.call("stats", &json!({}))["document_folders"][0];
@@ -1027,7 +1202,15 @@ fn a_chunk_size_alone_brings_an_overlap_below_it() {
 /// Whichever process answers: paths are relative to the user's current folder.
 #[test]
 fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
-    let repo = Repo::new("//- /boats/docs/tug.md\n# Tugs\n\n//- /docs/other.md\n# Other\n");
+    let repo = Repo::new(
+        r"
+//- /boats/docs/tug.md
+# Tugs
+
+//- /docs/other.md
+# Other
+",
+    );
     let here = |arguments: &[&str]| {
         let output = repo.command(arguments).current_dir(repo.path().join("boats")).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -1055,8 +1238,20 @@ fn paths_of_changes_are_relative_to_the_current_folder_as_the_folders_are() {
 
 #[test]
 fn a_folder_counts_the_same_files_when_it_is_indexed_and_when_it_is_listed() {
-    let repo =
-        Repo::new("//- /a.md\n# A\n//- /b.txt\nB\n//- /docs/c.md\n# C\n//- /docs/d.md\n# D\n//- /docs/e.txt\nE\n");
+    let repo = Repo::new(
+        r"
+//- /a.md
+# A
+//- /b.txt
+B
+//- /docs/c.md
+# C
+//- /docs/d.md
+# D
+//- /docs/e.txt
+E
+",
+    );
     let counts = |folder: &str, options: &Value| {
         let answer = repo.call("index_files", &json!({ "folderPath": folder, "options": options }));
         let stats = repo.call("stats", &json!({}));

@@ -133,6 +133,32 @@ impl Repo {
         String::from_utf8(output.stderr).unwrap()
     }
 
+    /// A transcript of commands that must fail, with what they print to stderr. Paths of this machine, which differ each
+    /// time, are replaced by names.
+    pub fn failures(&self, commands: &[&[&str]], paths: &[(&str, &str)]) -> String {
+        let root = self.path().canonicalize().unwrap();
+        let quoted = |word: &&str| {
+            if word.is_empty() || word.contains([' ', '"']) { format!("'{word}'") } else { (*word).to_owned() }
+        };
+        let mut shown = String::new();
+        for command in commands {
+            let words: Vec<String> = command.iter().map(quoted).collect();
+            shown += &format!("$ ixmcp {}\n{}", words.join(" "), self.fails(command));
+        }
+        for (path, name) in [&[(root.to_str().unwrap(), "REPOSITORY")], paths].concat() {
+            shown = shown.replace(path, name);
+        }
+        shown
+    }
+
+    /// The same of calls of tools.
+    pub fn refusals(&self, calls: &[(&str, Value)], paths: &[(&str, &str)]) -> String {
+        let arguments: Vec<(&str, String)> = calls.iter().map(|(tool, given)| (*tool, given.to_string())).collect();
+        let commands: Vec<[&str; 4]> = arguments.iter().map(|(tool, given)| ["call", tool, "--args", given]).collect();
+        let commands: Vec<&[&str]> = commands.iter().map(<[&str; 4]>::as_slice).collect();
+        self.failures(&commands, paths)
+    }
+
     /// The answer of a tool.
     pub fn call(&self, tool: &str, arguments: &Value) -> Value {
         serde_json::from_str(&self.ok(&["call", tool, "--args", &arguments.to_string()])).unwrap()
