@@ -23,7 +23,7 @@ use crate::sound::{assert_sound, dump, freshen, number, open, sync, watched};
 use crate::tree::{Random, Tree};
 use crate::wire::until;
 
-const KILLS: u64 = 15;
+const KILLS: u64 = 10;
 
 /// Some kilobytes of code.
 fn module(seed: u64) -> String {

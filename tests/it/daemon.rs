@@ -275,7 +275,7 @@ fn a_stopped_daemon_is_not_started_again_until_something_is_asked() {
 
 #[test]
 fn kill_9_under_load_loses_and_doubles_no_answer() {
-    let kills: usize = if is_soak() { 100 } else { 10 };
+    let kills: usize = if is_soak() { 100 } else { 5 };
     let repo = Repo::new(SMALL);
     for number in 0..200 {
         repo.write(&format!("src/m{number}.py"), format!("def function_{number}(): return {number}\n"));

@@ -127,7 +127,7 @@ class Cart: pass
         copy(Path::new(&tree), &repo);
         repo.sync();
     }
-    let rounds = number("IXMCP_FRESH_ROUNDS", 60);
+    let rounds = number("IXMCP_FRESH_ROUNDS", 30);
     let asked: Vec<Asked> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|number| {

@@ -17,7 +17,7 @@ use crate::sound::{assert_same, assert_sound, dump, number, open, sources, sync}
 use crate::tree::Tree;
 
 /// Sequences of each test here. `.ci/soak` runs 2000.
-const SEQUENCES: u64 = 50;
+const SEQUENCES: u64 = 20;
 const STEPS: u64 = 12;
 
 /// Compares what the steps left with a fresh build of the same tree.
@@ -84,7 +84,7 @@ fn settle(workspace: &Workspace) {
 /// As the others, at the pace of people: then a sync that finds all times as they were does not walk the tree.
 #[test]
 fn slow_sequences_equal_a_fresh_build() {
-    for seed in seeds(6).into_iter().take(usize::try_from(number("IXMCP_SLOW_SEQUENCES", 6)).unwrap()) {
+    for seed in seeds(6).into_iter().take(usize::try_from(number("IXMCP_SLOW_SEQUENCES", 3)).unwrap()) {
         let mut tree = Tree::new(seed);
         let workspace = open(tree.repo.path());
         for _ in 0..STEPS {

@@ -82,7 +82,7 @@ fn a_branch_switch_of_thousands_of_files_is_followed() {
 fn files_in_new_folders_are_never_lost() {
     let repo = Repo::new("");
     let workspace = watched(repo.path());
-    for round in 0..number("IXMCP_ROUNDS", 5) {
+    for round in 0..number("IXMCP_ROUNDS", 3) {
         for at in 0..200 {
             repo.write(&format!("round{round}/n{at}/a/b/c/z.py"), "x = 1\n");
         }
@@ -107,7 +107,7 @@ fn a_save_is_found_at_once_however_an_editor_saves() {
     }
     let workspace = watched(repo.path());
     let mut random = Random(3);
-    for round in 0..number("IXMCP_ROUNDS", 5) * 20 {
+    for round in 0..number("IXMCP_ROUNDS", 3) * 20 {
         let at = random.below(400);
         let (path, text) = (format!("d{}/f{at}.py", at % 20), format!("after_{round} = 1\n"));
         let target = repo.path().join(&path);
@@ -183,7 +183,7 @@ c = 1
             }
         }
     };
-    for round in 0..number("IXMCP_ROUNDS", 5) {
+    for round in 0..number("IXMCP_ROUNDS", 3) {
         rename("a", "moved");
         check(&format!("renamed {round}"));
         rename("moved", "a");

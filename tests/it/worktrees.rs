@@ -127,7 +127,7 @@ fn a_worktree_is_removed_while_its_daemon_runs_and_updates() {
     let files: String = (0..200).map(|at| format!("//- /d{}/m{at}.py\ndef f{at}(): pass\n", at % 10)).collect();
     let repo = committed(&files);
     let trees = tempfile::tempdir().unwrap();
-    for round in 0..number("IXMCP_ROUNDS", 5) {
+    for round in 0..number("IXMCP_ROUNDS", 3) {
         let tree = trees.path().join(format!("tree{round}"));
         let root = tree.to_str().unwrap();
         git(repo.path(), &["worktree", "add", "-q", "--detach", root]);
