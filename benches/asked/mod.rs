@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use ixmcp::index::IndexWait;
 use ixmcp::tools::{Request, Tools};
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub fn caller(root: &Path, cap: Option<usize>) -> Caller {
 pub fn ask(tools: &Tools, caller: &Caller, tool: &str, arguments: Value) -> (Duration, Value) {
     let request = Request {
         cap: caller.cap,
-        index_timeout: Some(Duration::MAX),
+        index_wait: IndexWait::TO_THE_END,
         ..Request::new(tool, arguments, caller.root.clone())
     };
     let begun = Instant::now();

@@ -317,9 +317,9 @@ impl Session {
     /// Prints an answer, as JSON or by `print`.
     fn show(&self, json: &impl Serialize, is_found: bool, print: impl FnOnce()) -> Result<Outcome> {
         if self.json {
-            output::json(json)
+            output::json(json);
         } else {
-            print()
+            print();
         }
         Ok(Outcome::of(is_found))
     }

@@ -66,7 +66,8 @@ pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &
     let mut again = Again { compiled, heads, text, masked: Vec::new(), left };
     let mut damaged = again.read_items(found);
     if is_damaged {
-        damaged = Vec::from([0..text.len()]);
+        damaged.clear();
+        damaged.push(0..text.len());
     }
     if !damaged.is_empty() {
         again.read_missing(&damaged, syntax, found);
@@ -196,7 +197,7 @@ impl Again<'_> {
         let Piece { head, body, end } = piece;
         let ranges = match body {
             Some(body) => vec![head.start..body.start + 1, body.end - 1..body.end],
-            None => Vec::from([head.start..*end]),
+            None => std::iter::once(head.start..*end).collect(),
         };
         for attempt in ATTEMPTS {
             if !self.blank(head, ranges[0].end - usize::from(body.is_some()), attempt) {
