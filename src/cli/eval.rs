@@ -20,9 +20,9 @@ use crate::model::printable;
 use crate::query::PathFilter;
 use crate::query::measure::{self, Gain, Judgment, RankedSpan, Summary, Target};
 use crate::query::smart::{self, ARMS, Arm, Part, Ranking, Reranker, relevance};
-use crate::store::{PlainSearch, Snapshot};
+use crate::store::{PlainSearch, PlainWords, Snapshot};
 
-/// Measure search quality and latency: NDCG@10, MRR and Recall@10, compared with plain BM25
+/// Measure search quality and latency: NDCG@10, MRR and Recall@10, compared with plain and stemmed BM25
 ///
 /// Each line of QUERIES is {"query": "…", "relevant": ["src/a.rs", "src/b.rs:10-20"]}, optionally with "kind" and "half",
 /// which group the rows, and "tree", a folder below the repository that is a repository itself.
@@ -134,10 +134,24 @@ impl Relevant {
 /// A way to answer that has a row in the table.
 struct Contender {
     name: String,
-    /// `None` for the plain search.
-    ranking: Option<Ranking>,
+    method: Method,
     /// The contender that it is compared with, query by query.
     compared_with: Option<usize>,
+}
+
+enum Method {
+    /// Full-text search with BM25 alone.
+    Plain(PlainWords),
+    Ranked(Box<Ranking>),
+}
+
+impl Contender {
+    fn ranking(&self) -> Option<&Ranking> {
+        match &self.method {
+            Method::Ranked(ranking) => Some(ranking),
+            Method::Plain(_) => None,
+        }
+    }
 }
 
 /// What came of one query, by one contender.
@@ -242,7 +256,13 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             return Err(wrong());
         }
     }
-    let mut contenders = vec![Contender { name: "plain BM25".to_owned(), ranking: None, compared_with: None }];
+    let plain = |name: &str, words, compared_with| Contender {
+        name: name.to_owned(),
+        method: Method::Plain(words),
+        compared_with,
+    };
+    let mut contenders =
+        vec![plain("plain BM25", PlainWords::AsWritten, None), plain("stemmed BM25", PlainWords::Stemmed, Some(0))];
     if let Some(names) = &typed.arms {
         ranking.arms.clear();
         let mut so_far = String::new();
@@ -250,10 +270,16 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             ranking.arms.extend(arms(name)?);
             so_far = if so_far.is_empty() { name.clone() } else { format!("{so_far} + {name}") };
             let compared_with = contenders.len().checked_sub(1);
-            contenders.push(Contender { name: so_far.clone(), ranking: Some(ranking.clone()), compared_with });
+            contenders.push(Contender {
+                name: so_far.clone(),
+                method: Method::Ranked(Box::new(ranking.clone())),
+                compared_with,
+            });
         }
     } else {
-        contenders.push(Contender { name: "ixmcp".to_owned(), ranking: Some(ranking.clone()), compared_with: Some(0) });
+        let compared_with = contenders.len().checked_sub(1);
+        let method = Method::Ranked(Box::new(ranking.clone()));
+        contenders.push(Contender { name: "ixmcp".to_owned(), method, compared_with });
     }
     if typed.ablate {
         let whole = Some(contenders.len() - 1);
@@ -262,7 +288,7 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             without.arms.retain(|kept| *kept != arm);
             if !without.arms.is_empty() {
                 let name = format!("without arm {}", arm.name());
-                contenders.push(Contender { name, ranking: Some(without), compared_with: whole });
+                contenders.push(Contender { name, method: Method::Ranked(Box::new(without)), compared_with: whole });
             }
         }
         for name in Part::ALL.iter().map(|part| part.name()) {
@@ -270,7 +296,7 @@ fn contenders(typed: &Arguments) -> Result<Vec<Contender>> {
             without.set(name, 0.0);
             contenders.push(Contender {
                 name: format!("without {name}"),
-                ranking: Some(without),
+                method: Method::Ranked(Box::new(without)),
                 compared_with: whole,
             });
         }
@@ -327,14 +353,19 @@ fn ask_all(
             return print_candidates(snapshot, queries, of_tree, contenders).map(|()| Vec::new());
         }
         note_absent(snapshot, queries, of_tree)?;
-        let plain = PlainSearch::of(snapshot)?;
-        for (contender, ranked_by) in contenders.iter().enumerate() {
+        for (contender, by) in contenders.iter().enumerate() {
+            let plain = match by.method {
+                Method::Plain(words) => Some(PlainSearch::of(snapshot, words)?),
+                Method::Ranked(_) => None,
+            };
             for &query in of_tree {
                 let asked = &queries[query];
-                let (spans, time) = match &ranked_by.ranking {
-                    Some(_) if typed.documents => measure::ask_documents(snapshot, deep.as_ref(), &asked.query)?,
-                    Some(ranking) => measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?,
-                    None => measure::ask_plain(snapshot, &plain, &asked.query)?,
+                let (spans, time) = match (&plain, by.ranking()) {
+                    (Some(plain), _) => measure::ask_plain(snapshot, plain, &asked.query)?,
+                    (None, Some(ranking)) if !typed.documents => {
+                        measure::ask_smart(snapshot, ranking, deep.as_ref(), &asked.query)?
+                    }
+                    (None, _) => measure::ask_documents(snapshot, deep.as_ref(), &asked.query)?,
                 };
                 let mut targets: Vec<Target> = asked.relevant.iter().map(Relevant::target).collect();
                 if typed.files {
@@ -371,7 +402,7 @@ fn note_absent(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize]) -> Res
 fn print_candidates(snapshot: &Snapshot, queries: &[Asked], of_tree: &[usize], contenders: &[Contender]) -> Result<()> {
     for &query in of_tree {
         let asked = &queries[query];
-        for ranking in contenders.iter().filter_map(|contender| contender.ranking.as_ref()) {
+        for ranking in contenders.iter().filter_map(Contender::ranking) {
             let found = smart::weighed(ranking, snapshot, &asked.query)?;
             let candidates: Vec<_> = found
                 .iter()

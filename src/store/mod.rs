@@ -65,7 +65,7 @@ pub use files::{FileRow, SkippedFile, StoredFile};
 pub use graph::{GraphNode, Link, LinkFrom, LinkTo};
 pub use migrate::newest as schema_version;
 pub use open::{FileIdentity, Mode};
-pub use plain::PlainSearch;
+pub use plain::{PlainSearch, PlainWords};
 pub use raw::{Embedding, SqlValue, ask};
 pub use relations::{DefinitionNode, Heritage, Import, SymbolId};
 use scope::Scopes;

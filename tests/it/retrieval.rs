@@ -95,6 +95,18 @@ fn the_cost_of_an_answer_is_what_is_read_until_all_relevant_lines_are() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("Install ripgrep"));
 }
 
+#[test]
+fn an_evaluation_compares_with_bm25_over_stems_and_parts_of_identifiers_too() {
+    let repo = Repo::new(
+        "//- /cart.py\ndef checkoutTotals(): pass\n//- /questions.jsonl\n\
+        {\"query\": \"checkouts total\", \"relevant\": [\"cart.py\"], \"half\": \"tune\", \"kind\": \"words\"}\n",
+    );
+    let all = rows(&repo, &[]);
+    assert_eq!(row(&all, "tune", "words", "plain BM25")["mrr"], 0.0, "{all:?}");
+    assert_eq!(row(&all, "tune", "words", "stemmed BM25")["mrr"], 1.0, "{all:?}");
+    assert_eq!(row(&all, "tune", "words", "ixmcp")["beside"], "stemmed BM25", "{all:?}");
+}
+
 /// The weights that each query of the file is ranked by.
 fn weights(repo: &Repo, queries: &str) -> Vec<String> {
     repo.write(".ixmcp/queries.jsonl", queries);
@@ -131,9 +143,12 @@ fn an_ablation_has_a_row_without_each_part_and_weights_can_be_tried() {
     let tried = rows(&repo, &["--set", "path=0.1", "--set", "documents.words=1", "--files"]);
     assert!(row(&tried, "tune", "all", "ixmcp")["ndcg_at_10"].as_f64().unwrap() > 0.0);
     let arms = rows(&repo, &["--arms", "bm25,vector,rerank"]);
-    for (name, compared) in
-        [("bm25", "plain BM25"), ("bm25 + vector", "bm25"), ("bm25 + vector + rerank", "bm25 + vector")]
-    {
+    for (name, compared) in [
+        ("stemmed BM25", "plain BM25"),
+        ("bm25", "stemmed BM25"),
+        ("bm25 + vector", "bm25"),
+        ("bm25 + vector + rerank", "bm25 + vector"),
+    ] {
         let row = row(&arms, "report", "all", name);
         assert_eq!(row["beside"], compared, "{row}");
         let gain: Vec<f64> = row["gain"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect();
@@ -169,7 +184,8 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
     }
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    let sets = ["docstrings", "symbols", "qualified", "written", "documents/paraphrases", "mixed/paraphrases"];
+    let sets =
+        ["docstrings", "symbols", "qualified", "written", "messages", "documents/paraphrases", "mixed/paraphrases"];
     for name in sets.map(|name| format!("{name}.jsonl")) {
         for line in read(&name).lines() {
             let query: Value = serde_json::from_str(line).unwrap();
@@ -181,7 +197,7 @@ fn the_development_set_is_well_formed_and_keeps_off_what_is_held_out() {
         }
     }
     assert!(trees.len() >= 8 && seen.len() >= 300);
-    for kind in ["docstring", "symbol", "qualified", "commit", "architecture", "paraphrase", "mixed"] {
+    for kind in ["docstring", "symbol", "qualified", "message", "commit", "architecture", "paraphrase", "mixed"] {
         let least = if kind == "paraphrase" { 25 } else { 30 };
         for half in ["tune", "report"] {
             assert!(counts[&(half.to_owned(), kind.to_owned())] >= least, "{half} {kind}: {counts:?}");
