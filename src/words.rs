@@ -14,7 +14,7 @@ use foldhash::fast::RandomState;
 use unicode_normalization::char::is_combining_mark;
 
 pub use scripts::{has_unspaced, is_letter, pieces, plain};
-pub use stem::stem;
+pub use stem::{other_numbers, stem};
 
 /// Incremented when the same text or name would yield different words. The FTS index is rebuilt then.
 pub const SPLITTER: u32 = 3;

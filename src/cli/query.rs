@@ -103,7 +103,12 @@ fn marks(typed: &Arguments) -> Result<Marks> {
 fn print(hit: &Found, marks: &Marks, paint: &Paint) {
     let position = paint.position(&hit.file_path, &[hit.line]);
     let symbol = hit.symbol_name.as_ref().map_or_else(String::new, |name| format!("  [{}]", paint.name(name)));
-    output::line(&format!("{position}{symbol}"));
+    let copies = match hit.similar.unwrap_or(0) {
+        0 => String::new(),
+        1 => "  (and 1 copy)".to_owned(),
+        count => format!("  (and {count} copies)"),
+    };
+    output::line(&format!("{position}{symbol}{copies}"));
     for line in hit.preview.split('\n') {
         output::line(&format!("    {}", paint.matches(line, &marks.within(line))));
     }

@@ -183,6 +183,7 @@ pub fn search(
             score: 1.0,
             preview: line.preview,
             parts: Vec::new(),
+            similar: 0,
         }));
     }
     let is_cut = offset.saturating_add(items.len()) < window.seen;

@@ -90,4 +90,6 @@ pub struct Hit {
     pub preview: String,
     /// What the score is made of.
     pub parts: Vec<(&'static str, f64)>,
+    /// Other chunks with the same text, which are not listed.
+    pub similar: usize,
 }

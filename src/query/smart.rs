@@ -6,8 +6,10 @@
 
 mod background;
 mod candidates;
+mod copies;
 mod filters;
 mod listed;
+mod messages;
 mod parsed_query;
 mod path_category;
 mod rank;
@@ -23,7 +25,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use self::filters::ResolvedFilters;
-use self::parsed_query::{ParsedQuery, QueryShape};
+use self::parsed_query::ParsedQuery;
 use self::rank::{LoadedCandidate, RankedCandidate};
 use super::{Hit, Page, PathFilter, Searched, exact, near, preview};
 use crate::budget::Budget;
@@ -53,6 +55,10 @@ const SHORTEST_SUGGESTED: usize = 4;
 const SPREAD: usize = 300;
 /// A search is one of documents if at most one of so many candidates is code.
 const CODE_IN_DOCUMENTS: usize = 10;
+/// What words in a line that imports something count, where the line to show is chosen.
+const OF_IMPORT: f64 = 0.5;
+/// A file's second hit comes after first hits of other files that score so much less.
+const SECOND: f64 = 0.3;
 /// Hits of one file that come before every other file's.
 const HITS_A_FILE: usize = 2;
 
@@ -240,7 +246,8 @@ fn shown(
     context: u32,
     (offset, limit): (usize, usize),
 ) -> Result<Page<Hit>> {
-    let mut page = Page::of(diverse(found.ranked, |found| &found.chunk.path), offset, limit);
+    let ranked = copies::collapse(found.ranked);
+    let mut page = Page::of(spread(ranked), offset, limit);
     if !found.complete {
         page.total = None;
     }
@@ -272,7 +279,7 @@ pub fn suggest(snapshot: &Snapshot, text: &str) -> Result<Option<String>> {
 pub struct WeighedCandidate {
     pub path: String,
     pub lines: (u32, u32),
-    /// The weights of its score: `prose`, `documents` or `code`.
+    /// The weights of its score: `prose`, `messages`, `documents` or `code`.
     pub weights: &'static str,
     pub parts: Vec<(&'static str, f64)>,
 }
@@ -282,11 +289,7 @@ pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec
     let mut query = ParsedQuery::read(text, snapshot)?;
     let among = SearchScope { filter: &PathFilter::default(), scope: None, least: semantic::LEAST, reranker: None };
     let found = ranked(ranking, snapshot, &mut query, among, &Budget::unlimited())?;
-    let weights = match query.shape {
-        QueryShape::Code => "code",
-        QueryShape::Prose if query.is_of_documents => "documents",
-        QueryShape::Prose => "prose",
-    };
+    let weights = rank::weights_of(&query);
     let of = |found: RankedCandidate| WeighedCandidate {
         lines: (found.chunk.start_line, found.chunk.end_line),
         path: found.chunk.path,
@@ -424,12 +427,30 @@ fn load(
             if names.is_empty() {
                 continue;
             }
-            chunk.names.retain(|name| names.contains(name.as_str()));
+            chunk.names.retain(|name| names.contains(name.text.as_str()));
         }
         let passes = raising.as_ref().map_or(Ok(false), |raising| raising.admits(snapshot, &chunk))?;
         loaded.push(LoadedCandidate { id, chunk, semantic: 0.0, is_qualified: qualified.contains(&id), passes });
     }
     Ok(loaded)
+}
+
+/// The hits of a search in the order of the list: by score, a file's second hit as if it scored less, and its further
+/// hits after all others.
+fn spread(ranked: Vec<RankedCandidate>) -> Vec<RankedCandidate> {
+    let mut of_file: HashMap<String, usize> = HashMap::new();
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    for found in ranked {
+        let count = of_file.entry(found.chunk.path.clone()).or_default();
+        *count += 1;
+        match *count {
+            1 => first.push((found.score, found)),
+            2..=HITS_A_FILE => first.push((found.score - SECOND, found)),
+            _ => rest.push(found),
+        }
+    }
+    first.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    first.into_iter().map(|(_, found)| found).chain(rest).collect()
 }
 
 /// The first hits of each file before the rest, else in order.
@@ -474,6 +495,7 @@ fn hit(
         score: rounded(found.score),
         preview,
         parts: found.parts.shares(weights).into_iter().map(|(name, share)| (name, rounded(share))).collect(),
+        similar: found.similar,
         path: found.chunk.path,
     })
 }
@@ -493,15 +515,18 @@ fn best_line(snapshot: &Snapshot, query: &ParsedQuery, found: &RankedCandidate) 
         }
     }
     let mut best = (0.0, None);
-    for (line, set) in (chunk.start_line..=chunk.end_line).zip(&found.seen.lines) {
-        let share = query.share_of(*set);
+    let texts = || chunk.text.lines().zip(chunk.start_line..);
+    for ((text, line), set) in texts().zip(&found.seen.lines) {
+        let share = query.share_of(*set) * if scan::imports(text) { OF_IMPORT } else { 1.0 };
         if share > best.0 {
             best = (share, Some(line));
         }
     }
     // Beginnings of words, and letters without their accents, are in no line's set.
-    let first = || query.first_line(&chunk.text).map_or(chunk.start_line, |at| chunk.start_line + at);
-    Ok(best.1.unwrap_or_else(first).min(chunk.end_line))
+    let first = || query.first_line(&chunk.text).map(|at| chunk.start_line + at);
+    let says_something = |text: &str| text.contains(char::is_alphanumeric) && !scan::imports(text);
+    let any = || texts().find(|(text, _)| says_something(text)).map(|(_, line)| line);
+    Ok(best.1.or_else(first).or_else(any).unwrap_or(chunk.start_line).min(chunk.end_line))
 }
 
 /// A definition's name with its container, as its language writes it.

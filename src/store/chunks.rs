@@ -33,6 +33,8 @@ statements! {
     HIT = "SELECT f.path, f.language, c.start_line, c.end_line, c.text, coalesce(c.headings, ''),
         (c.file_id << 20) + c.first_symbol, c.symbol_count FROM chunks c JOIN files f ON f.id = c.file_id
         WHERE c.id = :id";
+    NAMED = "SELECT n.name, k.name FROM symbol_rows r JOIN names n ON n.id = r.name_id JOIN kinds k ON k.id = r.kind_id
+        WHERE r.id >= ?1 AND r.id < ?2 ORDER BY r.id";
 }
 
 /// As the schema has it.
@@ -51,7 +53,21 @@ pub struct ChunkHit {
     pub end_line: u32,
     pub text: String,
     /// The headings that it is under, then what begins in it, each once.
-    pub names: Vec<String>,
+    pub names: Vec<ChunkName>,
+}
+
+/// A name of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkName {
+    pub text: String,
+    /// The kind of the symbol; `None` for a heading that the chunk is under.
+    pub kind: Option<String>,
+}
+
+impl ChunkName {
+    fn of_heading(heading: &str) -> Self {
+        Self { text: heading.to_owned(), kind: None }
+    }
 }
 
 /// Numbers for the chunks of a file: those that their text had before, then numbers above all there are. So a vector
@@ -178,13 +194,19 @@ impl Snapshot<'_> {
                 start_line: row.get(2)?,
                 end_line: row.get(3)?,
                 text: row.get(4)?,
-                names: row.get_ref(5)?.as_str()?.lines().map(str::to_owned).collect(),
+                names: row.get_ref(5)?.as_str()?.lines().map(ChunkName::of_heading).collect(),
             };
             Ok((hit, first..first + row.get::<_, i64>(7)?))
         })?;
-        for name in self.names_of_symbols(symbols)? {
-            if !hit.names.contains(&name) {
-                hit.names.push(name);
+        if !symbols.is_empty() {
+            let mut statement = self.connection.prepare_cached(NAMED)?;
+            let mut rows = statement.query([symbols.start, symbols.end])?;
+            while let Some(row) = rows.next()? {
+                let name = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+                let kind = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+                if !hit.names.iter().any(|known| known.text == name && known.kind.as_deref() == Some(kind)) {
+                    hit.names.push(ChunkName { text: name.to_owned(), kind: Some(kind.to_owned()) });
+                }
             }
         }
         Ok(hit)

@@ -56,7 +56,7 @@ use loaded::LoadedVectors;
 use names::Interned;
 
 pub use candidates::Candidate;
-pub use chunks::ChunkHit;
+pub use chunks::{ChunkHit, ChunkName};
 pub use counted::{LineCounts, TextVersion};
 pub use documents::{DocumentFile, DocumentPiece};
 pub use entities::{EntityId, FileProblem, StoredEntity, TaggedKind};

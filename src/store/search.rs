@@ -19,6 +19,11 @@ statements! {
     DEFINING = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN files f ON f.id = s.id >> 20
         JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
         WHERE n.name = :name COLLATE NOCASE ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
+    /// Lowercase names are mostly those of many variables and fields.
+    DEFINING_KINDS = "SELECT c.id FROM names n JOIN symbol_rows s ON s.name_id = n.id JOIN kinds k ON k.id = s.kind_id
+        JOIN files f ON f.id = s.id >> 20 JOIN chunks c ON c.file_id = f.id AND s.line BETWEEN c.start_line AND c.end_line
+        WHERE n.name = :name COLLATE NOCASE AND n.name GLOB '[A-Z]*' AND k.name IN (SELECT value FROM json_each(:kinds))
+        ORDER BY f.path, s.line, c.start_offset DESC LIMIT :most";
     USING = "SELECT count(*) FROM (SELECT 1 FROM names n JOIN reference_rows r ON r.name_id = n.id
         WHERE n.name = :name COLLATE NOCASE AND n.name = :name LIMIT :most)";
 }
@@ -142,6 +147,14 @@ impl Snapshot<'_> {
     pub fn chunks_defining(&self, name: &str, most: usize) -> Result<Vec<ChunkId>> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.rows(DEFINING, named_params! { ":name": name, ":most": most }, |row| row.get(0).map(ChunkId))
+    }
+
+    /// Those whose symbol is of one of these kinds, and whose name begins with an uppercase letter.
+    pub fn chunks_defining_kinds(&self, name: &str, kinds: &[&str], most: usize) -> Result<Vec<ChunkId>> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let kinds = serde_json::Value::from(kinds).to_string();
+        let named = named_params! { ":name": name, ":kinds": kinds, ":most": most };
+        self.rows(DEFINING_KINDS, named, |row| row.get(0).map(ChunkId))
     }
 
     /// How many files reference a name; `most` for more.

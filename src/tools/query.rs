@@ -96,6 +96,9 @@ pub(crate) struct Found {
     /// Lines are those of the text that was taken out of the file: read on with get_file_details, not get_slice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub extracted: bool,
+    /// smart: other chunks with the same text, which are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parts: Option<BTreeMap<String, f64>>,
 }
@@ -158,6 +161,7 @@ fn shown(call: &Call, hit: Hit, explain: bool) -> Found {
         symbol_name: hit.symbol,
         score: hit.score,
         preview: hit.preview,
+        similar: (hit.similar > 0).then_some(hit.similar),
         parts: explain.then(|| hit.parts.into_iter().map(|(name, part)| (name.to_owned(), part)).collect()),
     }
 }

@@ -22,6 +22,33 @@ pub fn stem(word: &str) -> String {
     String::from_utf8(stem.0).unwrap_or_else(|_| word.to_owned())
 }
 
+/// The other number of a lowercase noun, where the two have different stems: `alias` and `aliases`, `index` and `indices`.
+/// Some of what this returns is not a word.
+pub fn other_numbers(word: &str) -> Vec<String> {
+    const SHORTEST: usize = 4;
+    // What a word ends in, and what the other number has there.
+    const ENDINGS: &[(&str, &[&str])] = &[
+        ("ases", &["as"]),
+        ("uses", &["us"]),
+        ("ises", &["is"]),
+        ("ices", &["ex", "ix"]),
+        ("as", &["ases"]),
+        ("us", &["uses"]),
+        ("is", &["ises", "es"]),
+        ("ex", &["ices"]),
+        ("ix", &["ices"]),
+    ];
+    if !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Vec::new();
+    }
+    let ending = ENDINGS.iter().find(|(ending, _)| word.ends_with(ending));
+    let others = ending.into_iter().flat_map(|(ending, others)| {
+        let begin = &word[..word.len() - ending.len()];
+        others.iter().map(move |other| format!("{begin}{other}"))
+    });
+    others.filter(|other| word.len().min(other.len()) >= SHORTEST).collect()
+}
+
 /// Suffixes with their replacements, applied if the remaining stem is long enough.
 const DOUBLE: &[(&str, &str)] = &[
     ("ational", "ate"),
@@ -172,7 +199,21 @@ impl Stem {
 
 #[cfg(test)]
 mod tests {
-    use super::stem;
+    use super::{other_numbers, stem};
+
+    #[test]
+    fn a_noun_whose_numbers_have_different_stems_has_another_form() {
+        for (one, many) in
+            [("alias", "aliases"), ("status", "statuses"), ("index", "indices"), ("analysis", "analyses")]
+        {
+            assert_ne!(stem(one), stem(many));
+            assert!(other_numbers(one).contains(&many.to_owned()), "{one}");
+        }
+        assert_eq!(other_numbers("aliases"), ["alias"]);
+        for word in ["class", "parse", "us", "uses", "bus", "größes"] {
+            assert!(other_numbers(word).is_empty(), "{word}");
+        }
+    }
 
     #[test]
     fn inflected_forms_share_a_stem() {

@@ -41,6 +41,7 @@ mod paraphrase;
 mod pdf;
 mod projects;
 mod protocol;
+mod ranking;
 mod refactor;
 mod relations;
 mod rename;

@@ -230,7 +230,7 @@ fn made(snapshot: &Snapshot, by: &dyn Embedder, half: Option<&String>, random: &
         right.chunk.text.clone_from(&piece.text);
         if !is_sentence {
             // The innermost heading is the first name that stands for it.
-            right.chunk.names.retain(|name| !name.starts_with(&text));
+            right.chunk.names.retain(|name| !name.text.starts_with(&text));
         }
         posed.push(Posed {
             half: half.cloned(),

@@ -12,6 +12,7 @@ use super::semantic::SemanticQuery;
 use super::weights::{Arm, Ranking};
 use crate::embed::built_in;
 use crate::error::Result;
+use crate::extract::kinds;
 use crate::query::symbols;
 use crate::store::{ChunkId, FtsQuery, Scope, Snapshot};
 
@@ -29,6 +30,8 @@ const PREFIX_CHARS: usize = 3;
 const FEW: usize = 10;
 /// Definitions of one name.
 const DEFINITIONS: usize = 50;
+/// Types of one name that a plain word may be.
+const TYPES: usize = 10;
 /// Chunks by their vectors alone.
 pub(super) const NEAREST: usize = 100;
 /// The same with filters on the content of chunks.
@@ -39,6 +42,9 @@ const WORDS_OF_NAME: usize = 4;
 const IN_NAME: f64 = 1.0;
 /// What another word for it counts.
 const OTHER: f64 = 0.6;
+
+/// What a value in a message says, of what a word as rare says.
+const VALUE: f64 = 0.3;
 
 /// Chunks elsewhere that an index is thought to be one with, where words are weighed alike for all indexes: of those a
 /// word is in the fewer the more its vector weighs.
@@ -110,11 +116,12 @@ fn weigh(snapshot: &Snapshot, query: &mut ParsedQuery, scope: Option<&Scope>) ->
     let mut sought = Vec::new();
     for (at, word) in query.words.iter_mut().enumerate().filter(|(_, word)| !word.is_stop) {
         let own = std::iter::once((word.text.as_str(), 1.0));
-        for (text, counts) in own.chain(word.others.iter().map(|other| (other.as_str(), OTHER))) {
+        let others = word.others.iter().map(|other| (other.text.as_str(), if other.is_same { 1.0 } else { OTHER }));
+        for (text, counts) in own.chain(others) {
             let Some(asked) = parsed_query::asked(text) else { continue };
             let (chunks, all) = snapshot.frequency(&asked, COMMON + 1)?;
             if chunks > 0 {
-                let rarity = rarity(all, chunks);
+                let rarity = rarity(all, chunks) * if word.is_value { VALUE } else { 1.0 };
                 if word.weight == 0.0 {
                     word.weight = rarity;
                 }
@@ -268,6 +275,12 @@ fn named(snapshot: &Snapshot, query: &ParsedQuery) -> Result<Vec<ChunkId>> {
     let mut found = Vec::new();
     for name in names {
         found.extend(snapshot.chunks_defining(&name, DEFINITIONS)?);
+    }
+    // Of a few words one may be a type, however common the word is.
+    if query.is_of_few_words() {
+        for term in query.terms.iter().filter(|term| !term.is_compound()) {
+            found.extend(snapshot.chunks_defining_kinds(&term.whole(), kinds::TYPES, TYPES)?);
+        }
     }
     Ok(found)
 }

@@ -350,7 +350,7 @@ pub(super) fn looks_pasted(text: &str, words: usize) -> bool {
 }
 
 /// Whether a line begins as logs, compilers and stack traces write theirs.
-fn is_logged(line: &str, words: usize) -> bool {
+pub(super) fn is_logged(line: &str, words: usize) -> bool {
     /// Fewer words after a level are more likely a search for a constant of that name.
     const MESSAGE: usize = 4;
     const OPENINGS: &[&str] =

@@ -79,6 +79,7 @@ fn hit(snapshot: &Snapshot, listed: ListedItem, context: u32) -> Result<Hit> {
         score: 1.0,
         preview: around.iter().map(|line| preview::cut(line, 0)).collect::<Vec<_>>().join("\n"),
         parts: Vec::new(),
+        similar: 0,
         path,
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::filters::{self, FilterRole, Filters};
+use super::messages;
 use super::stop::{Language, says_nothing, says_nothing_alone};
 use crate::error::Result;
 use crate::store::{FtsQuery, Snapshot};
@@ -17,16 +18,45 @@ pub(super) const MAX_WORDS: usize = 64;
 const ABOUT_TESTS: &[&str] = &["tests", "unittest", "unittests", "testcase", "testcases"];
 const ABOUT_DOCUMENTS: &[&str] = &["docs", "documentation", "readme", "tutorial", "changelog", "guide", "manual"];
 
+/// Keywords that define a name, with the kinds of what they define.
+const DEFINING: &[(&str, &[&str])] = &[
+    ("class", &["class"]),
+    ("struct", &["struct", "class", "record"]),
+    ("enum", &["enum"]),
+    ("union", &["union"]),
+    ("interface", &["interface", "protocol"]),
+    ("trait", &["trait", "mixin"]),
+    ("protocol", &["protocol", "interface"]),
+    ("object", &["object", "class"]),
+    ("record", &["record", "struct"]),
+    ("type", &["type", "class", "struct", "enum", "interface", "trait", "union"]),
+    ("fn", &["function", "method", "constructor"]),
+    ("func", &["function", "method", "constructor"]),
+    ("fun", &["function", "method", "constructor"]),
+    ("def", &["function", "method", "constructor", "macro"]),
+    ("function", &["function", "method", "constructor"]),
+    ("method", &["method", "function", "constructor"]),
+    ("macro", &["macro"]),
+    ("const", &["constant", "variable"]),
+    ("constant", &["constant", "variable"]),
+    ("module", &["module", "namespace", "package"]),
+    ("namespace", &["namespace", "module", "package"]),
+];
+
+/// Words of a query in which the name of a type is looked for.
+const FEW_WORDS: usize = 3;
+
 /// A qualified name has at most so many parts.
 const MOST_QUALIFIED: usize = 5;
 
 /// Punctuation that no sentence and no qualified name has.
 const PUNCTUATION: &[char] = &['#', '+', '>', '<', '=', '&', '|', '@', '$', '%', '^', '*', '~', '{', '[', '\\'];
 
-/// Whether a query is a name or a sentence: they are weighed differently.
+/// Whether a query is a name, a sentence or a message of a program: they are weighed differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum QueryShape {
     Code,
+    Message,
     #[default]
     Prose,
 }
@@ -48,6 +78,10 @@ pub(super) struct ParsedQuery {
     pub is_of_documents: bool,
     /// All terms written together: `query set` is `queryset`.
     pub joined: String,
+    /// The kinds of symbols that a keyword next to a name asks for; of any kind where this is empty.
+    pub kinds: &'static [&'static str],
+    /// Two and three adjacent terms written together.
+    pub adjacent: HashSet<String>,
     /// The text in lower case, if it has punctuation that adds to its words.
     pub verbatim: Option<String>,
     /// Filters that hits must pass.
@@ -93,11 +127,28 @@ pub(super) struct Word {
     /// In lowercase without accents.
     pub text: String,
     pub stem: String,
-    /// Stems of other words for it, once they were looked up.
-    pub others: Vec<String>,
+    /// Other words for it, once they were looked up.
+    pub others: Vec<OtherWord>,
     /// Its weight: rare words have more. 0 for a function word. Set from the index.
     pub weight: f64,
     pub is_stop: bool,
+    /// A value in a message: what it says changes from one message to the next.
+    pub is_value: bool,
+}
+
+/// Another word for a word of the query.
+#[derive(Debug)]
+pub(super) struct OtherWord {
+    pub text: String,
+    pub stem: String,
+    /// Whether it is the same word in another number: `aliases` for `alias`.
+    pub is_same: bool,
+}
+
+impl OtherWord {
+    pub fn new(text: String, is_same: bool) -> Self {
+        Self { stem: words::stem(&text), text, is_same }
+    }
 }
 
 impl Word {
@@ -213,14 +264,51 @@ impl ParsedQuery {
         if let [only] = self.terms.as_slice() {
             self.says_nothing |= says_nothing_alone(&only.text);
         }
+        self.take_keyword();
         self.joined = self.terms.iter().map(|term| term.text.as_str()).collect();
+        self.adjacent = adjacent(&self.terms);
         self.shape = shape(text, &self.terms);
+        if self.shape == QueryShape::Message {
+            self.mark_values(text);
+        }
         let text_alone = text.trim().to_lowercase();
         self.verbatim = text_alone.contains(PUNCTUATION).then_some(text_alone);
         let says = |list: &[&str]| self.terms.iter().any(|term| list.contains(&term.text.as_str()));
         let lower = text.to_lowercase();
         self.about_tests = says(ABOUT_TESTS) || lower.contains("unit test") || lower.contains("test for ");
         self.about_documents = says(ABOUT_DOCUMENTS);
+    }
+
+    /// Of `struct file_operations` the name is asked for, and what it is to be.
+    fn take_keyword(&mut self) {
+        let [one, other] = self.terms.as_slice() else { return };
+        let kinds = |term: &Term| DEFINING.iter().find(|(word, _)| *word == term.written).map(|(_, kinds)| *kinds);
+        let is_name = |term: &Term| looks_like_code(term) || term.written.starts_with(char::is_uppercase);
+        let (at, kinds) = match (kinds(one), kinds(other)) {
+            (Some(kinds), None) if is_name(other) => (0, kinds),
+            (None, Some(kinds)) if is_name(one) => (1, kinds),
+            _ => return,
+        };
+        let keyword = self.terms.remove(at);
+        let kept = &self.terms[0].words;
+        for word in keyword.words.into_iter().filter(|word| !kept.contains(word)) {
+            self.words[word].is_stop = true;
+        }
+        self.kinds = kinds;
+    }
+
+    /// Marks the values of a message, if it has other words.
+    fn mark_values(&mut self, text: &str) {
+        let quoted: HashSet<&str> = messages::values(text).into_iter().flat_map(words::tokens).collect();
+        let is_value = |term: &&Term| messages::is_value(&term.written) || quoted.contains(term.written.as_str());
+        let values: HashSet<usize> =
+            self.terms.iter().filter(is_value).flat_map(|term| term.words.iter().copied()).collect();
+        let is_own = |(at, word): (usize, &Word)| !word.is_stop && !values.contains(&at);
+        if self.words.iter().enumerate().any(is_own) {
+            for at in values {
+                self.words[at].is_value = true;
+            }
+        }
     }
 
     /// The index of a word in the list, which it joins.
@@ -233,7 +321,7 @@ impl ParsedQuery {
             return None;
         }
         let is_stop = is_filler || says_nothing(&text);
-        self.words.push(Word { text, stem, others: Vec::new(), weight: 0.0, is_stop });
+        self.words.push(Word { text, stem, others: Vec::new(), weight: 0.0, is_stop, is_value: false });
         Some(self.words.len() - 1)
     }
 
@@ -242,14 +330,19 @@ impl ParsedQuery {
         self.has_no_text && self.filters.are_named() && self.unmatched.is_empty()
     }
 
-    /// Looks up other words for those of a sentence; a name is taken as it is written.
+    /// Looks up other forms of its words, and other words for those of a sentence; a name is taken as it is written.
     pub fn add_others(&mut self) {
-        if self.shape == QueryShape::Prose {
-            let own: HashSet<String> = self.words.iter().map(|word| word.stem.clone()).collect();
-            for word in self.words.iter_mut().filter(|word| !word.is_stop) {
-                word.others = super::synonyms::others(&word.stem);
-                word.others.retain(|other| !own.contains(other));
+        let own: HashSet<String> = self.words.iter().map(|word| word.stem.clone()).collect();
+        let is_prose = !self.is_name();
+        for word in self.words.iter_mut().filter(|word| !word.is_stop) {
+            let numbers = words::other_numbers(&word.text).into_iter().map(|text| OtherWord::new(text, true));
+            word.others = numbers.collect();
+            if is_prose {
+                word.others
+                    .extend(super::synonyms::others(&word.stem).map(|text| OtherWord::new(text.to_owned(), false)));
             }
+            let mut known = HashSet::new();
+            word.others.retain(|other| !own.contains(&other.stem) && known.insert(other.stem.clone()));
         }
     }
 
@@ -268,6 +361,12 @@ impl ParsedQuery {
     /// Whether it is asked for a name, and not in a sentence.
     pub fn is_name(&self) -> bool {
         self.shape == QueryShape::Code
+    }
+
+    /// Whether it is words of which few say something: one of them may be the name of a type.
+    pub fn is_of_few_words(&self) -> bool {
+        let words = self.words.iter().filter(|word| !word.is_stop && !word.is_value).count();
+        self.shape == QueryShape::Prose && words <= FEW_WORDS
     }
 
     /// The query as a qualified name, where it may be one: `save` and what precedes it in `models.Model.save`.
@@ -296,15 +395,33 @@ impl ParsedQuery {
     }
 }
 
+/// What two or three adjacent terms are together.
+fn adjacent(terms: &[Term]) -> HashSet<String> {
+    let joined = |count| {
+        let windows = terms.windows(count);
+        windows.map(|terms| terms.iter().flat_map(|term| term.text.chars()).filter(|c| c.is_alphanumeric()).collect())
+    };
+    joined(2).chain(joined(3)).collect()
+}
+
+fn looks_like_code(term: &Term) -> bool {
+    term.is_compound() || term.written.contains('_')
+}
+
 /// A name, where every token could be one and nothing else says prose.
 fn shape(text: &str, terms: &[Term]) -> QueryShape {
-    let looks_like_code = |term: &Term| term.is_compound() || term.written.contains('_');
     let has_mark = ["::", "()", "->", "/", "."].iter().any(|mark| text.trim_end_matches(['.', ' ']).contains(mark));
     let pieces = text.split_whitespace().count();
     // Such sentences have no spaces.
     let may_be_sentence = terms.iter().any(|term| words::has_unspaced(&term.text) && term.is_compound());
     let is_name = terms.len() == 1 || terms.iter().all(looks_like_code) || (pieces == 1 && has_mark);
-    if is_name && !may_be_sentence { QueryShape::Code } else { QueryShape::Prose }
+    if is_name && !may_be_sentence {
+        QueryShape::Code
+    } else if messages::is_message(text, pieces) {
+        QueryShape::Message
+    } else {
+        QueryShape::Prose
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -7,7 +7,8 @@ use super::path_category::PathCategory;
 use super::scan::{Scanner, WordMatches};
 use super::weights::{Part, Parts, Ranking, Weights};
 use crate::error::Result;
-use crate::store::{ChunkHit, ChunkId, Snapshot};
+use crate::extract::kinds;
+use crate::store::{ChunkHit, ChunkId, ChunkName, Snapshot};
 use crate::words;
 
 /// Fewer candidates are read before another thread has begun.
@@ -22,6 +23,8 @@ const IN_NAMES: f64 = 3.0;
 const CENTRAL: usize = 200;
 /// What other chunks of a file must add up to, for half of what they can count.
 const HALF: f64 = 1.5;
+/// What a definition of the least likely kind counts, of what one of the most likely does.
+const OF_ANY_KIND: f64 = 0.6;
 /// A defined name that fits less does not locate the hit.
 const SHOWS: f64 = 0.5;
 
@@ -50,6 +53,8 @@ pub(super) struct RankedCandidate {
     pub names: u64,
     /// The defined name that fits best.
     pub name: Option<String>,
+    /// Other chunks with the same text.
+    pub similar: usize,
 }
 
 /// Candidates, best first.
@@ -80,7 +85,7 @@ pub(super) fn rank(
             found.parts.set(Part::Central, value);
             central.insert(name.clone(), value);
             if found.parts.of(Part::Defines) > 0.0 {
-                found.parts.set(Part::Kind, kind_of(snapshot, &found.chunk, &name)?);
+                found.parts.set(Part::Kind, kind_of(query, &found.chunk, &name));
             }
             score(found);
         }
@@ -110,8 +115,19 @@ fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec
 pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> &'r Weights {
     match query.shape {
         QueryShape::Code => &ranking.code,
-        QueryShape::Prose if query.is_of_documents => &ranking.documents,
+        QueryShape::Prose | QueryShape::Message if query.is_of_documents => &ranking.documents,
+        QueryShape::Message => &ranking.messages,
         QueryShape::Prose => &ranking.prose,
+    }
+}
+
+/// The name of these weights.
+pub(super) fn weights_of(query: &ParsedQuery) -> &'static str {
+    match query.shape {
+        QueryShape::Code => "code",
+        QueryShape::Prose | QueryShape::Message if query.is_of_documents => "documents",
+        QueryShape::Message => "messages",
+        QueryShape::Prose => "prose",
     }
 }
 
@@ -122,16 +138,10 @@ fn sort(ranked: &mut [RankedCandidate]) {
     });
 }
 
-/// How likely a name refers to a definition of that kind.
-fn kind_of(snapshot: &Snapshot, chunk: &ChunkHit, name: &str) -> Result<f64> {
-    let defined = snapshot.unsigned_between(&chunk.path, chunk.start_line, chunk.end_line)?;
-    let kinds = defined.iter().filter(|symbol| symbol.name == name).map(|symbol| match symbol.kind.as_str() {
-        "variable" | "field" | "attribute" | "property" | "key" | "variant" => 0.2,
-        "constant" => 0.6,
-        "method" => 0.8,
-        _ => 1.0,
-    });
-    Ok(kinds.fold(0.0, f64::max))
+/// How likely a name refers to what the chunk defines by it.
+fn kind_of(query: &ParsedQuery, chunk: &ChunkHit, name: &str) -> f64 {
+    let named = chunk.names.iter().filter(|known| known.text == name && known.kind.is_some());
+    named.map(|known| likely(query, known.kind.as_deref())).fold(0.0, f64::max)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of files are small")]
@@ -155,10 +165,10 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
     parts.set(Part::Cased, names.cased);
     parts.set(Part::Name, names.best);
     parts.set(Part::Names, query.share_of(names.all));
+    parts.set(Part::Type, names.of_type);
     parts.set(Part::Definition, f64::from(u8::from(!chunk.names.is_empty())));
-    let (path, file_name) = look_at_path(query, scanner, &chunk.path);
+    let path = look_at_path(query, scanner, &chunk.path, &mut parts);
     parts.set(Part::Path, query.share_of(path));
-    parts.set(Part::FileName, file_name);
     parts.set(Part::Covers, query.share_of(seen.all | names.all | path));
     parts.set(Part::Line, seen.best_line_share(query));
     parts.set(Part::Window, seen.best_window_share(query));
@@ -167,7 +177,7 @@ pub(super) fn look_at(query: &ParsedQuery, scanner: &mut Scanner, candidate: Loa
         parts.set(Part::Phrase, f64::from(seen.pairs.count_ones()) / f64::from(pairs));
     }
     look_at_category(query, &chunk, &mut parts);
-    RankedCandidate { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name }
+    RankedCandidate { id, chunk, parts, score: 0.0, path, seen, names: names.all, name: names.name, similar: 0 }
 }
 
 #[derive(Default)]
@@ -176,23 +186,51 @@ struct Names {
     best: f64,
     defines: f64,
     cased: f64,
+    of_type: f64,
     name: Option<String>,
 }
 
-fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[String]) -> Names {
+/// How likely a query refers to a symbol of that kind.
+fn likely(query: &ParsedQuery, kind: Option<&str>) -> f64 {
+    match kind {
+        _ if !query.kinds.is_empty() => {
+            if kind.is_some_and(|kind| query.kinds.contains(&kind)) {
+                1.0
+            } else {
+                0.0
+            }
+        }
+        Some("variable" | "field" | "attribute" | "property" | "key" | "variant") => 0.2,
+        Some("constant") => 0.6,
+        Some("method") => 0.8,
+        _ => 1.0,
+    }
+}
+
+/// The last component of a dotted name: `Query` of `Ecto.Query`.
+fn last_component(name: &str) -> &str {
+    if name.contains(char::is_whitespace) { name } else { name.rsplit(['.', ':', '/']).next().unwrap_or(name) }
+}
+
+fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[ChunkName]) -> Names {
     let mut found = Names::default();
     let heaviest = query.words.iter().map(|word| word.weight).fold(0.0, f64::max);
     let last = query.terms.len().saturating_sub(1);
-    for name in names {
+    let is_short = query.is_of_few_words();
+    for ChunkName { text: name, kind } in names {
         let (set, matched, count) = scanner.words_of(name);
-        if set == 0 && query.shape == QueryShape::Prose {
+        if set == 0 && !query.is_name() {
             continue;
         }
         found.all |= set;
         let fit = (f64::from(matched) / f64::from(count.max(1)) * query.share_of(set)).sqrt();
         let lower = words::plain(name).to_lowercase();
-        let mut defines = if lower.replace(['_', '-'], "") == query.joined { 1.0 } else { 0.0 };
-        for (at, term) in query.terms.iter().enumerate().filter(|(_, term)| term.text == lower) {
+        let last_of = last_component(&lower);
+        // A local variable is not a class.
+        let by_kind = OF_ANY_KIND + (1.0 - OF_ANY_KIND) * likely(query, kind.as_deref());
+        let mut defines = if last_of.replace(['_', '-'], "") == query.joined { by_kind } else { 0.0 };
+        for (at, term) in query.terms.iter().enumerate().filter(|(_, term)| term.text == lower || term.text == last_of)
+        {
             let says = match query.shape {
                 // Of `Class.method` the method is asked for.
                 QueryShape::Code => {
@@ -202,12 +240,20 @@ fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[String]) -
                         0.3
                     }
                 }
-                QueryShape::Prose if term.is_compound() => 1.0,
-                QueryShape::Prose if heaviest > 0.0 => 0.5 * query.weight_of(set) / heaviest,
-                QueryShape::Prose => 0.0,
+                _ if term.is_compound() => 1.0,
+                _ if heaviest > 0.0 => 0.5 * query.weight_of(set) / heaviest,
+                _ => 0.0,
             };
+            let says = says * by_kind;
             defines = f64::max(defines, says);
-            if term.written == *name {
+            if is_short
+                && !term.is_compound()
+                && heaviest > 0.0
+                && kind.as_deref().is_some_and(|kind| kinds::TYPES.contains(&kind))
+            {
+                found.of_type = found.of_type.max(query.weight_of(set) / heaviest);
+            }
+            if name.ends_with(&term.written) {
                 found.cased = f64::max(found.cased, says);
             }
         }
@@ -220,8 +266,8 @@ fn look_at_names(query: &ParsedQuery, scanner: &mut Scanner, names: &[String]) -
     found
 }
 
-/// Words of the query in the path, and how well the file's name fits.
-fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str) -> (u64, f64) {
+/// Words of the query in the path; what the names of the file and of its folders add.
+fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str, parts: &mut Parts) -> u64 {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     // An index file is named by its folder.
@@ -229,7 +275,18 @@ fn look_at_path(query: &ParsedQuery, scanner: &mut Scanner, path: &str) -> (u64,
     let named = if names_folder { folders.rsplit('/').next().unwrap_or(stem) } else { stem };
     let (set, matched, count) = scanner.words_of(named);
     let fit = (f64::from(matched) / f64::from(count.max(1)) * query.share_of(set)).sqrt();
-    (set | scanner.words_of(path).0, fit)
+    parts.set(Part::FileName, fit);
+    let plain: String = named.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    parts.set(Part::StemJoined, f64::from(u8::from(query.adjacent.contains(&plain))));
+    let mut all = set;
+    for folder in folders.split('/').filter(|folder| !folder.is_empty()) {
+        let (set, matched, count) = scanner.words_of(folder);
+        all |= set;
+        if set != 0 && matched == count {
+            parts.set(Part::Folder, 1.0);
+        }
+    }
+    all | scanner.words_of(file).0
 }
 
 fn look_at_category(query: &ParsedQuery, chunk: &ChunkHit, parts: &mut Parts) {

@@ -42,6 +42,33 @@ impl WordMatches {
     }
 }
 
+/// Whether a line imports or includes something, or guards a header: it defines nothing, and does nothing.
+pub(super) fn imports(line: &str) -> bool {
+    const OPENINGS: &[&str] = &[
+        "use ",
+        "pub use ",
+        "import ",
+        "from ",
+        "#include",
+        "#import",
+        "#ifndef ",
+        "#endif",
+        "using ",
+        "require ",
+        "require(",
+        "require_relative ",
+        "package ",
+        "export * from",
+        "extern crate ",
+        "mod ",
+        "pub mod ",
+        "alias ",
+        "open ",
+    ];
+    let line = line.trim_start();
+    OPENINGS.iter().any(|opening| line.starts_with(opening))
+}
+
 fn largest(query: &ParsedQuery, sets: impl Iterator<Item = u64>) -> f64 {
     // Most sets are empty or repeat the last one.
     let (mut best, mut last) = (0.0, 0);
@@ -71,7 +98,7 @@ impl<'q> Scanner<'q> {
         let mut by_first = vec![Vec::new(); 256];
         let words = || query.words.iter().enumerate().filter(|(_, word)| !word.is_stop);
         let own = words().map(|(at, word)| (word.stem.as_str(), at));
-        let others = words().flat_map(|(at, word)| word.others.iter().map(move |other| (other.as_str(), at)));
+        let others = words().flat_map(|(at, word)| word.others.iter().map(move |other| (other.stem.as_str(), at)));
         for (stem, at) in own.chain(others) {
             if let Some(first) = stem.bytes().next() {
                 by_first[usize::from(first)].push((stem, at));

@@ -117,14 +117,11 @@ const SYNONYMS: &[&[&str]] = &[
     &["window", "win"],
 ];
 
-/// Other words for a word, which is given by its stem; by their stems.
-pub(super) fn others(stem: &str) -> Vec<String> {
+/// Other words for a word, which is given by its stem.
+pub(super) fn others(stem: &str) -> impl Iterator<Item = &'static str> {
     let row = SYNONYMS.iter().find(|row| row.iter().any(|word| crate::words::stem(word) == stem));
-    let others = row.into_iter().flat_map(|row| row.iter()).map(|word| crate::words::stem(word));
-    let mut others: Vec<String> = others.filter(|other| other != stem).collect();
-    others.sort();
-    others.dedup();
-    others
+    let others = row.into_iter().flat_map(|row| row.iter().copied());
+    others.filter(move |other| crate::words::stem(other) != stem)
 }
 
 #[cfg(test)]
@@ -142,7 +139,7 @@ mod tests {
                 assert!(before.is_none_or(|before| before == at), "{word} is in two rows");
             }
         }
-        assert_eq!(others(&crate::words::stem("directories")), ["dir", "folder"]);
-        assert!(others("zebra").is_empty());
+        assert_eq!(others(&crate::words::stem("directories")).collect::<Vec<_>>(), ["dir", "folder"]);
+        assert_eq!(others("zebra").count(), 0);
     }
 }

@@ -5,7 +5,7 @@ use strum_macros::{EnumString, IntoStaticStr, VariantArray};
 
 /// Declares the parts of a score, each with its weights, as an enum and two tables.
 macro_rules! weights {
-    ($($(#[doc = $about:literal])+ $part:ident = $name:literal, $prose:literal, $documents:literal, $code:literal;)*) => {
+    ($($(#[doc = $about:literal])+ $part:ident = $name:literal, $prose:literal, $messages:literal, $documents:literal, $code:literal;)*) => {
         /// What a score is made of. A part is between 0 and 1 before its weight.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Part {
@@ -24,7 +24,9 @@ macro_rules! weights {
 
         /// The weights for a query in words.
         pub const PROSE: Weights = Weights([$($prose),*]);
-        /// The same where next to no candidate is code.
+        /// The same for a message of a program, such as an error.
+        pub const MESSAGES: Weights = Weights([$($messages),*]);
+        /// The weights for words where next to no candidate is code.
         pub const DOCUMENTS: Weights = Weights([$($documents),*]);
         /// The weights for a name: one word, or words that only code has.
         pub const CODE: Weights = Weights([$($code),*]);
@@ -33,61 +35,67 @@ macro_rules! weights {
 
 weights! {
     /// BM25 of the chunk, of the best chunk's.
-    Words = "words", 0.6, 2.0, 1.5;
+    Words = "words", 0.6, 1.0, 2.0, 1.5;
     /// How near the chunk's vector is to the query's, of the nearest one's.
-    Semantic = "meaning", 0.6, 3.0, 0.0;
+    Semantic = "meaning", 0.6, 0.6, 3.0, 0.0;
     /// Its similarity by the selected model among the best hits: from the farthest to the nearest.
-    Transformer = "transformer", 2.0, 2.0, 0.0;
+    Transformer = "transformer", 2.0, 2.0, 2.0, 0.0;
     /// The chunk defines exactly a name that is asked for; of a plain word in prose, as much as the word is rare.
-    Defines = "defines", 0.5, 0.4, 2.0;
+    Defines = "defines", 0.5, 0.5, 0.4, 2.0;
     /// The same with the same upper and lower case.
-    Cased = "cased", 0.15, 0.0, 0.3;
+    Cased = "cased", 0.15, 0.05, 0.0, 0.3;
     /// The chunk defines the name inside of what the query writes before it: `save` of `Model` for `Model.save`.
-    Inside = "inside", 0.0, 0.0, 2.0;
+    Inside = "inside", 0.0, 0.0, 0.0, 2.0;
     /// The query, if it has punctuation that no name has, is in the chunk as it is written: `C++`, `a->b`.
-    Verbatim = "verbatim", 1.0, 1.0, 7.0;
+    Verbatim = "verbatim", 1.0, 1.0, 1.0, 7.0;
     /// How much of a defined name the query's words make up, and of the query the name; the best one.
-    Name = "name", 0.8, 0.3, 0.6;
+    Name = "name", 0.8, 0.05, 0.3, 0.6;
     /// The share of the query that the names defined in the chunk make up together.
-    Names = "names", 0.0, 0.0, 0.0;
+    Names = "names", 0.0, 0.0, 0.0, 0.0;
     /// The share of the query that is in the chunk: its text, names or path.
-    Covers = "covers", 0.5, 0.8, 0.5;
+    Covers = "covers", 0.5, 0.5, 0.8, 0.5;
     /// The share of the query that is in one line.
-    Line = "line", 0.0, 0.3, 0.3;
+    Line = "line", 0.0, 0.05, 0.3, 0.3;
     /// The share of the query that is within a few lines.
-    Window = "window", 0.8, 0.3, 0.2;
+    Window = "window", 0.8, 0.6, 0.3, 0.2;
     /// Neighbours in the query that are neighbours in the chunk.
-    Phrase = "phrase", 0.4, 0.8, 0.3;
+    Phrase = "phrase", 0.4, 2.5, 0.8, 0.3;
     /// How much of the file's name the query's words make up, and of the query the file's name.
-    FileName = "file_name", 1.5, 1.0, 0.5;
+    FileName = "file_name", 1.5, 1.5, 1.0, 0.5;
     /// The share of the query that is in the path.
-    Path = "path", 1.0, 0.7, 0.3;
+    Path = "path", 1.0, 1.0, 0.7, 0.3;
     /// How much other chunks of the file answer.
-    File = "file", 0.9, 0.0, 0.3;
+    File = "file", 0.9, 1.2, 0.0, 0.3;
     /// The share of the query that the candidates of the file hold together.
-    FileCovers = "file_covers", 0.15, 0.2, 0.1;
+    FileCovers = "file_covers", 0.15, 0.3, 0.2, 0.1;
     /// The share of the query that the names defined in the candidates of the file make up.
-    FileNames = "file_names", 0.8, 0.4, 0.1;
+    FileNames = "file_names", 0.8, 0.5, 0.4, 0.1;
     /// The chunk defines something.
-    Definition = "definition", 0.0, 0.0, 0.0;
+    Definition = "definition", 0.0, 0.05, 0.0, 0.0;
     /// The name is that of a type or a function, more than of a variable or a field.
-    Kind = "kind", 0.0, 0.0, 0.4;
+    Kind = "kind", 0.0, 0.0, 0.0, 0.4;
     /// How many files use the name that fits best.
-    Central = "central", 0.0, 0.0, 0.1;
+    Central = "central", 0.0, 0.0, 0.0, 0.1;
     /// The file is of the category that the query asks for in words: tests, documents.
-    Wanted = "wanted", 0.0, 0.0, 0.4;
+    Wanted = "wanted", 0.0, 0.0, 0.0, 0.4;
     /// The file is a test, and the query is not about tests.
-    Test = "test", -2.0, 0.0, -0.6;
+    Test = "test", -2.0, -2.5, 0.0, -0.6;
     /// The file is a document, and the query is not about documents.
-    Document = "document", -1.2, 0.0, -0.6;
+    Document = "document", -1.2, -2.0, 0.0, -0.6;
     /// The file is an example or a benchmark.
-    Example = "example", -0.4, 0.0, -0.4;
+    Example = "example", -0.4, -0.4, 0.0, -0.4;
     /// The file is another project's, or made by a program.
-    Foreign = "foreign", -1.0, 0.0, -0.4;
+    Foreign = "foreign", -1.0, -1.0, 0.0, -0.4;
     /// The file holds data or settings.
-    Data = "data", -1.0, 0.0, -0.4;
+    Data = "data", -1.0, -1.0, 0.0, -0.4;
+    /// Adjacent words of the query are the file's name together.
+    StemJoined = "stem_joined", 0.1, 0.0, 0.0, 0.0;
+    /// All words of a folder's name are in the query.
+    Folder = "folder", 0.2, 0.05, 0.0, 0.0;
+    /// The chunk defines a type whose name is one of the few words of the query.
+    Type = "type", 1.5, 0.0, 0.0, 0.0;
     /// The chunk passes the filters of a query that looks pasted.
-    Filter = "filter", 3.0, 3.0, 3.0;
+    Filter = "filter", 3.0, 3.0, 3.0, 3.0;
 }
 
 /// A weight for each part, in the order of [`Part::ALL`].
@@ -112,8 +120,14 @@ impl Weights {
 }
 
 /// The parts of one score before their weights, in the order of [`Part::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parts([f64; Part::ALL.len()]);
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self([0.0; Part::ALL.len()])
+    }
+}
 
 impl Parts {
     pub fn of(&self, part: Part) -> f64 {
@@ -177,6 +191,7 @@ pub const ARMS: &[(&str, &[Arm])] = &[
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     pub prose: Weights,
+    pub messages: Weights,
     pub documents: Weights,
     pub code: Weights,
     pub arms: Vec<Arm>,
@@ -184,7 +199,7 @@ pub struct Ranking {
 
 impl Default for Ranking {
     fn default() -> Self {
-        Self { prose: PROSE, documents: DOCUMENTS, code: CODE, arms: Arm::VARIANTS.to_vec() }
+        Self { prose: PROSE, messages: MESSAGES, documents: DOCUMENTS, code: CODE, arms: Arm::VARIANTS.to_vec() }
     }
 }
 
@@ -193,12 +208,17 @@ impl Ranking {
         self.arms.contains(&arm)
     }
 
-    /// Changes the weight of a part for all kinds of queries, or for one: `words`, `prose.words`, `documents.words`,
-    /// `code.words`. `false` where there is no such part.
+    /// Changes the weight of a part for all kinds of queries, or for one: `words`, `prose.words`, `messages.words`,
+    /// `documents.words`, `code.words`. `false` where there is no such part.
     pub fn set(&mut self, name: &str, weight: f64) -> bool {
         let (sort, part) = name.split_once('.').map_or((None, name), |(sort, part)| (Some(sort), part));
         let Some(part) = Part::ALL.iter().copied().find(|known| known.name() == part) else { return false };
-        let all = [("prose", &mut self.prose), ("documents", &mut self.documents), ("code", &mut self.code)];
+        let all = [
+            ("prose", &mut self.prose),
+            ("messages", &mut self.messages),
+            ("documents", &mut self.documents),
+            ("code", &mut self.code),
+        ];
         let mut known = false;
         for (_, weights) in all.into_iter().filter(|(own, _)| sort.is_none_or(|sort| sort == *own)) {
             weights.set(part, weight);
