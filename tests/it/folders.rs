@@ -213,25 +213,25 @@ fn options_of_a_folder_that_make_no_sense_are_refused_with_what_would() {
     );
     expect![[r#"
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"fileTypes":{}}}'
-        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. What to read: extensions such as ".md", or names such as "markdown" (default: all that can be read).
+        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. Types to read: ".md", "markdown", … (default: all).
         $ ixmcp call search_documents --args '{"options":{"fileTypes":{}},"query":"docs"}'
-        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. Only files of these types: extensions such as ".md", or names such as "markdown".
+        ixmcp: INVALID_ARGUMENT: argument `options.fileTypes` must be a list, not an object. Only these types: ".md", "markdown", … (default: all).
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":1e+30}}'
         ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":49}}'
         ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be from 50 to 100000. Give the most characters of a chunk.
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":0.5}}'
-        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not 0.5. Most characters of a chunk (default 1000, 50 to 100000).
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not 0.5. Characters of a chunk (default 1000, 50 to 100000).
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":-1e+30}}'
-        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not -1e+30. Most characters of a chunk (default 1000, 50 to 100000).
+        ixmcp: INVALID_ARGUMENT: argument `options.chunkSize` must be a whole number of 0 or more, not -1e+30. Characters of a chunk (default 1000, 50 to 100000).
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"overlap":1e+30}}'
         ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be from 0 to 999, less than the chunk size. Give fewer characters than a chunk has.
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"chunkSize":80,"overlap":80}}'
         ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be from 0 to 79, less than the chunk size. Give fewer characters than a chunk has.
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"overlap":-1}}'
-        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be a whole number of 0 or more, not -1. Characters that a chunk repeats of the one before (default 200, or a fifth of chunkSize if that is less; less than chunkSize).
+        ixmcp: INVALID_ARGUMENT: argument `options.overlap` must be a whole number of 0 or more, not -1. Characters shared with the chunk before, less than chunkSize (default 200, or a fifth of chunkSize if that is less).
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"maxFiles":2.5}}'
-        ixmcp: INVALID_ARGUMENT: argument `options.maxFiles` must be a whole number of 0 or more, not 2.5. Most files of the folder, in path order (default 10000; 1 or more).
+        ixmcp: INVALID_ARGUMENT: argument `options.maxFiles` must be a whole number of 0 or more, not 2.5. Files to index, in path order (default 10000; 1 or more).
         $ ixmcp call index_files --args '{"folderPath":"docs","options":{"maxFiles":0}}'
         ixmcp: INVALID_ARGUMENT: argument `options.maxFiles` is 0. Give 1 or more, or leave it out.
     "#]].assert_eq(&refused);
@@ -997,7 +997,7 @@ Pilots and tugs.
         $ ixmcp documents remove ''
         ixmcp: INVALID_PATH: the empty text is not a path. Give the path of a folder.
         $ ixmcp documents search tugs --folder ''
-        ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
+        ixmcp: INVALID_PATH: option `--folder` is empty. Name a folder, or leave it out.
         $ ixmcp documents show ''
         ixmcp: INVALID_PATH: the path is empty. Give a path relative to the repository.
         $ ixmcp check ''
