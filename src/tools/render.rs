@@ -47,11 +47,12 @@ pub(super) fn shorten(answer: &mut Value, cap: usize) -> bool {
 fn cut(value: &mut Value, over: usize) -> bool {
     match value {
         Value::String(text) => {
-            let kept = text.len().saturating_sub(over + '…'.len_utf8()).max(SHORT);
+            let limit = json_size(text).saturating_sub(over + "\"…\"".len()).max(SHORT);
+            let kept = fitting(text, limit);
             if kept + '…'.len_utf8() >= text.len() {
                 return false;
             }
-            text.truncate(text.floor_char_boundary(kept));
+            text.truncate(kept);
             text.push('…');
             true
         }
@@ -68,7 +69,7 @@ fn cut(value: &mut Value, over: usize) -> bool {
     }
 }
 
-/// Bytes of a text that is not cut further.
+/// Bytes of JSON of a text that is not cut further.
 const SHORT: usize = 200;
 
 /// Adds a sentence to the warning of an answer.
