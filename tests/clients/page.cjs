@@ -249,7 +249,7 @@ const steps = {
 
   async 'calls, as they happen'(page) {
     await go(page, '#/calls');
-    await seen(page.locator('.live', { hasText: 'daemon runs' }), 'that nobody asked anything: what this page asks is not shown');
+    await seen(page.locator('.live', { hasText: 'The daemon is running' }), 'that nobody asked anything: what this page asks is not shown');
     ask('query', { text: 'the needle of an agent', limit: 3 });
     ask('get_slice', { file_path: 'src/shop.py', start_line: 900, end_line: 901 });
     ask('get_symbol', { symbol_name: 'Cart' });

@@ -187,7 +187,7 @@ fn without_a_connection_to_the_hub_the_alternatives_are_reported() {
     let model_store = repo.home().join(".local/share/ixmcp/models");
     assert!(!model_store.join(".partial").exists(), "nothing came, nothing is left");
     let reported = repo.fails(&["model", "pull", "built-in"]);
-    assert!(reported.contains("in the program already"), "{reported}");
+    assert!(reported.contains("are part of the program"), "{reported}");
 }
 
 #[test]
@@ -228,9 +228,9 @@ fn a_path_instead_of_a_name_is_not_offered_for_download() {
     }
     assert!(said(&["model", "use", "./folder"]).contains("holds no model. A model is a folder with"));
     assert!(said(&["model", "use", "folder/readme.md"]).contains("is a file. A model is a folder with"));
-    assert!(said(&["model", "use", "folder"]).contains("meant by `ixmcp model use ./folder`"));
+    assert!(said(&["model", "use", "folder"]).contains("For the folder, run `ixmcp model use ./folder`"));
     assert!(
-        said(&["model", "pull", "./folder"]).contains("./folder is a path; `pull` takes a name. It holds no model")
+        said(&["model", "pull", "./folder"]).contains("./folder is a path; `pull` takes a name. It contains no model")
     );
     let reported = said(&["model", "pull", "./mine"]);
     assert!(

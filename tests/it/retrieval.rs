@@ -215,8 +215,8 @@ fn unusable_labels_are_refused_or_reported() {
     for (line, wrong) in [
         (r#"{"query": "a", "relevant": []}"#, "no file is relevant"),
         (r#"{"query": " ", "relevant": ["a.py"]}"#, "the query is empty"),
-        (r#"{"query": "a", "relevant": ["a.py:9-3"]}"#, "no range"),
-        (r#"{"query": "a", "relevant": ["a.py:0-3"]}"#, "no range"),
+        (r#"{"query": "a", "relevant": ["a.py:9-3"]}"#, "are not a range"),
+        (r#"{"query": "a", "relevant": ["a.py:0-3"]}"#, "are not a range"),
     ] {
         let output = evaluated(line);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

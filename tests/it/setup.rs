@@ -600,7 +600,7 @@ fn files_that_are_huge_linked_or_read_only_are_refused_and_stay() {
     fs::remove_dir(&file).unwrap();
     for target in ["nowhere", ".mcp.json"] {
         std::os::unix::fs::symlink(target, &file).unwrap();
-        refused("a link to nothing");
+        refused("is a broken link");
         fs::remove_file(&file).unwrap();
     }
     rustix::fs::mknodat(rustix::fs::CWD, &file, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
