@@ -252,7 +252,7 @@ fn patterns_find_in_a_real_tree_what_ripgrep_finds() {
     let texts = tree.texts();
     tree.compare(patterns::by_hand(), 1);
     let seed = number("IXMCP_SEED", 8);
-    tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_PATTERNS", 500)).unwrap()), seed);
+    tree.compare(Maker::new(seed, &texts).take(usize::try_from(number("IXMCP_TREE_PATTERNS", 500)).unwrap()), seed);
 }
 
 /// What is around a byte that is not UTF-8 is found where ripgrep finds it, and shown as it is on disk.
