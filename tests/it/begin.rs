@@ -1,8 +1,10 @@
 //! The first things that a person types: the program alone, its help, what a shell completes, manual pages.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::harness::Repo;
@@ -10,29 +12,53 @@ use crate::harness::Repo;
 #[test]
 fn the_program_alone_reports_the_state_of_the_repository() {
     let repo = Repo::new("//- /a.py\ndef f(): ...\n");
-    let reported = repo.ok(&[]);
-    assert!(reported.contains("index       none yet") && reported.contains("\nixmcp sync "), "{reported}");
-    assert!(reported.contains("clients     none set up") && reported.contains("\nixmcp setup "), "{reported}");
+    expect![[r#"
+        repository  ROOT
+        index       none yet
+        daemon      not running; a client starts it
+        clients     none set up
+
+        ixmcp sync           index this repository; the first query also does
+        ixmcp setup          let your agent use it
+        ixmcp init           keep decisions and issues next to the code
+        ixmcp --help         all commands
+    "#]].assert_eq(&overview(&repo));
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
     repo.ok(&["setup", "cursor", "--yes"]);
     repo.ok(&["init"]);
-    let reported = repo.ok(&[]);
-    assert!(
-        reported.contains(" files, 1 symbols") && reported.contains("changed ") && reported.contains(" ago"),
-        "{reported}"
-    );
-    assert!(reported.contains("clients     cursor") && reported.contains("\nixmcp query "), "{reported}");
-    assert!(
-        !reported.contains("ixmcp setup") && !reported.contains("ixmcp init") && !reported.contains("ixmcp sync"),
-        "{reported}"
-    );
+    expect![[r#"
+        repository  ROOT
+        index       1 files, 1 symbols, SIZE, changed AGO
+        daemon      not running; a client starts it
+        clients     cursor
+
+        ixmcp query WORDS…   search it
+        ixmcp ui             explore it and the calls of agents in a browser
+        ixmcp --help         all commands
+    "#]].assert_eq(&overview(&repo));
     std::fs::write(repo.database(), "no database").unwrap();
     assert!(repo.ok(&[]).contains("\nixmcp doctor "));
 }
 
-/// The warning in the answer of each tool that needs no more than the repository.
-fn warnings(repo: &Repo) -> Vec<String> {
+/// What the program alone prints, without what differs from run to run.
+fn overview(repo: &Repo) -> String {
+    let line = |line: &str| match line.split(", ").collect::<Vec<_>>()[..] {
+        [files, symbols, size, changed] if size.ends_with(" kB") && changed.ends_with(" ago") => {
+            assert!(changed.starts_with("changed "), "{changed}");
+            format!("{files}, {symbols}, SIZE, changed AGO\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    without_root(repo, &repo.ok(&[]).lines().map(line).collect::<String>())
+}
+
+fn without_root(repo: &Repo, text: &str) -> String {
+    text.replace(repo.path().canonicalize().unwrap().to_str().unwrap(), "ROOT")
+}
+
+/// The warning that each tool which needs no more than the repository gives, once.
+fn warning(repo: &Repo) -> String {
     let calls = [
         ("query", json!({ "text": "main" })),
         ("query", json!({ "text": "main", "mode": "literal" })),
@@ -45,7 +71,8 @@ fn warnings(repo: &Repo) -> Vec<String> {
         let answer = repo.call(tool, arguments);
         answer["warning"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}")).to_owned()
     };
-    calls.iter().map(warning).collect()
+    let warnings: BTreeSet<String> = calls.iter().map(warning).collect();
+    warnings.iter().map(|warning| without_root(repo, warning) + "\n").collect()
 }
 
 #[test]
@@ -53,13 +80,9 @@ fn an_index_without_files_names_the_rule_and_its_file() {
     // As in Debian's source of Linux.
     let repo =
         Repo::new("//- /.gitignore\n# Ignore everything\n/*\n//- /Makefile\nall:\n//- /kernel/main.c\nint main;\n");
-    for warning in warnings(&repo) {
-        assert!(
-            warning.contains("contains no files: the rule `/*` in .gitignore ignores 3 files and folders"),
-            "{warning}"
-        );
-        assert!(warning.contains("`!/*` to a file `.ignore`"), "{warning}");
-    }
+    expect![[r#"
+        The index of ROOT contains no files: the rule `/*` in .gitignore ignores 3 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+    "#]].assert_eq(&warning(&repo));
     let doctor = repo.ok(&["doctor", "database"]);
     assert!(doctor.contains("warning") && doctor.contains("`/*` in .gitignore"), "{doctor}");
     let output = repo.run(&["query", "main"]);
@@ -74,28 +97,30 @@ fn an_index_without_files_names_the_rule_and_its_file() {
 #[test]
 fn an_index_without_files_says_so_whatever_the_reason() {
     let empty = Repo::new("");
-    assert!(warnings(&empty).iter().all(|warning| warning.ends_with("contains no files: the folder is empty.")));
+    expect![[r#"
+        The index of ROOT contains no files: the folder is empty.
+    "#]].assert_eq(&warning(&empty));
 
     let skipped = Repo::new("//- /.env\nA=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
-    for warning in warnings(&skipped) {
-        assert!(warning.contains("skipped: binary 1, generated 1, secret 1. `ixmcp files --skipped`"), "{warning}");
-    }
+    expect![[r#"
+        The index of ROOT contains no files: skipped: binary 1, generated 1, secret 1. `ixmcp files --skipped` lists them.
+    "#]].assert_eq(&warning(&skipped));
     let excluded = Repo::new("//- /a.py\nA = 1\n//- /b/c.py\nA = 1\n");
     excluded.write(".git/info/exclude", "*.py\n");
     std::fs::write(excluded.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    for warning in warnings(&excluded) {
-        assert!(warning.contains("the rule `*.py` in .git/info/exclude ignores 2 files and folders"), "{warning}");
-    }
+    expect![[r#"
+        The index of ROOT contains no files: the rule `*.py` in .git/info/exclude ignores 2 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+    "#]].assert_eq(&warning(&excluded));
     let setting = Repo::new("//- /a/b.py\nA = 1\n");
     setting.write(".ixmcp.toml", "[index]\nexclude = [\"*\"]\n");
-    for warning in warnings(&setting) {
-        assert!(warning.contains("the setting `index.exclude` excludes 2 files and folders"), "{warning}");
-    }
+    expect![[r#"
+        The index of ROOT contains no files: the setting `index.exclude` excludes 2 files and folders.
+    "#]].assert_eq(&warning(&setting));
     // A rule of a folder below, next to one that matters for nothing.
     let deep = Repo::new("//- /in/src/.gitignore\n*\n//- /in/src/a.py\nA = 1\n");
-    for warning in warnings(&deep) {
-        assert!(warning.contains("the rule `*` in in/src/.gitignore ignores 2 files and folders"), "{warning}");
-    }
+    expect![[r#"
+        The index of ROOT contains no files: the rule `*` in in/src/.gitignore ignores 2 files and folders. To index ignored files, change the rule, or write an exception such as `!/*` to a file `.ignore`, which git does not read.
+    "#]].assert_eq(&warning(&deep));
 }
 
 #[test]
