@@ -79,7 +79,7 @@ impl Blocks {
                             statement = None;
                         }
                         b';' => statement = None,
-                        // A directive is where it likes.
+                        // The column of a preprocessor directive means nothing.
                         b'#' if begins_line => {}
                         _ => statement = statement.or(Some(column)),
                     }

@@ -49,6 +49,13 @@ pub struct Options {
     pub notes: Vec<String>,
 }
 
+impl Options {
+    /// Changes when other options, or other rules for secrets, make other rows of the same bytes.
+    pub fn fingerprint(&self) -> String {
+        format!("{self:?} {}", secrets::VERSION)
+    }
+}
+
 /// How the files of a folder are cut: in characters, of which some are the last of the chunk before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunking {

@@ -8,7 +8,9 @@
 //! Work is bounded: at most [`BUDGET`] times the text, and [`MIN_BUDGET`] bytes, are parsed again.
 
 use std::collections::{BTreeSet, HashSet};
+use std::iter;
 use std::ops::Range;
+use std::slice;
 
 use foldhash::fast::RandomState;
 use regex_automata::Input;
@@ -18,7 +20,7 @@ use super::languages::heads;
 use super::parse::{Compiled, FoundNodes};
 use super::syntax::Syntax;
 
-/// How many times its own size a text is parsed again, at most.
+/// At most this many times the size of the text is parsed again.
 const BUDGET: usize = 4;
 /// A small file may have many damaged definitions, each parsed again to its end.
 const MIN_BUDGET: usize = 20_000;
@@ -64,13 +66,11 @@ pub(super) fn recover(compiled: &Compiled, text: &str, syntax: &Syntax, found: &
     }
     let left = text.len().saturating_mul(BUDGET).saturating_add(MIN_BUDGET);
     let mut again = Again { compiled, heads, text, masked: Vec::new(), left };
-    let mut damaged = again.read_items(found);
-    if is_damaged {
-        damaged.clear();
-        damaged.push(0..text.len());
-    }
+    let damaged_items = again.read_items(found);
+    let whole = 0..text.len();
+    let damaged = if is_damaged { slice::from_ref(&whole) } else { damaged_items.as_slice() };
     if !damaged.is_empty() {
-        again.read_missing(&damaged, syntax, found);
+        again.read_missing(damaged, syntax, found);
     }
 }
 
@@ -86,7 +86,7 @@ struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// What some ranges define, as if nothing were between them, and whether they have errors.
+    /// Parses some ranges as one text; returns what they define, and whether they have errors.
     fn read(&mut self, ranges: &[Range<usize>]) -> Option<(FoundNodes, bool)> {
         let bytes: usize = ranges.iter().map(|range| range.len() + PARSE_BYTES).sum();
         let Some(left) = self.left.checked_sub(bytes) else {
@@ -108,7 +108,7 @@ impl Again<'_> {
             if body.is_empty() || !self.heads.pattern.is_match(Input::new(self.text).range(body.clone())) {
                 continue;
             }
-            let Some((mut items, has_errors)) = self.read(std::slice::from_ref(&body)) else { break };
+            let Some((mut items, has_errors)) = self.read(slice::from_ref(&body)) else { break };
             open.append(&mut items.items);
             found.append(items);
             if has_errors {
@@ -144,7 +144,7 @@ impl Again<'_> {
             let Some(head_alone) = self.read_head(&piece) else { continue };
             defined.extend(head_alone.names());
             let whole = piece.head.start..piece.end;
-            match self.read(std::slice::from_ref(&whole)) {
+            match self.read(slice::from_ref(&whole)) {
                 // What was found before must not be lost for it.
                 Some((mut read, has_errors)) if read.replaces(&piece, &defined) => {
                     self.read_items(&mut read);
@@ -195,10 +195,8 @@ impl Again<'_> {
     /// What the head defines with an empty body, where that includes its name. The head stays blanked as that needed.
     fn read_head(&mut self, piece: &Piece) -> Option<FoundNodes> {
         let Piece { head, body, end } = piece;
-        let ranges = match body {
-            Some(body) => vec![head.start..body.start + 1, body.end - 1..body.end],
-            None => std::iter::once(head.start..*end).collect(),
-        };
+        let until_body = head.start..body.as_ref().map_or(*end, |body| body.start + 1);
+        let ranges: Vec<_> = iter::once(until_body).chain(body.as_ref().map(|body| body.end - 1..body.end)).collect();
         for attempt in ATTEMPTS {
             if !self.blank(head, ranges[0].end - usize::from(body.is_some()), attempt) {
                 continue;
@@ -220,9 +218,8 @@ impl Again<'_> {
         self.masked[whole.clone()].copy_from_slice(&self.text.as_bytes()[whole]);
         let ranges = match blanked {
             Blanked::Nothing => return true,
-            Blanked::Before => vec![before],
+            Blanked::Before | Blanked::After => vec![before],
             Blanked::Around => vec![before, after.clone()],
-            Blanked::After => vec![before],
         };
         let mut words: Vec<Range<usize>> = Vec::new();
         for range in ranges {

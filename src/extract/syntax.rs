@@ -64,7 +64,7 @@ impl Syntax {
         Some(Self::of_tree(grammar, &parse(grammar, text)?))
     }
 
-    /// Of some ranges of a text, in order, as if nothing were between them; offsets are those of the text.
+    /// Parses some ranges of a text, in order, as one text. Offsets are those of the whole text.
     pub(super) fn of_ranges(grammar: &Language, text: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
         let mut parser = Parser::new();
         parser.set_language(grammar).ok()?;

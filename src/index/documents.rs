@@ -14,7 +14,7 @@ use super::Thoroughness;
 use super::folders;
 use super::lock::UpdateLock;
 use super::repository::Repository;
-use super::state::{RegisteredFolder, State};
+use super::state::RegisteredFolder;
 use super::updates::Updates;
 use crate::budget::{Budget, Progress};
 use crate::error::{Error, ErrorKind, Result};
@@ -125,13 +125,9 @@ impl Documents {
         {
             // Two processes must not write the state at once.
             let _lock = UpdateLock::take(self.repository.folder(), budget)?;
-            let mut state = State::to_change(
-                &self.repository.root,
-                self.repository.folder(),
-                &self.repository.sources.environment,
-            )?;
+            let mut state = self.repository.state_to_change()?;
             if state.put(chosen.clone()) {
-                state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
+                self.repository.save_state(&state)?;
                 // What was skipped may be indexed with the folder's options.
                 self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
@@ -257,13 +253,9 @@ impl Documents {
         let before = files(budget)?;
         {
             let _lock = UpdateLock::take(self.repository.folder(), budget)?;
-            let mut state = State::to_change(
-                &self.repository.root,
-                self.repository.folder(),
-                &self.repository.sources.environment,
-            )?;
+            let mut state = self.repository.state_to_change()?;
             if state.remove(&path) {
-                state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
+                self.repository.save_state(&state)?;
                 self.repository.store.write(|batch| batch.unskip_in(&path))?;
             }
         }

@@ -153,11 +153,7 @@ impl EmbeddingModel {
         let stamp = State::stamp(self.repository.folder())?;
         let mut known = locked(&self.name);
         if known.0 != Some(stamp) {
-            *known = (
-                Some(stamp),
-                State::load(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)
-                    .model,
-            );
+            *known = (Some(stamp), self.repository.state().model);
         }
         known.1.clone()
     }
@@ -167,11 +163,10 @@ impl EmbeddingModel {
     pub fn select(&self, model: Option<String>, budget: &Budget) -> Result<()> {
         self.repository.check_writable()?;
         let _lock = UpdateLock::take(self.repository.folder(), budget)?;
-        let mut state =
-            State::to_change(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
+        let mut state = self.repository.state_to_change()?;
         if state.model != model {
             state.model = model;
-            state.save(&self.repository.root, self.repository.folder(), &self.repository.sources.environment)?;
+            self.repository.save_state(&state)?;
         }
         if state.model.is_none() {
             let built_in = key(built_in());

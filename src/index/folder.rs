@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::files::{self, is_own};
+use crate::platform::own_folder;
 use crate::scan;
 use crate::store::Mode;
 
@@ -183,22 +184,10 @@ fn prepare_private(folder: &Path, environment: &Environment) -> Result<()> {
         fs::create_dir_all(cache).map_err(|error| failed(cache, error))?;
     }
     for path in [base, folder] {
-        make_private(path).map_err(|error| failed(path, error))?;
+        own_folder::create_private(path).map_err(|error| failed(path, error))?;
     }
     remove_links(folder)?;
     if can_write(folder).map_err(|error| failed(folder, error))? { Ok(()) } else { Err(without_locks(folder)) }
-}
-
-fn make_private(folder: &Path) -> io::Result<()> {
-    match files::create_private_folder(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let data = folder.symlink_metadata()?;
-    if !data.is_dir() || !is_own(&data) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is a link or belongs to another user"));
-    }
-    if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
 }
 
 /// Writing through a link would write outside. ixmcp creates no links, so each one is removed.

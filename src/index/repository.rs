@@ -73,7 +73,7 @@ impl Repository {
         let mut settings = locked(&self.settings);
         match self.sources.load(&self.root) {
             Ok(config) => {
-                let folders = Folders::of(State::load(&self.root, self.folder(), &self.sources.environment));
+                let folders = Folders::of(self.state());
                 if config != settings.config || folders != settings.folders {
                     *settings = Arc::new(Settings::of(config, folders)?);
                 }
@@ -81,6 +81,20 @@ impl Repository {
             Err(error) => warn_once(format!("settings stay as they were: {error}")),
         }
         Ok(Arc::clone(&settings))
+    }
+
+    /// What the user selected.
+    pub(super) fn state(&self) -> State {
+        State::load(&self.root, self.folder(), &self.sources.environment)
+    }
+
+    /// What the user selected, to be changed and saved under the update lock: two processes must not write it at once.
+    pub(super) fn state_to_change(&self) -> Result<State> {
+        State::to_change(&self.root, self.folder(), &self.sources.environment)
+    }
+
+    pub(super) fn save_state(&self, state: &State) -> Result<()> {
+        state.save(&self.root, self.folder(), &self.sources.environment)
     }
 
     /// The executable file of this program.

@@ -15,10 +15,9 @@ use crate::git_layout;
 use crate::model::printable;
 use crate::platform::files::is_own;
 use crate::scan;
-use crate::secrets;
 use crate::store::{Store, StoredFile};
 
-/// So many indexes are tried, the newest first.
+/// How many indexes are tried, the newest first.
 const MAX_TRIED: usize = 3;
 
 /// Puts a copy of a sibling's index in place of the missing `database` of the repository at `root`. The caller holds the update
@@ -31,8 +30,7 @@ pub(super) fn seed(root: &Path, database: &Path, sources: &Sources) {
     let candidates = candidates(root);
     let copy = database.with_extension("db.seed");
     let put = |sibling: &Path| -> Result<()> {
-        let options = Settings::load(root, &folder, sources)?.extraction();
-        let options = format!("{options:?} {}", secrets::VERSION);
+        let options = Settings::load(root, &folder, sources)?.extraction().fingerprint();
         folder::discard(&copy)?;
         Store::copy_sibling(&index_of(sibling), &copy, &options, is_of_registered_folder)?;
         Store::replace(database, &copy, || folder::discard(database))

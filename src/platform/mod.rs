@@ -3,6 +3,7 @@
 //! Owns every call that exists on some systems only: file ownership, opening files without following links, local
 //! sockets, and process control. No other module uses such calls. Each module documents what its system cannot do.
 
+pub mod own_folder;
 pub mod random;
 pub mod replace;
 #[cfg(unix)]

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::locked::locked;
 use crate::platform::files;
+use crate::platform::own_folder;
 use crate::platform::process::resident_memory;
 use crate::platform::random::secret;
 
@@ -58,8 +59,8 @@ impl Member {
     /// Adds the engine that runs as the process `id`.
     pub fn join(budget: &MemoryBudget, id: u32) -> io::Result<Self> {
         let folder = budget.folder.join("engines");
-        own_folder(&budget.folder)?;
-        own_folder(&folder)?;
+        create_folder(&budget.folder)?;
+        create_folder(&folder)?;
         // Others may delete a file that is not locked: it gets its name when it is.
         let temporary = folder.join(format!(".{}", &secret()?[..RANDOM_LEN]));
         let file = files::create_private(&temporary)?;
@@ -135,17 +136,12 @@ fn millis(time: SystemTime) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(BUSY - 1)
 }
 
-/// Creates a folder that only this user can access, and checks one that exists.
-fn own_folder(folder: &Path) -> io::Result<()> {
-    match files::create_private_folder(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let data = folder.symlink_metadata()?;
-    if data.is_dir() && files::is_own(&data) && files::is_private(&data) {
+/// Creates a folder that only this user can access. One that exists must be such a folder.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    if files::is_private(&own_folder::create(folder)?) {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a private folder of this user"))
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, "other users can access it"))
 }
 
 #[cfg(test)]

@@ -251,7 +251,7 @@ fn shown(
     if !found.complete {
         page.total = None;
     }
-    let weights = rank::weights(query, ranking);
+    let (_, weights) = rank::weights(query, ranking);
     page.try_map(|found| hit(snapshot, query, weights, found, context))
 }
 
@@ -289,7 +289,7 @@ pub fn weighed(ranking: &Ranking, snapshot: &Snapshot, text: &str) -> Result<Vec
     let mut query = ParsedQuery::read(text, snapshot)?;
     let among = SearchScope { filter: &PathFilter::default(), scope: None, least: semantic::LEAST, reranker: None };
     let found = ranked(ranking, snapshot, &mut query, among, &Budget::unlimited())?;
-    let weights = rank::weights_of(&query);
+    let (weights, _) = rank::weights(&query, ranking);
     let of = |found: RankedCandidate| WeighedCandidate {
         lines: (found.chunk.start_line, found.chunk.end_line),
         path: found.chunk.path,
@@ -351,8 +351,9 @@ fn ranked(
     }
     let complete = complete && loaded.len() < CANDIDATES;
     let mut ranked = rank::rank(snapshot, query, ranking, ranking.has(Arm::Rerank), loaded)?;
-    if let Some(reranker) = reranker.filter(|_| rank::weights(query, ranking).of(Part::Transformer) != 0.0) {
-        look_again(snapshot, reranker, &written, rank::weights(query, ranking), &mut ranked)?;
+    let (_, weights) = rank::weights(query, ranking);
+    if let Some(reranker) = reranker.filter(|_| weights.of(Part::Transformer) != 0.0) {
+        look_again(snapshot, reranker, &written, weights, &mut ranked)?;
     }
     Ok(RankedCandidates { ranked, complete })
 }

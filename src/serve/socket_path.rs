@@ -12,6 +12,7 @@ use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::printable;
 use crate::platform::files::{self, is_own};
+use crate::platform::own_folder;
 use crate::platform::process;
 use crate::platform::replace::{Durability, Permissions, replace};
 use crate::platform::socket::{self, BoundSocket};
@@ -77,7 +78,7 @@ impl SocketPath {
         }
         // A repository that is not writable has no daemon: each process serves its own client.
         let in_repository = if self.folder() == folder || self.pointer.is_some() {
-            own_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
+            private_folder(&folder).and_then(|()| put(&folder.join(".gitignore"), b"*\n"))
         } else {
             tracing::warn!(folder = %shown(&folder), "another user owns this folder: the socket is in another one");
             Ok(())
@@ -89,11 +90,11 @@ impl SocketPath {
         };
         in_repository.map_err(|error| failed(&folder, error))?;
         if let Some(pointer) = &self.pointer {
-            own_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
+            private_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
             let bytes = self.socket.as_os_str().as_encoded_bytes();
             put(pointer, bytes).map_err(|error| failed(pointer, error))?;
         } else if self.folder() != folder {
-            own_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
+            private_folder(self.folder()).map_err(|error| failed(self.folder(), error))?;
         }
         Ok(())
     }
@@ -217,23 +218,15 @@ fn read_pointer(pointer: &Path) -> Option<PathBuf> {
     (is_ours_by_name && socket.is_absolute() && socket.as_os_str().len() <= socket::MAX_PATH_LEN).then_some(socket)
 }
 
-/// Creates a folder, or makes it private. Does not follow links, and rejects folders of other users.
-fn own_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder, or makes it private. A link is replaced; folders of other users are rejected.
+fn private_folder(folder: &Path) -> io::Result<()> {
     if let Ok(data) = folder.symlink_metadata()
         && !data.is_dir()
     {
         tracing::warn!(folder = %shown(folder), "it is a link or a file: it is replaced by a folder");
         fs::remove_file(folder)?;
     }
-    match files::create_private_folder(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let data = folder.symlink_metadata()?;
-    if !data.is_dir() || !is_own(&data) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
-    }
-    if files::is_private(&data) { Ok(()) } else { files::make_private(folder) }
+    own_folder::create_private(folder)
 }
 
 /// Writes a private file. It need not survive a power failure.

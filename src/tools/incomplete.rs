@@ -78,10 +78,7 @@ impl Call<'_> {
         &self,
         query: impl Fn(&Snapshot, Option<&Arc<Unindexed>>) -> Result<T>,
     ) -> Result<T> {
-        let known = self.incomplete.take();
-        let answer = self.read_now(query);
-        *self.incomplete.borrow_mut() = known;
-        answer
+        self.without_mark(|| self.read_now(query))
     }
 
     /// Reads the index. If an update takes long, the files that contain words of `text` are indexed first.
@@ -91,12 +88,17 @@ impl Call<'_> {
 
     /// Reads one file of the index, which is indexed first if an update takes long. The answer is complete.
     pub(super) fn read_file<T>(&self, path: &str, query: impl Fn(&Snapshot) -> Result<T>) -> Result<T> {
-        let known = self.incomplete.take();
         let needed = |unindexed: &Unindexed| {
             let path = RepoPath::stored(path).filter(|path| unindexed.is_outdated(path.as_str()));
             Ok(path.into_iter().collect())
         };
-        let answer = self.read_after(needed, Otherwise::Busy, query);
+        self.without_mark(|| self.read_after(needed, Otherwise::Busy, query))
+    }
+
+    /// A read whose answer is complete does not change what is known to be missing from others of this call.
+    fn without_mark<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let known = self.incomplete.take();
+        let answer = read();
         *self.incomplete.borrow_mut() = known;
         answer
     }

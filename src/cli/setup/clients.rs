@@ -36,7 +36,7 @@ pub(in crate::cli) struct Client {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Format {
-    /// With comments and trailing commas, as most of them admit.
+    /// With comments and trailing commas, which most clients accept.
     Json,
     Toml,
 }
@@ -91,7 +91,7 @@ fn stdio(command: &str, arguments: &[&str]) -> Value {
     json!({ "type": "stdio", "command": command, "args": arguments })
 }
 
-/// What editors put the folder instead of.
+/// The variable that editors replace by the folder.
 const WORKSPACE: &str = "${workspaceFolder}";
 
 /// What most of them have.

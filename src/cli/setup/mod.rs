@@ -166,7 +166,7 @@ fn parts(
     chosen: &[&'static Client],
 ) -> Result<Vec<(Part, PathBuf, Scope)>> {
     let mut parts = Vec::new();
-    // A client without settings of projects has but the person's own.
+    // A client without project settings has the user's only.
     let scope = if client.project.is_some() { typed.scope } else { Scope::User };
     match file(client, scope, config_files) {
         _ if typed.remove && typed.rules => {}
@@ -349,7 +349,7 @@ fn chosen(typed: &Arguments, config_files: &ConfigFolders) -> Result<Vec<&'stati
     named.collect()
 }
 
-/// Where an entry for that scope goes. A client without settings of projects has but the person's own.
+/// Where an entry for that scope goes. A client without project settings has the user's only.
 pub(super) fn file(client: &Client, scope: Scope, config_files: &ConfigFolders) -> Option<PathBuf> {
     match (scope, client.project) {
         (Scope::Project, Some(project)) => Some(project(config_files)),
@@ -372,8 +372,7 @@ fn command(client: &Client, scope: Scope, environment: &Environment) -> String {
     path.map_or_else(|| NAME.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
-/// Asks on a terminal. Elsewhere the query cannot be asked, which counts as no: what stdin holds is not read, since an open pipe would block the command.
-///
+/// Asks on a terminal. Without a terminal nobody agrees: stdin is not read, because an open pipe would block the command.
 fn agreed(file: &Path) -> Result<bool> {
     let shown = printable(&file.to_string_lossy());
     if !std::io::stdin().is_terminal() {

@@ -44,10 +44,7 @@ pub(super) fn added(file: &RulesFile, before: Option<&str>) -> Result<String> {
         return Ok(format!("{}{section}{}", &text[..there.start], &text[there.end..]));
     }
     let kept = text.trim_end_matches(['\r', '\n']);
-    let gap = match kept.is_empty() {
-        true => String::new(),
-        false => format!("{end}{end}"),
-    };
+    let gap = if kept.is_empty() { String::new() } else { end.repeat(2) };
     Ok(format!("{kept}{gap}{section}"))
 }
 
@@ -70,9 +67,9 @@ pub(super) fn has_section(text: &str) -> bool {
     matches!(find(text), Ok(Some(_)) | Err(_))
 }
 
-/// Whether a text without the section says nothing more.
+/// Whether nothing is left but the head that setup gives a new file.
 pub(super) fn is_stub(file: &RulesFile, text: &str) -> bool {
-    matches!(text.trim(), "") || text.trim() == file.head.trim()
+    text.trim().is_empty() || text.trim() == file.head.trim()
 }
 
 fn section() -> String {

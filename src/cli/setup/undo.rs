@@ -11,12 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Edit;
 use crate::config::Environment;
-use crate::model::ContentHash;
 use crate::platform::replace::{Durability, Permissions, replace};
 
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Undo {
-    /// For users who read this.
+    /// For people who read the file; `load` checks it as well.
     file: PathBuf,
     /// The hash of what setup wrote.
     written: String,
@@ -107,16 +106,12 @@ impl Previous {
 }
 
 fn hash(text: &str) -> String {
-    hex(&ContentHash::of(text.as_bytes()).0)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 fn path(file: &Path, environment: &Environment) -> Option<PathBuf> {
-    let name = hex(&ContentHash::of(file.as_os_str().as_encoded_bytes()).0[..16]);
-    Some(environment.state_folder()?.join("setup").join(format!("{name}.json")))
+    let name = blake3::hash(file.as_os_str().as_encoded_bytes()).to_hex();
+    Some(environment.state_folder()?.join("setup").join(format!("{}.json", &name[..32])))
 }
 
 #[cfg(test)]

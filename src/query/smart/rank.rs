@@ -65,7 +65,7 @@ pub(super) fn rank(
     rerank: bool,
     candidates: Vec<LoadedCandidate>,
 ) -> Result<Vec<RankedCandidate>> {
-    let weights = weights(query, ranking);
+    let (_, weights) = weights(query, ranking);
     let mut ranked = look_at_all(query, candidates);
     by_words(query, &mut ranked);
     of_files(query, &mut ranked);
@@ -112,22 +112,13 @@ fn look_at_all(query: &ParsedQuery, mut candidates: Vec<LoadedCandidate>) -> Vec
     })
 }
 
-pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> &'r Weights {
+/// The weights for a query, and their name.
+pub(super) fn weights<'r>(query: &ParsedQuery, ranking: &'r Ranking) -> (&'static str, &'r Weights) {
     match query.shape {
-        QueryShape::Code => &ranking.code,
-        QueryShape::Prose | QueryShape::Message if query.is_of_documents => &ranking.documents,
-        QueryShape::Message => &ranking.messages,
-        QueryShape::Prose => &ranking.prose,
-    }
-}
-
-/// The name of these weights.
-pub(super) fn weights_of(query: &ParsedQuery) -> &'static str {
-    match query.shape {
-        QueryShape::Code => "code",
-        QueryShape::Prose | QueryShape::Message if query.is_of_documents => "documents",
-        QueryShape::Message => "messages",
-        QueryShape::Prose => "prose",
+        QueryShape::Code => ("code", &ranking.code),
+        QueryShape::Prose | QueryShape::Message if query.is_of_documents => ("documents", &ranking.documents),
+        QueryShape::Message => ("messages", &ranking.messages),
+        QueryShape::Prose => ("prose", &ranking.prose),
     }
 }
 
