@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::extract::{self, Chunking, Options};
 use crate::model::{RepoPath, SkipReason, Stat};
 use crate::scan::{self, Listing, ListingFingerprint};
-use crate::secrets;
 use crate::store::{Fact, Revision, SkippedFile, StoredFile};
 
 /// Listings of a tree in which new folders keep appearing. What the last one missed is left to the next update.
@@ -95,7 +94,7 @@ pub(super) fn make(
     let is_sweep = *scope == Dirty::Everything;
     let settings = if is_sweep { repository.reload_settings()? } else { repository.settings() };
     let options = settings.extraction();
-    let current = format!("{options:?} {}", secrets::VERSION);
+    let current = options.fingerprint();
     let context = format!("{current} {} {}", settings.folders.fingerprint(), extract::fingerprint());
     let revision = repository.store.revision()?;
     let facts = Facts::read(repository, budget)?;
@@ -131,7 +130,8 @@ pub(super) fn make(
     let none = HashSet::new();
     // What was read with other options is read again.
     let done = if options_before.is_some() { &none } else { &tally.done };
-    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, &settings.folders);
+    let are_current = |known: &StoredFile| rows_are_current(known, &settings.folders, &known.path);
+    let (tasks, leavings) = compare(listing, files, skipped, thoroughness, done, are_current);
     let extraction = Extraction { settings, options, replaces_rows };
     Ok(Some(Plan { tasks, leavings, extraction, revision, stage, options_before, facts_after }))
 }
@@ -234,14 +234,14 @@ fn list(repository: &Repository, settings: &Settings, scope: &Dirty, budget: &Bu
 }
 
 /// The tasks and the rest of the changes. Files in `done` were read by an earlier round of the same update, and are trusted
-/// from then on.
+/// from then on. Unchanged files whose rows are not current are extracted again.
 pub(super) fn compare(
     listing: Listing,
     stored: Vec<StoredFile>,
     skipped: Vec<SkippedFile>,
     thoroughness: Thoroughness,
     done: &HashSet<RepoPath>,
-    folders: &Folders,
+    are_current: impl Fn(&StoredFile) -> bool,
 ) -> (Vec<Task>, Leavings) {
     let mut tasks = Vec::new();
     let mut leavings = Leavings::default();
@@ -257,7 +257,7 @@ pub(super) fn compare(
                 let thoroughness = if done.contains(&found.path) { Thoroughness::Changed } else { thoroughness };
                 match thoroughness {
                     Thoroughness::Everything => tasks.push(task(None)),
-                    _ if !rows_are_current(&known, folders, &known.path) => tasks.push(task(None)),
+                    _ if !are_current(&known) => tasks.push(task(None)),
                     Thoroughness::Changed if is_trusted => {}
                     Thoroughness::Verify | Thoroughness::Changed => tasks.push(task(Some(known))),
                 }
@@ -287,8 +287,13 @@ pub(super) fn compare(
 
 /// Whether this program would make the same rows from the same bytes at `path`.
 pub(super) fn rows_are_current(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
-    known.chunking == folders.chunking(path).map(Chunking::to_text)
+    has_current_chunking(known, folders, path)
         && extract::is_current(&known.path, &known.language, known.extractor, known.chunking.is_some())
+}
+
+/// Whether the rows of an unchanged file can answer until those of this program's extractor replace them.
+pub(super) fn has_current_chunking(known: &StoredFile, folders: &Folders, path: &RepoPath) -> bool {
+    known.chunking == folders.chunking(path).map(Chunking::to_text)
 }
 
 /// Reasons found by reading a file, not from its path: they hold as long as the file does not change.

@@ -18,10 +18,9 @@ use crate::error::Result;
 use crate::extract::{self, Options};
 use crate::model::{ContentHash, Extracted, RepoPath, Stat};
 use crate::scan::{self, Listing};
-use crate::secrets;
-use crate::store::{Fact, Snapshot};
+use crate::store::{Fact, Snapshot, StoredFile};
 
-/// A walk over a tree in which new folders keep appearing is repeated so often.
+/// How many times a walk is repeated when new folders keep appearing.
 const MAX_LISTINGS: usize = 4;
 
 /// A listing of the disk.
@@ -43,6 +42,8 @@ pub struct Unindexed {
     outdated: HashSet<String>,
     /// Of these, files whose rows may nevertheless show it: saved just before they were read.
     suspects: HashMap<String, ContentHash>,
+    /// Unchanged files whose rows an older extractor made.
+    old: usize,
     listed: usize,
 }
 
@@ -115,7 +116,7 @@ impl Unindexed {
     pub(super) fn of(repository: &Arc<Repository>, listed: &Listed, snapshot: &Snapshot) -> Result<Self> {
         let settings = repository.settings();
         let options = settings.extraction();
-        let current = format!("{options:?} {}", secrets::VERSION);
+        let current = options.fingerprint();
         let stored = snapshot.fact(Fact::Options)?;
         // Rows that were made with other options show other text.
         let thoroughness = if stored.is_some_and(|stored| stored != current) {
@@ -128,10 +129,18 @@ impl Unindexed {
         let stats: HashMap<&str, Stat> =
             listed.listing.files.iter().map(|file| (file.path.as_str(), file.stat)).collect();
         let (files, skipped) = (snapshot.stored_files()?, snapshot.skipped()?);
+        // After an upgrade, the old rows of unchanged files answer until they are replaced.
+        let are_usable = |known: &StoredFile| plan::has_current_chunking(known, &settings.folders, &known.path);
+        let old: Vec<String> = files
+            .iter()
+            .filter(|known| !plan::rows_are_current(known, &settings.folders, &known.path))
+            .map(|known| known.path.as_str().to_owned())
+            .collect();
         let (tasks, Leavings { gone, .. }) =
-            plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), &settings.folders);
+            plan::compare(listing, files, skipped, thoroughness, &HashSet::new(), are_usable);
         let changed = tasks.iter().map(|task| task.path.as_str());
-        let outdated = changed.chain(gone.iter().map(|file| file.path.as_str())).map(str::to_owned).collect();
+        let outdated =
+            changed.chain(gone.iter().map(|file| file.path.as_str())).map(str::to_owned).collect::<HashSet<_>>();
         let suspects = tasks.iter().filter_map(|task| {
             let known = task.known.as_ref().filter(|known| stats.get(task.path.as_str()) == Some(&known.stat))?;
             Some((task.path.as_str().to_owned(), known.hash))
@@ -139,17 +148,27 @@ impl Unindexed {
         let suspects = suspects.collect();
         let mut files: Vec<(RepoPath, u64)> = tasks.into_iter().map(|task| (task.path, task.size)).collect();
         files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        Ok(Self { repository: Arc::clone(repository), settings, options, files, outdated, suspects, listed: count })
+        let old = old.iter().filter(|path| !outdated.contains(*path)).count();
+        Ok(Self {
+            repository: Arc::clone(repository),
+            settings,
+            options,
+            files,
+            outdated,
+            suspects,
+            old,
+            listed: count,
+        })
     }
 
     /// The files that are indexed as they are on disk, and all files.
     pub fn progress(&self) -> (u64, u64) {
-        (self.listed.saturating_sub(self.files.len()) as u64, self.listed as u64)
+        (self.listed.saturating_sub(self.files.len() + self.old) as u64, self.listed as u64)
     }
 
     /// Whether the index lacks nothing: only its last steps are left to do.
     pub fn is_complete(&self) -> bool {
-        self.outdated.is_empty()
+        self.outdated.is_empty() && self.old == 0
     }
 
     /// The new and changed files, in path order.

@@ -118,6 +118,38 @@ fn what_is_saved_during_a_build_is_found_at_once() {
     assert!(seen > 0, "the build was over before the first read");
 }
 
+/// Rows that an older extractor made are replaced after an upgrade. Until then they answer, except for what was saved since.
+#[test]
+fn the_index_of_an_older_extractor_answers_while_it_is_replaced() {
+    let repo = large(MANY);
+    repo.sync();
+    let older = "UPDATE files SET extractor = 0; \
+                 UPDATE names SET name = 'old_' || name WHERE name = 'feedPenguins'; \
+                 DELETE FROM meta WHERE key = 'listing_fingerprint'";
+    let changed = std::process::Command::new("sqlite3").arg(repo.database()).arg(older).status().unwrap();
+    assert!(changed.success());
+    repo.write("src/d0/m0.py", "def walrus(): pass\n");
+    let mut server = Server::start(repo.command(&["mcp"]));
+    let mut ask = |tool: &str, arguments: &Value| server.response(tool, arguments)["result"].take();
+    let old = ask("get_symbol", &json!({ "symbol_name": "old_feedPenguins" }));
+    assert!(old["indexing"]["done"].is_u64(), "{old}");
+    assert_eq!(old["symbols"].as_array().map(Vec::len), Some(2), "{old}");
+    let saved = ask("get_symbol", &json!({ "symbol_name": "walrus" }));
+    assert_eq!(saved["symbols"].as_array().map(Vec::len), Some(1), "{saved}");
+    let gone = ask("query", &json!({ "text": "function_0_1", "mode": "literal" }));
+    let results = gone["results"].as_array().unwrap_or_else(|| panic!("{gone}"));
+    assert!(results.iter().all(|hit| hit["file_path"] != "src/d0/m0.py"), "a stale line: {gone}");
+    loop {
+        let answer = ask("get_symbol", &json!({ "symbol_name": "feedPenguins" }));
+        if answer.get("indexing").is_none() {
+            assert_eq!(answer["symbols"].as_array().map(Vec::len), Some(2), "{answer}");
+            break;
+        }
+    }
+    let old = ask("get_symbol", &json!({ "symbol_name": "old_feedPenguins" }));
+    assert!(old["symbols"].as_array().is_none_or(Vec::is_empty), "{old}");
+}
+
 #[test]
 fn a_command_answers_first_and_leaves_a_complete_index() {
     let repo = large(MANY);
