@@ -22,7 +22,8 @@ fn the_program_alone_reports_the_state_of_the_repository() {
         ixmcp setup          let your agent use it
         ixmcp init           keep decisions and issues next to the code
         ixmcp --help         all commands
-    "#]].assert_eq(&overview(&repo));
+    "#]]
+    .assert_eq(&overview(&repo));
     assert!(!repo.path().join(".ixmcp").exists(), "looking makes nothing");
     repo.sync();
     repo.ok(&["setup", "cursor", "--yes"]);
@@ -36,7 +37,8 @@ fn the_program_alone_reports_the_state_of_the_repository() {
         ixmcp query WORDS…   search it
         ixmcp ui             explore it and the calls of agents in a browser
         ixmcp --help         all commands
-    "#]].assert_eq(&overview(&repo));
+    "#]]
+    .assert_eq(&overview(&repo));
     std::fs::write(repo.database(), "no database").unwrap();
     assert!(repo.ok(&[]).contains("\nixmcp doctor "));
 }
@@ -99,7 +101,8 @@ fn an_index_without_files_says_so_whatever_the_reason() {
     let empty = Repo::new("");
     expect![[r#"
         The index of ROOT contains no files: the folder is empty.
-    "#]].assert_eq(&warning(&empty));
+    "#]]
+    .assert_eq(&warning(&empty));
 
     let skipped = Repo::new("//- /.env\nA=1\n//- /yarn.lock\n{}\n//- /a/data.bin\n\0\n");
     expect![[r#"
@@ -115,7 +118,8 @@ fn an_index_without_files_says_so_whatever_the_reason() {
     setting.write(".ixmcp.toml", "[index]\nexclude = [\"*\"]\n");
     expect![[r#"
         The index of ROOT contains no files: the setting `index.exclude` excludes 2 files and folders.
-    "#]].assert_eq(&warning(&setting));
+    "#]]
+    .assert_eq(&warning(&setting));
     // A rule of a folder below, next to one that matters for nothing.
     let deep = Repo::new("//- /in/src/.gitignore\n*\n//- /in/src/a.py\nA = 1\n");
     expect![[r#"
