@@ -37,6 +37,7 @@ mod models;
 mod naming;
 mod page;
 mod panics;
+mod parallel_worktrees;
 mod paraphrase;
 mod pdf;
 mod projects;

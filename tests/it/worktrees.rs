@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::harness::{Repo, Server};
 use crate::sound::{assert_same, dump, freshen, number, open, sources, sync, watched};
 
-fn git(folder: &Path, arguments: &[&str]) {
+pub fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "core.excludesFile="]);
     let output = git.args(arguments).current_dir(folder).output().unwrap();
