@@ -18,36 +18,17 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, fadvise};
 use serde_json::{Value, json};
 
+use self::queries::QUERIES;
+
+#[path = "asked/queries.rs"]
+mod queries;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ixmcp");
 /// Of each query; the cold one is apart.
 const ROUNDS: usize = 15;
 /// Of each literal, ripgrep's turn after each.
 const ROUNDS_COMPARED: usize = 5;
 const PAGE: u64 = 1_000;
-
-/// Names, sentences, and words that are in half of all files.
-const QUERIES: &[&str] = &[
-    "get_queryset",
-    "mutex_lock",
-    "HttpResponse",
-    "alloc_pages",
-    "user login",
-    "query set filter",
-    "page fault",
-    "how are migrations applied to the database",
-    "how does the scheduler pick the next task",
-    "send an email when a form is valid",
-    "free memory when the device is removed",
-    "cache key prefix and timeout",
-    "write dirty pages back to disk",
-    "return",
-    "self",
-    "struct",
-    "if not return",
-    "error",
-    "static int device",
-    "import os",
-];
 
 /// Rare, frequent, everywhere, nowhere; and as regexes.
 const PATTERNS: &[(&str, &str)] = &[
